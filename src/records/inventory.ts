@@ -1,7 +1,7 @@
 // The inventory: what the store holds as a whole, page by page, as those who administer it look through it.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { columns, list, sql, type Reading } from '#engine/database.ts';
-import { accountColumns, withRoles, type Account } from './accounts.ts';
+import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
 import type { Brand } from './brands.ts';
 import type { ReviewError } from './uploads.ts';
 
@@ -139,7 +139,7 @@ export const inventory = (db: Reading) => ({
   async accounts(after: string, limit: number): Promise<InventoryAccount[]> {
     const rows = await db.all<Omit<InventoryAccount, 'roles'>>(sql`
       SELECT ${accountColumns}, disabled_at AS "disabledAt",
-        (SELECT count(*) FROM packages WHERE publisher_id = accounts.id) AS packages
+        ${publishedBy} AS packages
       FROM accounts WHERE username > ${after} ORDER BY username LIMIT ${limit}`);
     return withRoles(db, rows);
   },
@@ -207,9 +207,10 @@ export const inventory = (db: Reading) => ({
   /** The publishers for whom most lies on the disk; what several of one publisher's packages share counts once. */
   largestPublishers: (limit: number) =>
     db.all<Use>(sql`
-      SELECT publisher_id AS owner, bytes, (SELECT count(*) FROM packages WHERE publisher_id = largest.publisher_id) AS packages
+      SELECT owner, bytes, packages
       FROM (
-        SELECT publisher_id, bytes FROM publisher_figures WHERE bytes > 0 ORDER BY bytes DESC, publisher_id DESC LIMIT ${limit})
+        SELECT publisher_id AS owner, bytes, packages FROM publisher_figures
+        WHERE bytes > 0 ORDER BY bytes DESC, publisher_id DESC LIMIT ${limit})
         AS largest
       ORDER BY bytes DESC, owner`),
 

@@ -564,7 +564,7 @@ CREATE TABLE proposals (
 CREATE TABLE publisher_figures (
   publisher_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   bytes        BIGINT NOT NULL DEFAULT 0
-);
+, packages BIGINT NOT NULL DEFAULT 0);
 CREATE TABLE quotas (
   account_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   bytes      BIGINT CHECK (bytes >= 0),
@@ -940,7 +940,7 @@ CREATE INDEX macaroons_by_root_key ON macaroons (root_key_id);
 CREATE INDEX macaroons_by_start ON macaroons (valid_since, session_id);
 CREATE INDEX made_texts_by_transfer ON made_texts (sequence);
 CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
-CREATE INDEX package_figures_by_bytes ON package_figures (bytes);
+CREATE INDEX package_figures_by_bytes ON package_figures (bytes, package_id);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
 CREATE INDEX package_offers_by_end ON package_offers (expires_at);
 CREATE INDEX packages_bundles ON packages (id) WHERE type = 'bundle';
@@ -966,7 +966,7 @@ CREATE INDEX passing_transfer_contents_by_end ON passing_transfer_contents (ends
 CREATE INDEX passing_transfer_findings_by_end ON passing_transfer_findings (ends_at);
 CREATE INDEX proposals_by_digest ON proposals (digest, number);
 CREATE INDEX proposals_open ON proposals (asked) WHERE state = 'open';
-CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes);
+CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes, publisher_id);
 CREATE INDEX releases_by_channel ON releases (channel, package_id);
 CREATE INDEX releases_expiring ON releases (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX remodel_allowlist_by_target ON remodel_allowlist (brand_account_id, to_model, from_model, from_serial);
@@ -1117,6 +1117,7 @@ INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
+INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);
@@ -1198,9 +1199,6 @@ CREATE FUNCTION content_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSE
     SELECT id, publisher_id FROM packages
     WHERE id = NEW.package_id AND NOT EXISTS (SELECT 1 FROM package_figures WHERE package_id = NEW.package_id);
   UPDATE package_figures SET bytes = bytes + NEW.size WHERE package_id = NEW.package_id;
-  INSERT INTO publisher_figures (publisher_id)
-    SELECT publisher_id FROM package_figures
-    WHERE package_id = NEW.package_id AND publisher_id NOT IN (SELECT publisher_id FROM publisher_figures);
   UPDATE publisher_figures SET bytes = bytes + NEW.size
     WHERE publisher_id = (SELECT publisher_id FROM package_figures WHERE package_id = NEW.package_id)
       AND NOT EXISTS (
@@ -1251,19 +1249,22 @@ CREATE FUNCTION macaroons_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 CREATE TRIGGER macaroons_changed AFTER UPDATE ON macaroons FOR EACH ROW EXECUTE FUNCTION macaroons_changed();
 CREATE FUNCTION macaroons_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; RETURN OLD; END $$;
 CREATE TRIGGER macaroons_removed AFTER DELETE ON macaroons FOR EACH ROW EXECUTE FUNCTION macaroons_removed();
+CREATE FUNCTION package_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO publisher_figures (publisher_id, packages) VALUES (NEW.publisher_id, 1)
+    ON CONFLICT (publisher_id) DO UPDATE SET packages = publisher_figures.packages + 1; RETURN NEW; END $$;
+CREATE TRIGGER package_counted AFTER INSERT ON packages FOR EACH ROW EXECUTE FUNCTION package_counted();
+CREATE FUNCTION package_counted_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE publisher_figures SET packages = packages - 1 WHERE publisher_id = OLD.publisher_id; RETURN OLD; END $$;
+CREATE TRIGGER package_counted_off AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION package_counted_off();
 CREATE FUNCTION package_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM kept_contents WHERE package_id = OLD.id;
   DELETE FROM package_figures WHERE package_id = OLD.id; RETURN OLD; END $$;
 CREATE TRIGGER package_gone AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION package_gone();
-CREATE FUNCTION package_handed_over() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.publisher_id <> OLD.publisher_id THEN UPDATE publisher_figures SET bytes = bytes - (
+CREATE FUNCTION package_handed_over() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.publisher_id <> OLD.publisher_id THEN UPDATE publisher_figures SET packages = packages - 1, bytes = bytes - (
     SELECT coalesce(sum(mine.size), 0) FROM kept_contents AS mine
     WHERE mine.package_id = NEW.id AND NOT EXISTS (
       SELECT 1 FROM kept_contents AS other JOIN package_figures AS owner ON owner.package_id = other.package_id
       WHERE other.sha3_384 = mine.sha3_384 AND other.package_id <> mine.package_id AND owner.publisher_id = OLD.publisher_id))
     WHERE publisher_id = OLD.publisher_id;
-  INSERT INTO publisher_figures (publisher_id)
-    SELECT NEW.publisher_id
-    WHERE NOT EXISTS (SELECT 1 FROM publisher_figures WHERE publisher_id = NEW.publisher_id)
-      AND EXISTS (SELECT 1 FROM package_figures WHERE package_id = NEW.id);
+  INSERT INTO publisher_figures (publisher_id, packages) VALUES (NEW.publisher_id, 1)
+    ON CONFLICT (publisher_id) DO UPDATE SET packages = publisher_figures.packages + 1;
   UPDATE publisher_figures SET bytes = bytes + (
     SELECT coalesce(sum(mine.size), 0) FROM kept_contents AS mine
     WHERE mine.package_id = NEW.id AND NOT EXISTS (

@@ -569,7 +569,7 @@ CREATE TABLE proposals (
 CREATE TABLE publisher_figures (
   publisher_id TEXT NOT NULL PRIMARY KEY,
   bytes        INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
+, packages INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE TABLE quotas (
   account_id TEXT NOT NULL PRIMARY KEY REFERENCES accounts (id),
   bytes      INTEGER CHECK (bytes >= 0),
@@ -877,7 +877,7 @@ CREATE INDEX macaroons_by_root_key ON macaroons (root_key_id);
 CREATE INDEX macaroons_by_start ON macaroons (valid_since, session_id);
 CREATE INDEX made_texts_by_transfer ON made_texts (sequence);
 CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
-CREATE INDEX package_figures_by_bytes ON package_figures (bytes);
+CREATE INDEX package_figures_by_bytes ON package_figures (bytes, package_id);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
 CREATE INDEX package_offers_by_end ON package_offers (expires_at);
 CREATE INDEX packages_bundles ON packages (id) WHERE type = 'bundle';
@@ -903,7 +903,7 @@ CREATE INDEX passing_transfer_contents_by_end ON passing_transfer_contents (ends
 CREATE INDEX passing_transfer_findings_by_end ON passing_transfer_findings (ends_at);
 CREATE INDEX proposals_by_digest ON proposals (digest, number);
 CREATE INDEX proposals_open ON proposals (asked) WHERE state = 'open';
-CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes);
+CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes, publisher_id);
 CREATE INDEX releases_by_channel ON releases (channel, package_id);
 CREATE INDEX releases_expiring ON releases (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX remodel_allowlist_by_target ON remodel_allowlist (brand_account_id, to_model, from_model, from_serial);
@@ -1054,6 +1054,7 @@ INSERT INTO migrations (name) VALUES ('0081-approver-keys');
 INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
+INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);
@@ -1122,9 +1123,6 @@ CREATE TRIGGER content_kept AFTER INSERT ON kept_contents BEGIN
     SELECT id, publisher_id FROM packages
     WHERE id = NEW.package_id AND NOT EXISTS (SELECT 1 FROM package_figures WHERE package_id = NEW.package_id);
   UPDATE package_figures SET bytes = bytes + NEW.size WHERE package_id = NEW.package_id;
-  INSERT INTO publisher_figures (publisher_id)
-    SELECT publisher_id FROM package_figures
-    WHERE package_id = NEW.package_id AND publisher_id NOT IN (SELECT publisher_id FROM publisher_figures);
   UPDATE publisher_figures SET bytes = bytes + NEW.size
     WHERE publisher_id = (SELECT publisher_id FROM package_figures WHERE package_id = NEW.package_id)
       AND NOT EXISTS (
@@ -1163,21 +1161,26 @@ END;
 CREATE TRIGGER macaroons_added AFTER INSERT ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
 CREATE TRIGGER macaroons_changed AFTER UPDATE ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
 CREATE TRIGGER macaroons_removed AFTER DELETE ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
+CREATE TRIGGER package_counted AFTER INSERT ON packages BEGIN
+  INSERT INTO publisher_figures (publisher_id, packages) VALUES (NEW.publisher_id, 1)
+    ON CONFLICT (publisher_id) DO UPDATE SET packages = publisher_figures.packages + 1;
+END;
+CREATE TRIGGER package_counted_off AFTER DELETE ON packages BEGIN
+  UPDATE publisher_figures SET packages = packages - 1 WHERE publisher_id = OLD.publisher_id;
+END;
 CREATE TRIGGER package_gone AFTER DELETE ON packages BEGIN
   DELETE FROM kept_contents WHERE package_id = OLD.id;
   DELETE FROM package_figures WHERE package_id = OLD.id;
 END;
 CREATE TRIGGER package_handed_over AFTER UPDATE OF publisher_id ON packages WHEN NEW.publisher_id <> OLD.publisher_id BEGIN
-  UPDATE publisher_figures SET bytes = bytes - (
+  UPDATE publisher_figures SET packages = packages - 1, bytes = bytes - (
     SELECT coalesce(sum(mine.size), 0) FROM kept_contents AS mine
     WHERE mine.package_id = NEW.id AND NOT EXISTS (
       SELECT 1 FROM kept_contents AS other JOIN package_figures AS owner ON owner.package_id = other.package_id
       WHERE other.sha3_384 = mine.sha3_384 AND other.package_id <> mine.package_id AND owner.publisher_id = OLD.publisher_id))
     WHERE publisher_id = OLD.publisher_id;
-  INSERT INTO publisher_figures (publisher_id)
-    SELECT NEW.publisher_id
-    WHERE NOT EXISTS (SELECT 1 FROM publisher_figures WHERE publisher_id = NEW.publisher_id)
-      AND EXISTS (SELECT 1 FROM package_figures WHERE package_id = NEW.id);
+  INSERT INTO publisher_figures (publisher_id, packages) VALUES (NEW.publisher_id, 1)
+    ON CONFLICT (publisher_id) DO UPDATE SET packages = publisher_figures.packages + 1;
   UPDATE publisher_figures SET bytes = bytes + (
     SELECT coalesce(sum(mine.size), 0) FROM kept_contents AS mine
     WHERE mine.package_id = NEW.id AND NOT EXISTS (

@@ -1,6 +1,6 @@
 // People: the accounts as somebody looks for them who administers the store, with how they log in and when they last did.
 import { columns, holding, sql, type Reading } from '#engine/database.ts';
-import { accountColumns, withRoles, type Account } from './accounts.ts';
+import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
 
 export interface Person extends Account {
   roles: string[];
@@ -19,7 +19,6 @@ export interface Person extends Account {
   usedAt: string | null;
 }
 
-const published = columns`(SELECT count(*) FROM packages WHERE publisher_id = accounts.id)`;
 const lastSeen = columns`coalesce(
   (SELECT max(at) FROM (
     SELECT max(valid_since) AS at FROM macaroons WHERE account_id = accounts.id
@@ -29,7 +28,6 @@ const lastSeen = columns`coalesce(
 /** What is told of somebody beside his account. */
 const personColumns = columns`
   disabled_at AS "disabledAt", is_foreign AS "isForeign",
-  (SELECT count(*) FROM packages WHERE publisher_id = accounts.id) AS packages,
   (SELECT count(*) FROM passwords WHERE account_id = accounts.id) AS "hasPassword",
   (SELECT count(*) FROM totp_secrets WHERE account_id = accounts.id) AS "hasTotp",
   (SELECT expires_at FROM set_up_links WHERE account_id = accounts.id) AS "linkUntil",
@@ -51,7 +49,7 @@ export const people = (db: Reading) => ({
   async page(text: string, after: string, limit: number): Promise<Person[]> {
     const pattern = holding(text.toLowerCase());
     const rows = await db.all<Omit<Person, 'roles'>>(sql`
-      SELECT ${accountColumns}, ${personColumns}
+      SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM accounts
       WHERE username > ${after}
         AND (id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
@@ -68,15 +66,15 @@ export const people = (db: Reading) => ({
   ): Promise<Person[]> {
     const pattern = holding(text.toLowerCase());
     const rows = await db.all<Omit<Person, 'roles'>>(sql`
-      SELECT ${accountColumns}, ${personColumns}
+      SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM (SELECT * FROM accounts ORDER BY username LIMIT ${mostSorted}) AS accounts
       WHERE id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
         OR lower(email) LIKE ${pattern} ESCAPE '\\'
       ORDER BY
         CASE ${order} WHEN 'email' THEN email WHEN 'seen' THEN ${lastSeen} END,
         CASE ${order} WHEN '-name' THEN username WHEN '-email' THEN email WHEN '-seen' THEN ${lastSeen} END DESC,
-        CASE ${order} WHEN 'packages' THEN ${published} END,
-        CASE ${order} WHEN '-packages' THEN ${published} END DESC,
+        CASE ${order} WHEN 'packages' THEN ${publishedBy} END,
+        CASE ${order} WHEN '-packages' THEN ${publishedBy} END DESC,
         username
       LIMIT ${limit} OFFSET ${offset}`);
     return withRoles(db, rows);
@@ -85,7 +83,7 @@ export const people = (db: Reading) => ({
   /** One of them, by the id of the account. */
   async find(id: string): Promise<Person | undefined> {
     const rows = await db.all<Omit<Person, 'roles'>>(sql`
-      SELECT ${accountColumns}, ${personColumns}
+      SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM accounts WHERE id = ${id}`);
     return (await withRoles(db, rows))[0];
   },

@@ -15,8 +15,8 @@ export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** How many packages an account publishes. */
   packages: async (accountId: string) =>
-    (await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM packages WHERE publisher_id = ${accountId}`))
-      ?.count ?? 0,
+    (await db.get<{ packages: number }>(sql`SELECT packages FROM publisher_figures WHERE publisher_id = ${accountId}`))
+      ?.packages ?? 0,
 
   /** The bytes that all packages of a publisher keep, and uploads that are not decided yet, each content once. */
   bytes: async (accountId: string) =>

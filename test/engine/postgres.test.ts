@@ -430,6 +430,25 @@ t.test('the index of a statement is used also where the server knows its table a
   t.match(await db.all(plan), [{ 'QUERY PLAN': /^Limit/ }, { 'QUERY PLAN': /Index Only Scan/ }], 'and by who reads');
 });
 
+t.test('rows are found one by one in another table, however many a plan that is kept takes a limit for', async (t) => {
+  const { db } = await opened(t);
+  await db.transaction((tx) =>
+    tx.script(`
+      CREATE TABLE owners (id BIGINT PRIMARY KEY, name TEXT NOT NULL);
+      CREATE TABLE sizes (id BIGINT PRIMARY KEY, bytes BIGINT NOT NULL);
+      CREATE INDEX sizes_by_bytes ON sizes (bytes, id);
+      INSERT INTO owners SELECT i, 'owner ' || i FROM generate_series(1, 20000) AS i;
+      INSERT INTO sizes SELECT i, i FROM generate_series(1, 20000) AS i;
+      ANALYZE owners; ANALYZE sizes`),
+  );
+  // A tenth of the table, as it is planned for a limit that is not known yet.
+  const rows = await db.all<Record<'QUERY PLAN', string>>(sql`
+    EXPLAIN SELECT name, bytes FROM (SELECT id, bytes FROM sizes ORDER BY bytes DESC LIMIT 2000) AS largest JOIN owners USING (id)`);
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  t.match(plan, /Nested Loop/, plan);
+  t.notMatch(plan, /Hash Join|Merge Join|Seq Scan/);
+});
+
 t.test('a store whose server is gone says so, and goes on when it is back', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);

@@ -105,6 +105,10 @@ const figures: Record<string, [kept: string, counted: string]> = {
      FROM (SELECT DISTINCT publisher_id, sha3_384, size FROM package_contents JOIN packages ON packages.id = package_id) AS held
      GROUP BY publisher_id ORDER BY 1`,
   ],
+  'packages of publishers': [
+    'SELECT publisher_id, packages FROM publisher_figures WHERE packages <> 0 ORDER BY 1',
+    'SELECT publisher_id, count(*) AS packages FROM packages GROUP BY publisher_id ORDER BY 1',
+  ],
   'the whole': [
     `SELECT noun, row_count, bytes FROM noun_versions WHERE noun IN ('packages', 'revisions', 'uploads') ORDER BY 1`,
     `SELECT 'packages' AS noun, (SELECT count(*) FROM packages) AS row_count,

@@ -14,6 +14,12 @@ const stood = [
 /** The first release that a server had the records of. */
 const first = '0083-made-texts';
 
+/** More than additions, and yet nothing that releases before it would notice: why, as somebody has looked. */
+const unnoticed: Readonly<Record<string, string>> = {
+  '0085-packages-counted':
+    'its triggers count what those write as well, and its indexes begin as those did that they are in place of',
+};
+
 const statementsOf = (text: string): string[] =>
   text
     .replace(/^--.*$/gm, '')
@@ -22,7 +28,8 @@ const statementsOf = (text: string): string[] =>
     .filter((statement) => statement !== '');
 
 t.test('a migration that is not only additions says why it cannot be done beside older releases', async (t) => {
-  for (const { name, text } of migrations('postgres').filter(({ name }) => name > first)) {
+  const later = migrations('postgres').filter(({ name }) => name > first && !(name in unnoticed));
+  for (const { name, text } of later) {
     const others = statementsOf(text).filter((statement) => !stood.some((form) => form.test(statement)));
     if (others.length > 0) t.ok(aloneBecause(text), `${name}: ${others[0]!}`);
   }

@@ -121,9 +121,11 @@ const keepsAll = ({ team }: ApplianceOptions): boolean => team?.keeps !== false;
 /** What two processes that know nothing of each other each do for themselves, and of several workers one does. */
 const ofKeeper: ReadonlySet<string> = new Set(['prove-records', 'keep-approval-policy', 'renew-certificate']);
 
-/** A process that is alone has swept what was left when it started. */
+/** A process that is alone has swept what was left when it started; in a bucket that is what a day has gone by for. */
 const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs }: Storage): Job[] =>
-  team === undefined && records.server === undefined ? [] : [sweepTemporary(records, blobs, now)];
+  team === undefined && records.server === undefined && !('clock' in blobs)
+    ? []
+    : [sweepTemporary(records, blobs, now)];
 
 /** Ends what comes in out of the watched folder; it goes on after the next start. */
 const endsWith = (parts: Parts, watching: AbortController): Promise<AbortController> =>

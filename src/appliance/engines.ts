@@ -9,6 +9,10 @@ export interface Engine {
   name: string;
   /** What time it is there; fails within a few seconds where it does not answer. */
   clock(): Promise<Date>;
+  /** Why it did not tell, where more is known than that it did not. */
+  whyNot?(error: unknown): string;
+  /** What is wrong while it answers: some of what it is asked for it does not do. */
+  trouble?(): string | undefined;
 }
 
 export interface Engines {
@@ -34,6 +38,7 @@ export async function watchEngines(
     if (problem === undefined) problems.delete(engine);
     else problems.set(engine, problem);
     health.report(`engine: ${engine.name}`, problem);
+    health.report(`trouble: ${engine.name}`, engine.trouble?.());
   };
   if (engines.length === 0) return { areWell: () => true };
   const stopped = new AbortController();
@@ -56,13 +61,15 @@ export async function watchEngines(
   return { areWell: () => problems.size === 0 };
 }
 
-async function problemOf({ name, clock: ask }: Engine, clock: Now): Promise<string | undefined> {
+async function problemOf(engine: Engine, clock: Now): Promise<string | undefined> {
+  const { name } = engine;
   const asked = clock().getTime();
   let there: number;
   try {
-    there = (await ask()).getTime();
-  } catch {
-    return `${name} does not answer as it should: until it does, what needs it is refused, and this host asks its load balancer for nothing. Look whether it runs, and what it says.`;
+    there = (await engine.clock()).getTime();
+  } catch (error) {
+    const why = engine.whyNot === undefined ? '' : ` (${engine.whyNot(error)})`;
+    return `${name} does not answer as it should${why}: until it does, what needs it is refused, and this host asks its load balancer for nothing. Look whether it runs, and what it says.`;
   }
   const answered = clock().getTime();
   // Whenever between the two it was asked.

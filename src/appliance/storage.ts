@@ -94,8 +94,14 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
 
 const enginesOf = ({ records: { server } }: Store, { blobs }: Pick<Storage, 'blobs'>): Engine[] => [
   ...(server === undefined ? [] : [{ name: 'The database of the store', clock: () => server.clock() }]),
-  ...('clock' in blobs ? [{ name: 'The bucket of the store', clock: () => blobs.clock() }] : []),
+  ...('clock' in blobs ? [{ name: 'The bucket of the store', ...asEngine(blobs) }] : []),
 ];
+
+const asEngine = (bucket: S3Blobs): Omit<Engine, 'name'> => ({
+  clock: () => bucket.clock(),
+  whyNot: (error) => bucket.whyNot(error),
+  trouble: () => bucket.trouble(),
+});
 
 /** Whether somebody else holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;

@@ -14,7 +14,8 @@ import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { after, days } from '#domain/clock.ts';
+import { after, days, minutes, seconds } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import type { DiskBlobs, DiskBlobsOptions } from './disk.ts';
 import { DurableFiles } from './disk/durable.ts';
@@ -26,7 +27,8 @@ import type { BucketAccess, BucketAddress } from './s3/address.ts';
 import { arriving } from './s3/arriving.ts';
 import { Bucket } from './s3/bucket.ts';
 import { placeInQuarantine, placeOfContent, S3Contents } from './s3/contents.ts';
-import { markerKey, mustFindMarker, openMarker, tryWriting, type Opening } from './s3/marker.ts';
+import { isThrottled, whyNot } from './s3/errors.ts';
+import { markerKey, mustFindMarkerOrWhy, openMarker, tryWriting, type Opening } from './s3/marker.ts';
 import type { Sizes } from './s3/parts.ts';
 import { Reading } from './s3/reading.ts';
 import { ownRemovals, type Removals } from './s3/removals.ts';
@@ -38,6 +40,10 @@ export interface S3Blobs extends DiskBlobs {
   traffic(): Traffic;
   /** What time it is at the server, to a second; fails within a few where it does not answer, or has not what is the store's. */
   clock(): Promise<Date>;
+  /** Why the clock could not be asked, in words for whoever administers the store. */
+  whyNot(error: unknown): string;
+  /** What is wrong with a server that answers, in sentences for the same. */
+  trouble(): string | undefined;
 }
 
 /** The data directory is where content is on its way; its disk, and who may send, are as in a store that keeps it there. */
@@ -106,11 +112,47 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     keepBallast: () => keepBallast(root, room, (handle) => files.sync(handle)),
     releaseBallast: () => releaseBallast(root),
     traffic: () => bucket.traffic,
-    clock: () => asked(async () => (await mustFindMarker(bucket)).at ?? new Date()),
+    ...watching(bucket),
     async close() {
       places.close();
       bucket.close();
       await shares.end();
+    },
+  };
+}
+
+/** How often it is tried whether a server that let nothing be written lets it again, and how long it is told that it was slow. */
+const [retrial, told] = [seconds(5), minutes(1)];
+
+/** How the server is, as far as whoever asks again and again can tell. */
+function watching(bucket: Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'> {
+  const { requests, address } = bucket;
+  let tried = -Infinity;
+  return {
+    async clock() {
+      const now = performance.now();
+      if (requests.forbidden !== undefined && now - tried >= retrial) {
+        tried = now;
+        // What can be written is allowed from then on.
+        tryWriting(bucket).catch(() => undefined);
+      }
+      return asked(async () => {
+        try {
+          return (await mustFindMarkerOrWhy(bucket)).at ?? new Date();
+        } catch (error) {
+          // It answers.
+          if (isThrottled(error)) return new Date();
+          throw error;
+        }
+      });
+    },
+    whyNot: (error) => whyNot(address, error instanceof Refusal ? error.cause : error),
+    trouble() {
+      if (requests.forbidden !== undefined) {
+        return `The bucket of the store takes nothing: ${whyNot(address, requests.forbidden)}. Until it does, nothing comes in; what is there is given out.`;
+      }
+      if (performance.now() - requests.throttled > told) return undefined;
+      return 'The server of the bucket wants to be asked less often (503 SlowDown), and so some of what the store needed of it was refused within the last minute: have whoever runs it allow more requests, or fewer clients come at a time.';
     },
   };
 }

@@ -17,7 +17,8 @@ export function bucketOf({ blobs }: Pick<Config, 'blobs'>): Bucket | undefined {
   const { s3, region, credentials_file: file = '', authority_file } = blobs;
   if (s3 === undefined) return undefined;
   const authority = authority_file === undefined ? undefined : authorityIn(authority_file);
-  return { address: bucketAddress(s3), access: { region, ...credentialsIn(file), authority } };
+  const renewed = () => credentialsIn(file);
+  return { address: bucketAddress(s3), access: { region, ...renewed(), authority, renewed } };
 }
 
 interface StoreOfBlobs {

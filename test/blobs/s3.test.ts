@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
@@ -28,7 +30,7 @@ import { PartMemory } from '#blobs/s3/part-memory.ts';
 import { partsOf, partSize, usualSizes } from '#blobs/s3/parts.ts';
 import { ownRemovals, type Removals } from '#blobs/s3/removals.ts';
 import { lookOverBucket } from '#blobs/s3/rules.ts';
-import { s3Blobs } from '#blobs/s3.ts';
+import { s3Blobs, type S3Blobs, type S3BlobsOptions } from '#blobs/s3.ts';
 import { startCable } from '#test/fixtures/cable.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { kill } from '#test/fixtures/kill.ts';
@@ -50,6 +52,12 @@ const placeOf = (sha3_384: string): string => `sha3/${sha3_384.slice(0, 2)}/${sh
 /** What is not there after five seconds, and two more for a busy machine, is too late. */
 const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
   Promise.race([work, sleep(7000, undefined, { ref: false }).then(() => Promise.reject(new Error('too late')))]);
+/** What whoever administers the store is told of a server that does not tell the time. */
+const whyNot = (blobs: S3Blobs): Promise<string> =>
+  blobs.clock().then(
+    () => '',
+    (error: unknown) => blobs.whyNot(error),
+  );
 const unavailable = { code: 'remote-service-unavailable', status: 503, retryAfter: 5 };
 
 t.test('parts follow each other, are large enough, and few enough for every server', async (t) => {
@@ -355,7 +363,7 @@ t.test('the certificate of the server is held against the authority', async (t) 
 });
 
 t.test('without its marker nothing is believed to be absent', async (t) => {
-  const { blobs, remove, write, read } = await onS3(t);
+  const { blobs, keys, remove, write, read } = await onS3(t);
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   const unknown = sha3(Buffer.from('never sent'));
   t.equal(await blobs.stat(unknown), undefined);
@@ -363,6 +371,7 @@ t.test('without its marker nothing is believed to be absent', async (t) => {
   await remove('larder-store.json');
   const calls: (() => Promise<unknown>)[] = [
     () => blobs.stat(unknown),
+    () => blobs.put(Buffer.from('more'), { id: 'u2' }),
     () => blobs.open(unknown),
     () => blobs.open(unknown, { start: 0, end: 1 }),
     () => blobs.prove(unknown),
@@ -373,9 +382,13 @@ t.test('without its marker nothing is believed to be absent', async (t) => {
   for (const asked of calls) {
     await t.rejects(asked(), unavailable);
   }
+  t.same(await keys(), [placeOf(sha3_384)], 'and nothing is taken in that no start of the store would find');
+  t.match(await whyNot(blobs), /larder-store.json, is not in .* any more/);
   await remove(placeOf(sha3_384));
   await t.rejects(listed(blobs.list()), unavailable, 'nor is it empty');
   await write('larder-store.json', marker);
+  t.match(await blobs.put(Buffer.from('more'), { id: 'u3' }), { size: 4 });
+  await blobs.remove(sha3(Buffer.from('more')));
   t.equal(await blobs.stat(unknown), undefined);
   t.same(await listed(blobs.list()), []);
 });
@@ -448,6 +461,138 @@ t.test(
     t.equal(await bucket.look(placeOf(sha3_384)), undefined);
   },
 );
+
+/** What a front says in the place of the server: a status with a code of S3, or nothing, or cuts the connection. */
+type Said = [status: number, code: string] | 'cut' | undefined;
+
+/** A store that reaches its server through a front, which may answer in its place. */
+async function fronted(t: Test, options: Partial<S3BlobsOptions> = {}) {
+  const server = await sharedSwift(root);
+  const front: { says: (request: IncomingMessage) => Said | Promise<Said> } = { says: () => undefined };
+  const hand = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const said = await front.says(request);
+    if (said === undefined) pass(request, response, new URL(server.endpoint));
+    else if (said === 'cut') request.destroy();
+    else {
+      request.resume();
+      const text = request.method === 'HEAD' ? '' : `<Error><Code>${said[1]}</Code></Error>`;
+      response.writeHead(said[0], { 'content-type': 'application/xml' }).end(text);
+    }
+  };
+  const endpoint = await startFront(t, (request, response) => void hand(request, response));
+  const address = { ...server.newPlace(), endpoint, host: endpoint.slice('http://'.length) };
+  return { front, ...(await onS3(t, { ...options, address })) };
+}
+
+const busy: Said = [503, 'SlowDown'];
+/** Says it so often to those whom it is for, and then nothing any more. */
+const times =
+  (count: number, said: Said, isFor: (request: IncomingMessage) => boolean) => (request: IncomingMessage) =>
+    isFor(request) && count-- > 0 ? said : undefined;
+
+t.test(
+  'a server that wants to be asked less often is asked again, and where that is not enough it is told',
+  async (t) => {
+    const { front, blobs } = await fronted(t);
+    front.says = times(4, busy, ({ method }) => method === 'PUT');
+    const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+    front.says = times(4, busy, ({ method }) => method === 'HEAD');
+    t.match(await blobs.stat(sha3_384), { size: 5 });
+    t.equal(blobs.trouble(), undefined);
+    front.says = () => busy;
+    const opened = t.rejects(inTime(blobs.open(sha3_384)), unavailable);
+    t.ok(await inTime(blobs.clock()), 'it answers, so the host is none that nobody should go to');
+    await opened;
+    t.match(blobs.trouble(), /^The server of the bucket wants to be asked less often \(503 SlowDown\)/);
+    front.says = () => [503, 'ServiceUnavailable'];
+    t.equal(await inTime(whyNot(blobs)), 'the server has failed; look into its log');
+  },
+);
+
+t.test('a bucket into which nothing may be written any more is told of, and gives what it has', async (t) => {
+  const { front, blobs } = await fronted(t);
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  front.says = ({ method }) => (/^(?:PUT|POST)$/.test(method!) ? [403, 'AccessDenied'] : undefined);
+  for (const work of [
+    () => blobs.put(Buffer.from('more'), { id: 'u2' }),
+    () => blobs.receive(from(randomBytes(17 * MiB)), { id: 'u3', ...all }),
+  ]) {
+    await t.rejects(work(), { status: 503, retryAfter: 300, message: /does not let it do this/ });
+  }
+  t.equal((await contentOf((await blobs.open(sha3_384))!.stream)).toString(), 'hello');
+  await blobs.clock();
+  t.match(blobs.trouble(), /^The bucket of the store takes nothing: whoever credentials_file names may not .* write/);
+  front.says = () => undefined;
+  await until(async () => {
+    await blobs.clock();
+    return blobs.trouble() === undefined;
+  });
+  t.match(
+    await blobs.put(Buffer.from('more'), { id: 'u4' }),
+    { size: 4 },
+    'it is tried again, whether anybody writes or not',
+  );
+});
+
+t.test('credentials that are replaced are read again when the server refuses the old ones', async (t) => {
+  const { beside, server } = await onS3(t);
+  const { accessKeyId, secretAccessKey } = server.access;
+  let there = { accessKeyId, secretAccessKey: 'one before' };
+  let isBroken = false;
+  const renewed = () => {
+    if (isBroken) throw new Error('it is being written');
+    return there;
+  };
+  const access = { ...server.access, ...there, renewed };
+  const wrong = { message: /the secret_access_key of credentials_file is not that of its access_key_id/ };
+  await t.rejects(beside({ access }), wrong);
+  isBroken = true;
+  await t.rejects(beside({ access }), wrong);
+  [isBroken, there] = [false, { accessKeyId, secretAccessKey }];
+  const blobs = await beside({ access });
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  t.match(
+    await (await fetch((await blobs.addressOf!(sha3_384))!.address)).text(),
+    'hello',
+    'what is handed out is signed by them too',
+  );
+  t.equal(await blobs.remove(sha3_384), true);
+  t.match(Object.fromEntries(blobs.traffic().errors), { GetObject: 1 }, 'of all requests the first one was refused');
+  t.equal(blobs.traffic().errors.size, 1);
+});
+
+t.test('those who read slowly keep nobody else waiting', async (t) => {
+  const { blobs } = await onS3(t);
+  const { sha3_384 } = await blobs.put(randomBytes(300_000), { id: 'u1' });
+  const slow: Readable[] = [];
+  for (let nth = 0; nth < 70; nth++) slow.push((await inTime(blobs.open(sha3_384)))!.stream);
+  t.ok(await inTime(blobs.clock()));
+  t.match(await inTime(blobs.put(Buffer.from('hello'), { id: 'u2' })), { size: 5 });
+  for (const stream of slow) t.equal((await contentOf(stream)).length, 300_000, { diagnostic: false });
+});
+
+t.test('a sending of large content outlives a server that is away for less than it has taken so far', async (t) => {
+  const sizes = { single: 5 * MiB };
+  const { front, blobs } = await fronted(t, { sizes });
+  const isPart = ({ url, method }: IncomingMessage) => method === 'PUT' && /partNumber=/.test(url!);
+  let parts = 0;
+  front.says = async (request) => {
+    if (!isPart(request)) return undefined;
+    // Four go at once: they take their time, and before the next ones the server goes away.
+    if (++parts <= 4) await sleep(1500);
+    return parts > 4 && parts <= 9 ? 'cut' : undefined;
+  };
+  const bytes = randomBytes(22 * MiB);
+  const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
+  t.ok(parts >= 10, 'that part was cut more often than the client of S3 alone would have tried again');
+  t.ok(bytes.equals(await contentOf((await blobs.open(sha3_384))!.stream)));
+  front.says = (request) => (isPart(request) ? 'cut' : undefined);
+  await t.rejects(
+    inTime(blobs.receive(from(randomBytes(22 * MiB)), { id: 'u2', ...all })),
+    unavailable,
+    'one that begins is refused at once',
+  );
+});
 
 t.test('what one process takes in again another that removes what is old never takes away', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');

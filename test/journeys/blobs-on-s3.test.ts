@@ -225,14 +225,19 @@ t.test('the doctor tells how the server is, and what it does not tell', async (t
 t.test('without the server the store says so, and works again by itself when it is back', async (t) => {
   const server = await startSwift();
   t.teardown(() => server.end());
+  const credentials = join(t.testdir(), 'credentials');
+  const knowBy = (secret: string): void => {
+    writeFileSync(credentials, `access_key_id = "larder:ada"\nsecret_access_key = "${secret}"\n`);
+  };
+  knowBy('secret-of-ada');
   const configure = (text: string): string => {
     const { endpoint, bucket } = server;
-    const credentials = join(t.testdir(), 'credentials');
-    writeFileSync(credentials, `access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n`);
     const lines = [`s3 = "${endpoint}/${bucket}/x"`, `credentials_file = "${credentials}"`];
     return quiet(text).replace('[blobs]', ['[blobs]', ...lines].join('\n'));
   };
   const { store, client } = await storeOfAda(t, configure);
+  const jobs = store.appliance.jobs().map(({ name }) => name);
+  t.ok(jobs.includes('sweep-temporary'), 'what was left there half sent has to wait for no next start');
   const content = randomBytes(100_000);
   t.match(await client.blob(content), { status: 201 });
   const begun = (await client.call('POST', 'blobs/uploads/')).headers.get('location')!;
@@ -256,10 +261,23 @@ t.test('without the server the store says so, and works again by itself when it 
   t.match(await client.blob('another one'), { status: 503 });
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
   await until(async () => (await problems()).length > 0);
-  t.match(await problems(), [/^The bucket of the store does not answer as it should/]);
+  t.match(await problems(), [
+    /^The bucket of the store does not answer as it should \(nobody listens there; look .*\): /,
+  ]);
   await server.start();
   await until(async () => (await problems()).length === 0);
   t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 200 });
+
+  await server.stop();
+  await server.start('new-secret-of-ada');
+  const refused = /\(the secret_access_key of credentials_file is not that of its access_key_id\)/;
+  await until(async () => refused.test((await problems()).join()));
+  const sent = await client.blob('another one');
+  t.match(sent, { status: 503 });
+  t.equal(sent.headers.get('retry-after'), '300');
+  knowBy('new-secret-of-ada');
+  await until(async () => (await problems()).length === 0);
+  t.match(await client.blob('another one'), { status: 201 }, 'nothing had to be started again');
 });
 
 t.test('a configuration that cannot work is told in one sentence, and nothing is changed', async (t) => {

@@ -9,11 +9,17 @@ export interface BucketAddress {
   prefix: string;
 }
 
-/** Whom the server knows, and who vouches for the server. */
-export interface BucketAccess {
-  region: string;
+/** Whom the server knows. */
+export interface Credentials {
   accessKeyId: string;
   secretAccessKey: string;
+}
+
+/** The same, and who vouches for the server. */
+export interface BucketAccess extends Credentials {
+  region: string;
+  /** What it may know the store by now, where it refuses what it knew it by before. */
+  renewed?: () => Credentials;
   /** Certificates of the authority that has signed the server's, as PEM; left out, those that Node trusts. */
   authority?: string | undefined;
 }

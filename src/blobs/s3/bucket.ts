@@ -12,7 +12,7 @@ import { connect } from './client.ts';
 import { isAbsent } from './errors.ts';
 import { PartMemory } from './part-memory.ts';
 import { partsOf, partSize, usualSizes, type Part, type Sizes } from './parts.ts';
-import { Requests, type Traffic } from './requests.ts';
+import { Requests, type LongHow, type Traffic } from './requests.ts';
 
 /** An object as the server tells of it. */
 export interface Found {
@@ -45,6 +45,8 @@ export class Bucket {
   readonly #close: () => void;
   readonly #parts = limit({ atOnce: partsAtOnce });
   readonly #memory = new PartMemory();
+  /** Whether the marker was there when it was last looked for; where it is not, nothing is taken in. */
+  isMarked = true;
 
   private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
     [this.address, this.requests, this.#sizes, this.#close] = [address, requests, sizes, close];
@@ -72,12 +74,15 @@ export class Bucket {
     this.#close();
   }
 
-  /** What is there; nothing where the server says that nothing is. */
-  async look(key: string): Promise<Found | undefined> {
+  /** What is there; nothing where the server says that nothing is. With `since` it is waited for as long as for a part of what began then. */
+  async look(key: string, { since, signal }: LongHow = {}): Promise<Found | undefined> {
     let at: Date | undefined;
     const prepare = (command: unknown): void => seeDate(command, (date) => (at = date));
+    const input = { Key: this.#key(key) };
     try {
-      const answer = await this.requests.ask('HeadObject', { Key: this.#key(key) }, { prepare });
+      const answer = await (since === undefined
+        ? this.requests.ask('HeadObject', input, { prepare, signal })
+        : this.requests.askLong('HeadObject', input, { prepare, since }));
       return { ...foundIn(answer), at };
     } catch (error) {
       if (isAbsent(error)) return undefined;
@@ -152,11 +157,13 @@ export class Bucket {
       await this.requests.askLong('CopyObject', { Key: this.#key(to), CopySource, ...about });
       return;
     }
+    const since = performance.now();
     const parts = partsOf(size, partSize(size, this.#sizes.copiedPart, Infinity));
-    await this.#inParts(to, said, parts, async (UploadId, { number, start, end }) => {
+    await this.#inParts(to, said, parts, async (UploadId, { number, start, end }, signal) => {
       const CopySourceRange = `bytes=${String(start)}-${String(end - 1)}`;
       const where = { Key: this.#key(to), UploadId, PartNumber: number };
-      const answer = await this.requests.askLong('UploadPartCopy', { ...where, CopySource, CopySourceRange });
+      const from = { CopySource, CopySourceRange };
+      const answer = await this.requests.askLong('UploadPartCopy', { ...where, ...from }, { signal, since });
       return plain(answer.CopyPartResult?.ETag);
     });
   }
@@ -225,6 +232,7 @@ export class Bucket {
     { file, from, size }: { file: FileHandle; from: number; size: number },
     said: Record<string, string>,
   ) {
+    const since = performance.now();
     const each = partSize(size, this.#sizes.single);
     const parts = partsOf(size, each);
     const md5 = parts.map(() => '');
@@ -243,7 +251,7 @@ export class Bucket {
               ContentLength: bytes.length,
               ContentMD5: digest.toString('base64'),
             },
-            { signal },
+            { signal, since },
           );
           this.traffic.bytesSent += bytes.length;
           md5[number - 1] = digest.toString('hex');

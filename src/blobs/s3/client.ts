@@ -4,7 +4,7 @@ import { Agent } from 'node:https';
 
 import type * as S3 from '@aws-sdk/client-s3';
 
-import type { BucketAccess, BucketAddress } from './address.ts';
+import type { BucketAccess, BucketAddress, Credentials } from './address.ts';
 
 export type Sdk = typeof S3;
 export type Client = S3.S3Client;
@@ -14,33 +14,80 @@ const connections = 64;
 /** How many milliseconds to wait for a connection. */
 const patience = 2000;
 
-export async function connect(
-  { endpoint }: BucketAddress,
-  { region, accessKeyId, secretAccessKey, authority }: BucketAccess,
-): Promise<{ sdk: Sdk; client: Client; close: () => void }> {
+export interface Connected {
+  sdk: Sdk;
+  client: Client;
+  /** Reads contents, for as long as whoever they are for takes: he keeps a connection, and nobody else waits for that. */
+  reader: Client;
+  /** Whether there are other credentials than those that were used so far; they are used from here on. */
+  renew: () => boolean;
+  close: () => void;
+}
+
+export async function connect({ endpoint }: BucketAddress, access: BucketAccess): Promise<Connected> {
   const sdk = await import('@aws-sdk/client-s3');
-  const agent = { keepAlive: true, maxSockets: connections };
-  const [httpAgent, httpsAgent] = [
-    new PlainAgent(agent),
-    new Agent({ ...agent, minVersion: 'TLSv1.2', ca: authority }),
-  ];
-  const client = new sdk.S3Client({
-    endpoint,
-    region,
-    credentials: { accessKeyId, secretAccessKey },
-    forcePathStyle: true,
-    // Older servers do not know the checksums in trailers that the client adds otherwise; MD5 is checked by all of them.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { httpAgent, httpsAgent, connectionTimeout: patience },
-    retryMode: 'standard',
-    maxAttempts: 3,
-    // What is not said here the client would look for in the environment and in files of the user's home.
-    ...settled,
-    authSchemePreference: ['sigv4'],
-    sigv4aSigningRegionSet: ['*'],
-  });
-  // What is sent bears its MD5, which the server checks: to digest it once more for the signature would only cost time.
+  const { region, authority } = access;
+  const credentials = changing(access);
+  const made = (maxSockets: number) => {
+    const agent = { keepAlive: true, maxSockets };
+    const httpAgent = new PlainAgent(agent);
+    const httpsAgent = new Agent({ ...agent, minVersion: 'TLSv1.2', ca: authority });
+    const client = new sdk.S3Client({
+      endpoint,
+      region,
+      credentials: credentials.now,
+      forcePathStyle: true,
+      // Older servers do not know the checksums in trailers that the client adds otherwise; MD5 is checked by all of them.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: { httpAgent, httpsAgent, connectionTimeout: patience },
+      retryMode: 'standard',
+      maxAttempts: 3,
+      // What is not said here the client would look for in the environment and in files of the user's home.
+      ...settled,
+      authSchemePreference: ['sigv4'],
+      sigv4aSigningRegionSet: ['*'],
+    });
+    const close = (): void => {
+      client.destroy();
+      httpAgent.destroy();
+      httpsAgent.destroy();
+    };
+    return { client, close };
+  };
+  const [usual, reading] = [made(connections), made(Infinity)];
+  signsNoPayload(usual.client);
+  return {
+    ...{ sdk, client: usual.client, reader: reading.client, renew: credentials.renew },
+    close() {
+      usual.close();
+      reading.close();
+    },
+  };
+}
+
+/** Credentials that may be others later; the client asks for them anew each time, because they say that they end at once. */
+function changing({ renewed, ...access }: BucketAccess) {
+  let { accessKeyId, secretAccessKey }: Credentials = access;
+  return {
+    now: () => Promise.resolve({ accessKeyId, secretAccessKey, expiration: new Date() }),
+    renew(): boolean {
+      let fresh: Credentials | undefined;
+      try {
+        fresh = renewed?.();
+      } catch {
+        // It is being written just now, or is not there: what is known goes on being used.
+      }
+      if (fresh === undefined) return false;
+      if (fresh.accessKeyId === accessKeyId && fresh.secretAccessKey === secretAccessKey) return false;
+      ({ accessKeyId, secretAccessKey } = fresh);
+      return true;
+    },
+  };
+}
+
+/** What is sent bears its MD5, which the server checks: to digest it once more for the signature would only cost time. */
+function signsNoPayload(client: Client): void {
   client.middlewareStack.add(
     (next, { commandName }) =>
       (args) => {
@@ -51,15 +98,6 @@ export async function connect(
       },
     { step: 'build', name: 'signsNoPayload' },
   );
-  return {
-    sdk,
-    client,
-    close() {
-      client.destroy();
-      httpAgent.destroy();
-      httpsAgent.destroy();
-    },
-  };
 }
 
 const settled = {

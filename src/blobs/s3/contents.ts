@@ -9,7 +9,7 @@ import { mustBeDigest, type StoredBlob } from '../blobs.ts';
 import type { Destination } from '../disk/receiving.ts';
 import type { Bucket, Found } from './bucket.ts';
 import { NoBucket } from './errors.ts';
-import { believeAbsence } from './marker.ts';
+import { believeAbsence, mustFindMarker } from './marker.ts';
 import type { Certain, Removals } from './removals.ts';
 import { asked } from './requests.ts';
 import { underWayIn } from './under-way.ts';
@@ -52,12 +52,15 @@ export class S3Contents implements Destination {
   async settle(temporaryFile: string, sha3_384: string): Promise<void> {
     const { bucket, removals, remember } = this.#parts;
     const key = placeOfContent(sha3_384);
+    const since = performance.now();
     await asked(async () => {
+      // Nobody opens a bucket that has things in it and no marker.
+      if (!bucket.isMarked) await mustFindMarker(bucket);
       for (let times = 0; times < patience; times++) {
         const said = await this.#send(key, temporaryFile);
         await removals.none(sha3_384);
         // A removal that the server began later and ended sooner may have made nothing of what was sent.
-        const found = await bucket.look(key);
+        const found = await bucket.look(key, { since });
         if (found === undefined) continue;
         // Somebody else may have sent the same meanwhile, of which he has made sure himself.
         const isOurs = found.said['sending'] === said.sending;

@@ -1,6 +1,6 @@
 // What a server of S3 says when it does not do what it is asked, and what a person is told of it. An error is never proof that
 // content is damaged, and that an object is not there is believed only where the marker of the store is (see marker.ts).
-import { away, because, type Refusal } from '#domain/refusal.ts';
+import { away, because, Refusal } from '#domain/refusal.ts';
 import { diskFull } from '../space.ts';
 import { placeOf, type BucketAddress } from './address.ts';
 
@@ -33,6 +33,33 @@ export function codeOf(error: unknown): string {
 /** Whether the object is not there, as far as this server knows; a bucket that is not there is another matter. */
 export const isAbsent = (error: unknown): boolean => statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket';
 
+/** Whether the server does not let whoever asks do this. */
+export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error));
+
+/** Whether the server wants to be asked less often. */
+export const isThrottled = (error: unknown): boolean =>
+  statusOf(error) === 429 || /^(?:SlowDown|Throttl|RequestThrottl|RequestLimit|Bandwidth)/.test(codeOf(error));
+
+/** Whether it may; an answer to HEAD has no words. */
+export const isBusy = (error: unknown): boolean => isThrottled(error) || statusOf(error) === 503;
+
+/** Whether the same may succeed later, as the server did not answer, or not as it wanted to. */
+export const isPassing = (error: unknown): boolean =>
+  isOfServer(error) && (statusOf(error) === 0 || statusOf(error) >= 500);
+
+/** Seconds after which trying again makes sense where an administrator has to do something first. */
+const untilAllowed = 300;
+
+const forbidden = (cause: unknown): Refusal =>
+  because(
+    cause,
+    new Refusal(
+      'remote-service-unavailable',
+      'The server that keeps the files of the store does not let it do this. Nothing was changed. Its administrator has to look at that; try again later.',
+      untilAllowed,
+    ),
+  );
+
 /** What somebody is told whose request needs content. */
 export const unavailable = (cause: unknown): Refusal =>
   away(cause, 'The server that keeps the files of the store does not answer as it should. Nothing was changed.');
@@ -43,18 +70,24 @@ export function forCaller(error: unknown): unknown {
   if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {
     return because(error, diskFull());
   }
-  return unavailable(error);
+  return isForbidden(error) ? forbidden(error) : unavailable(error);
 }
 
 /** Why the store cannot be opened, for whoever starts it: one sentence with what to do. */
 export function cannotOpen(address: BucketAddress, cause: unknown): NoBucket {
   if (cause instanceof NoBucket) return cause;
+  return new NoBucket(`cannot open ${placeOf(address)}: ${whyNot(address, cause)}`, { cause });
+}
+
+/** Why something cannot be had from the server, in words for whoever administers the store. */
+export function whyNot(address: BucketAddress, cause: unknown): string {
+  if (cause instanceof NoBucket) return cause.message;
   // What is told of an address of several families is in the errors that it is made of.
   const inner = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
   const said = inner instanceof Error ? inner.message : String(inner);
   const key = `${codeOf(inner)} ${String(statusOf(inner))} `;
   const why = reasons.find(([pattern]) => pattern.test(key))?.[1];
-  return new NoBucket(`cannot open ${placeOf(address)}: ${why?.(address) ?? said}`, { cause });
+  return why?.(address) ?? said;
 }
 
 const reasons: [RegExp, (address: BucketAddress) => string][] = [
@@ -73,10 +106,8 @@ const reasons: [RegExp, (address: BucketAddress) => string][] = [
   ],
   [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine knows no ${host}`],
   [/^ECONNREFUSED /, () => 'nobody listens there; look whether the server runs, and on which port'],
-  [
-    /^(?:TimeoutError|AbortError|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE) /,
-    () => 'the server does not answer',
-  ],
+  [/^(?:TimeoutError|AbortError) /, () => 'the server does not answer within four seconds'],
+  [/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE) /, () => 'the server does not answer'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID /, ({ host }) => `its certificate is not for the name ${host}`],
   [/^CERT_HAS_EXPIRED /, () => 'its certificate has expired'],
   [
@@ -84,5 +115,6 @@ const reasons: [RegExp, (address: BucketAddress) => string][] = [
     () => 'its certificate is signed by nobody who is trusted here; name the authority in blobs.authority_file',
   ],
   [/^(?:EPROTO|ERR_SSL_\w+|HPE_\w+) /, () => 'what listens there does not speak as the address says, https or http'],
+  [/^SlowDown| 429 $/, () => 'the server wants to be asked less often; have whoever runs it allow more requests'],
   [/ 5\d\d $/, () => 'the server has failed; look into its log'],
 ];

@@ -2,6 +2,7 @@
 // bucket that lost everything is not taken for a store that never had anything.
 import { createHash, randomUUID } from 'node:crypto';
 
+import { seconds } from '#domain/clock.ts';
 import { placeOf } from './address.ts';
 import type { Bucket, Found } from './bucket.ts';
 import { cannotOpen, NoBucket, statusOf } from './errors.ts';
@@ -10,6 +11,8 @@ export const markerKey = 'larder-store.json';
 
 /** Holds for as long as the store does, and names no secret. */
 const textOf = (store: string): Buffer => Buffer.from(`${JSON.stringify({ larder: 1, store })}\n`);
+/** How long it is waited for one answer. */
+const patience = seconds(4);
 /** More than any marker has. */
 const longest = 1024;
 
@@ -123,10 +126,26 @@ export async function believeAbsence(bucket: Bucket): Promise<void> {
   await mustFindMarker(bucket);
 }
 
-export async function mustFindMarker(bucket: Bucket): Promise<Found> {
-  const found = await bucket.look(markerKey);
-  if (found === undefined) throw new NoBucket(`the marker of the store is not in ${placeOf(bucket.address)} any more`);
+export async function mustFindMarker(bucket: Bucket, how?: { signal: AbortSignal }): Promise<Found> {
+  const found = await bucket.look(markerKey, how);
+  bucket.isMarked = found !== undefined;
+  if (found === undefined) {
+    throw new NoBucket(
+      `the marker of the store, ${markerKey}, is not in ${placeOf(bucket.address)} any more, so somebody has removed what was there; have it put back from a copy of the bucket`,
+    );
+  }
   return found;
+}
+
+/** The same, and where the server refuses it the error says why: an answer to HEAD has no words, and one to GET has. */
+export async function mustFindMarkerOrWhy(bucket: Bucket): Promise<Found> {
+  try {
+    return await mustFindMarker(bucket, { signal: AbortSignal.timeout(patience) });
+  } catch (error) {
+    if (statusOf(error) === 0) throw error;
+    (await bucket.read(markerKey))?.body.destroy();
+    throw error;
+  }
 }
 
 /** Whether an error says that the object is another one by now. */

@@ -42,6 +42,7 @@ import type { LargeOnS3 } from './large-on-s3.ts';
 import { passThrough, type Passage } from './large.ts';
 import { contentOf, filesBelow, from, listed, startDigestWorker, temporaryFolder } from './store.ts';
 
+const root = t;
 const isLong = process.env['LARDER_LONG'] === '1';
 t.setTimeout(isLong ? 3_600_000 : 300_000);
 
@@ -180,8 +181,8 @@ t.test('what was begun in parts and never ended is given up after a day', async 
 });
 
 const long = isLong ? { timeout: 3_600_000 } : { skip: 'LARDER_LONG=1 sends 6 GiB' };
-/** MiB of memory: a fifth more than was measured. */
-const most = 300;
+/** MiB of memory, a fifth more than was measured: while it is received, and at most afterwards, when nobody needs to tidy up. */
+const most = { receive: 272, else: 340 };
 
 t.test('six GiB pass through all that a bucket does with them, and memory does not grow with them', long, async (t) => {
   const { places, address, server, directory } = await onS3(t);
@@ -201,7 +202,10 @@ t.test('six GiB pass through all that a bucket does with them, and memory does n
   t.match(requests, { UploadPart: 384, UploadPartCopy: 12, CompleteMultipartUpload: 3 });
   t.notOk('CopyObject' in requests, 'so large an object no server copies in one request');
   for (const { step, seconds, cpu, peak } of steps) {
-    t.ok(peak < most, `${step}: ${seconds.toFixed(0)} s, ${cpu.toFixed(0)} s of processors, ${peak} MiB at most`);
+    t.ok(
+      peak < (step === 'receive' ? most.receive : most.else),
+      `${step}: ${seconds.toFixed(0)} s, ${cpu.toFixed(0)} s of processors, ${peak} MiB at most`,
+    );
   }
 });
 
@@ -707,8 +711,6 @@ t.test('without the server every call is refused within five seconds, and works 
   await server.start();
   await works('after it was down');
 });
-
-const root = t;
 
 t.test('another host goes on with what has come of an upload, and a third one ends it', async (t) => {
   const { blobs, beside, keys, places } = await onS3(t, { sizes: { single: 5 * MiB } });

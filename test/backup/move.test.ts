@@ -18,7 +18,7 @@ import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
 import { saved } from './saved.ts';
 
-t.setTimeout(900_000);
+t.setTimeout(1_800_000);
 const long = process.env['LARDER_LONG'] === '1';
 
 const root = t;
@@ -199,7 +199,8 @@ for (const direction of ['to a server', 'back into a file', 'of its files to a b
       };
       const all = await stepsOf(t, (await prepared()).line, steps);
       let switched = 0;
-      const some = someOf(all, long ? 200 : 1);
+      // Of two the first is early, and something is still where it was.
+      const some = someOf(all, long ? 200 : 2);
       for (const at of some) {
         const { store, line, to } = await prepared();
         const { code } = await runKilledAt(t, at, line);

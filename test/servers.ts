@@ -20,9 +20,16 @@ if (chosen.length === 0) throw new Error(`none of them begins with ${named.join(
 
 // Whoever takes longer than a file may by itself says so itself; and what tap would keep of the lines that a process has run counts as
 // a failure of whichever command of tap's ends beside this one.
-const imports = ['without-promise-hooks', 'threads-without-tap'].map((name) => `--import=${join(import.meta.dirname, 'fixtures', `${name}.ts`)}`);
+const imports = ['without-promise-hooks', 'threads-without-tap'].map(
+  (name) => `--import=${join(import.meta.dirname, 'fixtures', `${name}.ts`)}`,
+);
 const env = { TAP_TIMEOUT: '600', ...process.env, _TAPJS_PROCESSINFO_COVERAGE_: '0' };
 t.setTimeout(0);
 for (const file of chosen) {
-  await t.spawn(process.execPath, [...imports, join(import.meta.dirname, file)], { timeout: 3_600_000, env }, `test/${file}`);
+  await t.spawn(
+    process.execPath,
+    [...imports, join(import.meta.dirname, file)],
+    { timeout: 3_600_000, env },
+    `test/${file}`,
+  );
 }

@@ -10,7 +10,7 @@ import { begin, password, startIdentity, waysIn } from '#test/identity/world.ts'
 const long = process.env['LARDER_LONG'] === '1';
 const alike = new Set(['/docs/device-gateway', '/docs/operations-images', '/docs/shapes-releases']);
 
-t.setTimeout(long ? 1_200_000 : 300_000);
+t.setTimeout(long ? 1_200_000 : 600_000);
 
 /** Looks at the page as it stands, closely or for its width alone. */
 type Look = (name: string, closely?: boolean) => Promise<void>;

@@ -25,7 +25,7 @@ import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const source = join(import.meta.dirname, '../../src');
 const gated = everyAct.filter((one) => 'kinds' in one.gate);

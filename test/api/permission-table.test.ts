@@ -10,7 +10,7 @@ import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 type Who =
   'anyone' | 'any account' | 'publisher' | 'publisher, collaborator' | 'brand administrator' | 'store administrator';

@@ -12,7 +12,7 @@ import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
 import { saved } from './saved.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('a missing blob is named by its package, and fetched back from an earlier backup', async (t) => {
   const { store, folder, keys, sha3_384, run } = await saved(t);

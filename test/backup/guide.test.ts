@@ -8,7 +8,7 @@ import { newStore, start } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved } from './saved.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const guides = join(import.meta.dirname, '../../src/api/documents/guides');
 

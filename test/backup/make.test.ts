@@ -27,7 +27,7 @@ import { larder } from '#test/cli/world.ts';
 import { saved, type Saved } from './saved.ts';
 import { watchedDisk } from '#test/files/watched-disk.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A backup of this store, as the command makes it but for what is given. */
 async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Promise<BackupResult> {

@@ -13,7 +13,7 @@ import { commandsOn, folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved } from './saved.ts';
 
-t.setTimeout(600_000);
+t.setTimeout(1_800_000);
 const root = t;
 
 t.test('all files go to a bucket, with the records or alone, and come back', async (t) => {

@@ -15,7 +15,7 @@ import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
 import { saved } from './saved.ts';
 
-t.setTimeout(600_000);
+t.setTimeout(1_800_000);
 const long = process.env['LARDER_LONG'] === '1';
 const password = 'correct horse battery';
 

@@ -11,7 +11,7 @@ import { larder } from '#test/cli/world.ts';
 import { failing, watchedDisk } from '#test/files/watched-disk.ts';
 import { endedBy } from './ended-by.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 interface Saved {
   folder: string;

@@ -44,7 +44,7 @@ import { contentOf, filesBelow, from, listed, startDigestWorker, temporaryFolder
 
 const root = t;
 const isLong = process.env['LARDER_LONG'] === '1';
-t.setTimeout(isLong ? 3_600_000 : 300_000);
+t.setTimeout(isLong ? 3_600_000 : 600_000);
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

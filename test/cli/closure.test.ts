@@ -15,7 +15,7 @@ import { addRevision } from '#test/fixtures/packages.ts';
 import { keep, modelOf } from '#test/operations/devices/world.ts';
 import { larder } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 type Facts = NonNullable<Parameters<typeof addRevision>[3]>;
 

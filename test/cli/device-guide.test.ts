@@ -11,7 +11,7 @@ import { freePort } from '#test/fixtures/free-port.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore, start } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'src/api/documents/guides/devices.html'), 'utf8');

@@ -13,7 +13,7 @@ import { keep, startForDevices } from '../operations/devices/world.ts';
 import { folder } from './process.ts';
 import { larder } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Runs lines where `snap` writes each of its calls, and a copy of every file that it is given; the calls. */
 function run(t: Parameters<typeof startForDevices>[0], lines: string) {

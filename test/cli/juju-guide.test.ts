@@ -12,7 +12,7 @@ import { charm } from '#test/fixtures/archives.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { folder, newStore, start } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'src/api/documents/guides/juju.html'), 'utf8');

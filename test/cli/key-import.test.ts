@@ -17,7 +17,7 @@ import { account, made, storeKey } from '#test/assertions/world.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const skip = spawnSync('gpg', ['--version']).status === 0 ? false : 'gpg is not installed (Debian: apt install gpg)';
 

@@ -7,6 +7,7 @@ import { changeConfig } from '#src/config.ts';
 import { passphraseIn, unwrapWithPassphrase, wrapWithPassphrase } from '#data/passphrase.ts';
 import { newBrandStore } from './brand-store.ts';
 import { serve } from './process.ts';
+import { until } from '#test/fixtures/until.ts';
 
 t.test('a key under a passphrase comes back with that passphrase alone, from the text as it was written', (t) => {
   const key = Buffer.alloc(32, 7);
@@ -60,9 +61,8 @@ t.test('a store whose key is under a passphrase is sealed until it gets that', a
   t.equal((await request()).status, 503);
   writeFileSync(given, readFileSync(passphrase));
   child.kill('SIGHUP');
-  for (let tries = 0; tries < 50 && (await request()).status !== 200; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  t.equal((await request()).status, 200, 'the passphrase unseals it while it serves');
+  // The passphrase unseals it while it serves.
+  await until(async () => (await request()).status === 200);
   t.notMatch(err(), /correct horse/);
   t.match(await larder('key request default'), { code: 0 });
   t.match(await larder('doctor'), { out: /ok +Signing key: the signing master key is there/ });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { folder, newStore, start, withoutOthers } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const larderUser = 1234;
 

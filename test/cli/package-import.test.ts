@@ -34,7 +34,7 @@ import {
 import { snapPath } from '#test/review/fixtures.ts';
 import { folder, newStore, start, withoutOthers } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A store that trusts the made-up online store, and a stick with what was carried out of that. */
 async function world(t: Test) {

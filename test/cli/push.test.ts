@@ -10,7 +10,7 @@ import { charm, zip } from '#test/fixtures/archives.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { folder, newStore, serve, start, withoutOthers } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const resources = 'resources:\n  config: {type: file, filename: c}\n';
 

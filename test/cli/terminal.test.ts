@@ -7,7 +7,7 @@ import { readConfig } from '#src/config.ts';
 import { atTerminal, plain } from '#test/fixtures/terminal.ts';
 import { folder, newStore, start } from './process.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 /** A pseudo-terminal is made by Python. */
 const withPython = existsSync('/usr/bin/python3') ? {} : { skip: 'python3 is not installed' };
 const colour = /\x1b\[(?:1|22|31|39)m/;

@@ -12,7 +12,7 @@ import { askingSite } from '#test/fixtures/approvers.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'src/api/documents/guides/transfers.html'), 'utf8');

@@ -17,7 +17,7 @@ import { password } from '#test/identity/world.ts';
 import { receiving } from './carrying.ts';
 import { startConsole, type ConsoleStore } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const carry = '/console/carry';
 

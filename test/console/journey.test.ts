@@ -30,7 +30,7 @@ const needsBoth =
     : { skip: "Debian's python3-requests is not installed" };
 const secret = 'five pumps at the harbour, 9';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Somebody's browser, which runs our scripts or none. */
 async function sitDown(browser: Browser, javaScriptEnabled: boolean): Promise<{ page: Page; context: BrowserContext }> {

@@ -15,7 +15,7 @@ import { startConsole, type ConsoleStore } from './world.ts';
 const long = process.env['LARDER_LONG'] === '1';
 const markup = '<b class="markup">"bold" \' javascript:alert(1)</b>';
 
-t.setTimeout(long ? 1_200_000 : 300_000);
+t.setTimeout(long ? 1_200_000 : 600_000);
 
 /** A store in which something stands on every screen; what the members of addresses stand for in it. */
 async function furnish(store: ConsoleStore): Promise<Record<string, string>> {

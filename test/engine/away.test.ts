@@ -38,7 +38,7 @@ async function serving(t: Test, postgres: string) {
   return { ask, ready };
 }
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 
 /** A change, a question that a stranger asks, and one that somebody asks whose token must be known. */
 const asks: readonly (readonly [string, RequestInit?])[] = [

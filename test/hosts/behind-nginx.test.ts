@@ -11,7 +11,7 @@ import { startNginx } from '#test/fixtures/nginx.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const skip = spawnSync('nginx', ['-v']).status !== 0 && 'nginx is not installed (Debian: nginx-light)';
-t.setTimeout(600_000);
+t.setTimeout(1_800_000);
 
 const guide = join(import.meta.dirname, '../../src/api/documents/guides/hosts.html');
 const name = 'store.example.internal';

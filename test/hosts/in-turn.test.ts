@@ -11,7 +11,7 @@ const { journeysInTurn, storeBehind } = await import('#test/fixtures/in-turn.ts'
 const { pass, startFront } = await import('#test/fixtures/front.ts');
 const { furtherHostHas, newHost } = await import('#test/fixtures/hosts.ts');
 
-t.setTimeout(600_000);
+t.setTimeout(1_800_000);
 
 let next = 0;
 const given: number[] = [];

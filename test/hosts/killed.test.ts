@@ -13,7 +13,7 @@ import { until } from '#test/fixtures/until.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const [kills, restarts] = long ? [200, 50] : [1, 1];
-t.setTimeout(long ? 7_200_000 : 600_000);
+t.setTimeout(long ? 7_200_000 : 1_800_000);
 
 /** Asks the server itself, as its administrator. */
 async function askingServer({ server, database }: Pick<Hosts, 'server' | 'database'>) {

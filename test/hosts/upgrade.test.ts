@@ -13,7 +13,7 @@ import { makeStore } from '#test/fixtures/engines.ts';
 import { beforeCharmsInTheCatalog } from '#test/fixtures/older-records.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(1_800_000);
 
 t.test('tables are not changed under hosts that could not work with it', async (t) => {
   const server = await sharedPostgres(t);

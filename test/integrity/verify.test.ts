@@ -20,6 +20,7 @@ import { basename, join } from 'node:path';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
+import { until } from '#test/fixtures/until.ts';
 
 const flips = process.env['LARDER_LONG'] === '1' ? 200 : 40;
 
@@ -131,9 +132,8 @@ t.test('the serving store finds a damaged blob by itself, and the same file uplo
   const configuration = join(store.directory, 'larder.toml');
   writeFileSync(configuration, readFileSync(configuration, 'utf8').replace('scrub_rate = 0', 'scrub_rate = "1 GiB"'));
   await store.restart();
-  for (let tries = 0; tries < 200 && existsSync(file!); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  t.notOk(existsSync(file!), 'it is out of service');
+  // It is out of service.
+  await until(() => !existsSync(file!));
   t.match(await store.beside.records.damagedBlobs.list(10), [{ size: 100_000 }]);
   await told(store);
   t.match(await store.beside.records.audit.newest(1e15, 5), [{ action: 'quarantine_blob' }]);

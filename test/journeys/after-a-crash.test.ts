@@ -16,7 +16,7 @@ t.test('a store that was killed is looked over soon after its next start', async
   };
   for (const times of [1, 2]) {
     const server = await serve(data);
-    for (let wait = 0; (await proofs()) < times && wait < 200; wait++) await sleep(100);
+    while ((await proofs()) < times) await sleep(300);
     t.equal(await proofs(), times);
     await kill(server.process);
   }

@@ -19,7 +19,7 @@ import { until } from '#test/fixtures/until.ts';
 const long = process.env['LARDER_LONG'] === '1';
 /** How many snaps are on the stick, two revisions of each package, and how often the command is killed. */
 const [snaps, kills] = long ? [2000, 40] : [16, 2];
-t.setTimeout(long ? 3_000_000 : 300_000);
+t.setTimeout(long ? 3_000_000 : 600_000);
 const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
 
 async function world(t: Test) {

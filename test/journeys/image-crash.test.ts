@@ -20,7 +20,7 @@ import { until } from '#test/fixtures/until.ts';
 
 const kills = process.env['LARDER_LONG'] === '1' ? 30 : 3;
 const pushers = 3;
-t.setTimeout(600_000);
+t.setTimeout(1_800_000);
 
 type Call = (method: string, path: string, body?: string | Buffer, type?: string) => Promise<Response>;
 

@@ -16,7 +16,7 @@ const missingForJudge =
     : 'not installed: golang-go, golang-github-snapcore-snapd-dev';
 
 // The judge with snapd's library is built when it is not there yet, which takes a busy machine minutes.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 interface Reply {
   status: number;

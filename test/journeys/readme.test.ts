@@ -21,7 +21,7 @@ const hasTools = ['mksquashfs', 'curl'].every((tool) => {
   }
 });
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 
 t.test(
   'every line of the journey does what it says, from the first to the last',

@@ -28,7 +28,7 @@ import { larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 import { asked, pack, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
 
-t.setTimeout(600_000);
+t.setTimeout(1_800_000);
 const root = t;
 const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 1;
 

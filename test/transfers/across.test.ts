@@ -11,7 +11,7 @@ import { openStore } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
 import { offered, trust, twoSites, site, type Sites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('what the depot holds is at the other site what it is there', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);

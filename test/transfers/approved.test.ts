@@ -14,7 +14,7 @@ import { snapOf } from '#test/fixtures/online-store.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';
 import { offered, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('what a transfer changes waits for two people, and its receipt names them', async (t) => {
   const { depot, stick, carry } = await twoSites(t);

@@ -11,7 +11,7 @@ import { snapPath } from '#test/review/fixtures.ts';
 import { readRequest } from '#transfers/request/form.ts';
 import { offered, site, twoSites, trust, type SiteUnderTest } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Takes snapd itself in at a depot, as its online store publishes it. */
 async function carrySnapd(depot: SiteUnderTest, stick: string): Promise<void> {

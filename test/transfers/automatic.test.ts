@@ -16,7 +16,7 @@ import { fingerprintOf } from '#transfers/site.ts';
 import { example, goodNow, helloWith, seedOf, written, type Example } from './example.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('what changes nothing but what people know comes in by itself; all else says why it waits', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);

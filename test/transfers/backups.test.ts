@@ -8,7 +8,7 @@ import { folder, newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { site } from './sites.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test('who knows the fingerprint of a site checks its backup without the site key', async (t) => {
   const here = await site(t, 'site-a');

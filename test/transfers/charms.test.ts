@@ -10,7 +10,7 @@ import { charm } from '#test/fixtures/archives.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
 import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A site that serves, with commands beside it. */
 async function served(t: Test, name: string) {

@@ -10,7 +10,7 @@ import { rootsFile } from '#test/fixtures/online-store.ts';
 import { fetchScript, tableOf } from '#transfers/request/table.ts';
 import { fetchTools as skip, oldStore } from './old-store.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const run = (from: string, to: string, env: Record<string, string>): Promise<{ code: number; err: string }> =>
   new Promise((done) => {

@@ -20,7 +20,7 @@ import { openPart } from '#transfers/form/read.ts';
 import { example, seedOf, written } from './example.ts';
 import { site } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const skopeo =
   spawnSync('skopeo', ['--version']).status === 0 ? false : 'skopeo is not installed (Debian: apt install skopeo)';

@@ -13,7 +13,7 @@ import { example, goodNow, seedOf, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('the keys of a source rotate by what those before have signed, and by nothing else', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);

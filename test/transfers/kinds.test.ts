@@ -14,7 +14,7 @@ import { adasAccount, adasKey, made, storeKey, timestamp } from '#test/assertion
 import { commandsOn, folder, type NewStore } from '#test/cli/process.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 interface Served extends NewStore {
   store: TestAppliance;

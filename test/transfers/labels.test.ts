@@ -10,7 +10,7 @@ import { changeConfig } from '#src/config.ts';
 import type { SiteUnderTest } from './sites.ts';
 import { offered, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const levels = ['open', 'restricted', 'secret'];
 

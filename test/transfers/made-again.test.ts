@@ -12,7 +12,7 @@ import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
 import { offered, twoSites } from './sites.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** Sweeps a store two hours later; how many contents went. */
 async function swept(directory: string): Promise<number> {

@@ -27,7 +27,7 @@ import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const MiB = 1024 * 1024;
 const isRoot = process.getuid?.() === 0;

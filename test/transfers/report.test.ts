@@ -11,7 +11,7 @@ import { openStore } from '#data/store.ts';
 import { fitted, pageOf, textOf, type Report } from '#src/cli/transfer/report.ts';
 import { offered, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const line = (of: Partial<PlanLine>): PlanLine => ({
   ...{ package: 'snap/hello', kind: 'revision', what: 'revision 12', from: null, to: '1.0', word: 'source', notes: [] },

@@ -16,7 +16,7 @@ import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { readRequest, requestIn } from '#transfers/request/form.ts';
 import { offered, site, twoSites } from './sites.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** The script is one text in every release: whoever has compared it once need not do so again. */
 const script = 'b1ef03eea464d3d682fde0ed2d8a1543c4ae685df4c55052ea88d90a417a18f6';

@@ -18,7 +18,7 @@ import { fingerprintOf } from '#transfers/site.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';
 import { offered } from './sites.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(600_000);
 
 const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
 const [, verifying = ''] = /<pre><code># where the receipt is\n([^]*?)<\/code>/.exec(guide) ?? [];

@@ -21,7 +21,7 @@ import { pathsOf } from '#transfers/form/paths.ts';
 import { larder } from '#test/cli/world.ts';
 import { contentOf, example, helloWith, partBytes, seedOf, written, type Example } from './example.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const mebibyte = 1024 * 1024;
 const done = async (line: string): Promise<string> => {

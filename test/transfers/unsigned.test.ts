@@ -13,7 +13,7 @@ import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { signaturesOf } from '#transfers/form/signatures.ts';
 import { example, seedOf, written } from './example.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A snap with its assertions, and a charm with what the charm store answers. */
 async function fetched(t: Test): Promise<string> {

@@ -22,7 +22,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { example, goodNow, helloWith, partBytes, seedOf, written } from './example.ts';
 import { offered, site } from './sites.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 /** A watched folder, and what is taken in of it. */
 function watched(refuse: () => Error | undefined = () => undefined) {

@@ -309,7 +309,7 @@ const skip =
   absent.length > 0 && `snapd does not judge here: apt-get install --no-install-recommends ${absent.join(' ')}`;
 
 t.test('snapd takes what is exported', { skip }, async (t) => {
-  t.setTimeout(300_000);
+  t.setTimeout(600_000);
   const { store, ada, id, roots } = await withKey(t);
   const file = join(store.directory, 'return.assert');
   const registered = await world.accountKey('device', store.ids.ada, 'default', { since: '2026-03-01T12:00:00Z' });

@@ -10,7 +10,7 @@ import { startNginx } from '#test/fixtures/nginx.ts';
 import { pumpDevice, startForDevices } from './world.ts';
 
 const skip = spawnSync('nginx', ['-v']).status !== 0 && 'nginx is not installed (Debian: nginx-light)';
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const guide = join(import.meta.dirname, '../../../src/api/documents/guides/devices.html');
 

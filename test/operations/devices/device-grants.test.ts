@@ -8,7 +8,7 @@ import { made, timestamp } from '#test/assertions/world.ts';
 import { larder } from '../../cli/world.ts';
 import { keep, sessionOf, startForDevices, vaultsChain } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const digest = 'A'.repeat(64);
 const at = '/internal/v1/packages/snap/tiny-app/device-grants';

@@ -10,7 +10,7 @@ import { seconds } from '#domain/clock.ts';
 import { withoutSquashfsTools as skip } from '#test/review/packed.ts';
 import { begin, withLargeSnap } from './large.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A download of which the first bytes have come, and the store that serves it. */
 async function begun(t: Parameters<typeof withLargeSnap>[0], drainMinutes = 10) {

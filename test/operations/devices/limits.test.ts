@@ -15,7 +15,7 @@ import { withoutSquashfsTools } from '#test/review/packed.ts';
 import { begin, withLargeSnap } from './large.ts';
 import { makeAcme, pumpDevice, serialOf, startForDevices } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const downloads = (most: number) => (text: string) => text.replace('# max_downloads = 500', `max_downloads = ${most}`);
 interface Refused {
   'error-list'?: { code: string }[];

@@ -7,7 +7,7 @@ import { createDeviceSessions } from '#macaroons/device-sessions.ts';
 import { account, accountKey, keys, made, now, storeKey, timestamp } from '#test/assertions/world.ts';
 import { bring, keep, modelOf, pumpDevice, serialOf, startForDevices } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const notFound = { status: 404, body: { 'error-list': [{ code: 'not-found', message: String }] } };
 const digest = 'A'.repeat(64);
 const snapId = 'S'.repeat(32);

@@ -7,7 +7,7 @@ import { deviceHeaders, refresh } from '#test/fixtures/devices.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { pumpDevice, startForDevices } from './world.ts';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const at = '/v1/snap/hello';
 

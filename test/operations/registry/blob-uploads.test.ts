@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
@@ -9,6 +8,7 @@ import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#tes
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
+import { until } from '#test/fixtures/until.ts';
 
 async function adasClient(
   t: Parameters<typeof startStore>[0],
@@ -182,14 +182,6 @@ t.test('an upload whose connection broke is continued', async (t) => {
   });
   t.match(done, { status: 201 });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await holds()) return;
-    await sleep(10);
-  }
-  throw new Error('cannot wait longer');
-}
 
 t.test('an upload is not there for another repository, nor for another account in the same one', async (t) => {
   const { store, client } = await adasClient(t);

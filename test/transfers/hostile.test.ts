@@ -6,10 +6,12 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { trustSource } from '#acts/sites.ts';
+import { stream } from '#assertions/assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
+import { assertionsOf, nameOfRevision, snapOf, type Offered } from '#test/fixtures/online-store.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { example, goodNow, partBytes, seedOf } from './example.ts';
+import { contentOf, example, goodNow, helloWith, partBytes, seedOf } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, twoSites } from './sites.ts';
 
@@ -195,3 +197,70 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
   t.match((await here.larder(`transfer accept ${id} --yes`)).err, /Nothing came in/);
   t.same(await store.records.packages.after('', '', 10), []);
 });
+
+/** What the assertions of a snap say otherwise than the transfer that carries it. */
+const otherwise: Record<string, Partial<Offered>> = {
+  'size-off': { revised: { 'snap-size': '17' } },
+  'numb-off': { revised: { 'snap-revision': '13' } },
+  'iden-off': { id: 'x'.repeat(32) },
+  'name-off': { declared: { 'snap-name': 'other-it' } },
+  'publ-off': { publisher: 'imposter' },
+  'file-off': {},
+};
+
+t.test(
+  'a snap of which its assertions say something else than the transfer stays out, and what they vouch for comes in',
+  async (t) => {
+    const { here, stick } = await twoSites(t);
+    const seed = seedOf(3);
+    const trusted = { name: 'teller', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+    const { store } = await receiver(t, here);
+    await store.acts.do(trustSource, { actor: 'cli:ada' }, { ...trusted, accept: 'automatic' });
+    const files: Buffer[] = [];
+    const assertions: Buffer[] = [];
+    const packages = [];
+    for (const name of ['good-one', ...Object.keys(otherwise)]) {
+      const one = offered(name, 12);
+      const file = snapOf(one);
+      // Of `file-off` an assertion is named that speaks of another file of it, of the same size.
+      const spokenOf = name === 'file-off' ? snapOf({ ...one, version: '9.99' }) : file;
+      files.push(file);
+      assertions.push(Buffer.from(stream(await assertionsOf({ ...one, ...otherwise[name] }, spokenOf))));
+      const [hello] = [helloWith([file])];
+      const revision = { ...hello.revisions[0]!, revision: 12, assertion: nameOfRevision(spokenOf) };
+      packages.push({
+        ...hello,
+        id: one.id,
+        name,
+        publisher: 'maker',
+        revisions: [{ ...revision, 'created-by': 'maker' }],
+      });
+    }
+    const said = { ...goodNow(), source: 'teller', seed, packages, assertions: assertions.map(contentOf) };
+    const part = join(stick, 'told.tar');
+    writeFileSync(part, await partBytes(example([...files, ...assertions], said)));
+
+    const why = 'Its assertion says something else of it than the transfer does.';
+    const came = await here.larder(`transfer receive ${part} --json`);
+    t.match(came, { code: 0 });
+    const { id, why: waits } = JSON.parse(came.out) as { id: string; why: string };
+    t.match(waits, why, 'nor does it come in by itself');
+    const seen = (await here.json(`transfer preview ${id}`)) as { problems: object[]; lines: { kind: string }[] };
+    t.same(
+      seen.problems,
+      Object.keys(otherwise).map((name) => ({ package: `snap/${name}`, what: 'revision 12', why })),
+    );
+    t.match(
+      seen.lines.filter(({ kind }) => kind === 'revision'),
+      [{ package: 'snap/good-one', word: 'upstream', notes: [] }],
+    );
+    t.match(await here.larder(`transfer accept ${id} --yes`), { code: 1, err: new RegExp(why) });
+    t.same(await store.records.packages.after('', '', 10), []);
+    const without = Object.keys(otherwise).map((name) => `--without snap/${name}`);
+    await here.done(`transfer accept ${id} ${without.join(' ')} --yes`);
+    t.same(
+      (await store.records.packages.after('', '', 10)).map(({ name }) => name),
+      ['good-one'],
+    );
+  },
+);

@@ -1,6 +1,6 @@
 // What is done to the database behind larder's back is found, in its rows as in its pages.
 import t from 'tap';
-import { randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +51,30 @@ t.test('what larder has written is good, also after it changed and removed rows'
     await tx.damagedBlobs.mended('0'.repeat(96));
   });
   await close();
+  t.strictSame(checkDatabase(file), []);
+});
+
+t.test('the digest of a long text is that of all of it at once, as it always was', async (t) => {
+  const file = await filled(t);
+  const { records, close } = await openRecords(join(file, '..'), { siteKey });
+  const at = '2026-03-01T12:00:00.000Z';
+  // Pieces of 64 Ki units end within some of these characters.
+  const texts = ['😀', 'ü', 'abc', 'a😀'].map((one) => one.repeat(300_000 / one.length));
+  const digests: unknown[] = [];
+  for (const text of texts) {
+    await records.change({ at, actor: 'test', action: 'change', object: 'all' }, (tx) =>
+      tx.appliance.set('latest-time', text),
+    );
+    const db = new SQLite(file, { readonly: true });
+    const kept = db.prepare("SELECT digest FROM row_digests WHERE of_table = 'appliance' AND row LIKE '%latest-time%'");
+    digests.push((kept.pluck().get() as Buffer).toString('hex'));
+    db.close();
+  }
+  await close();
+  t.same(
+    digests,
+    texts.map((text) => hash('sha256', `t11:latest-time\0t${String(text.length)}:${text}`).slice(0, 32)),
+  );
   t.strictSame(checkDatabase(file), []);
 });
 

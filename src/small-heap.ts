@@ -6,7 +6,8 @@ import { isMainThread } from 'node:worker_threads';
 /** So much garbage may lie in the old generation, and so many milliseconds go by between two looks at it. */
 const looked = { garbage: 16 * 1024 * 1024, every: 200 };
 
-let isSmall = false;
+/** Collects what is garbage, where that is much; nothing as long as nobody has asked for a small heap. */
+let collectMuch: (() => void) | undefined;
 
 /**
  * From here on the young generation of the heap stays as it is, and the old one is collected before it has grown by much. V8 lets
@@ -15,17 +16,22 @@ let isSmall = false;
  */
 export function keepHeapSmall(): void {
   // A thread has bounds of its own, and V8 knows this for the whole process alone.
-  if (!isMainThread || isSmall) return;
-  isSmall = true;
+  if (!isMainThread || collectMuch !== undefined) return;
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let kept = used();
-  setInterval(() => {
+  collectMuch = () => {
     if (used() < kept + looked.garbage) return;
     collect();
     kept = used();
-  }, looked.every).unref();
+  };
+  setInterval(collectMuch, looked.every).unref();
+}
+
+/** For whoever is done with much of what it has made: no timer runs while work goes on that waits for nothing, as SQLite is. */
+export function letGo(): void {
+  collectMuch?.();
 }
 
 const used = (): number => getHeapStatistics().used_heap_size;

@@ -185,7 +185,8 @@ export const asKept = (
 
 /** Of what is kept, all that may matter for an upload: its own names, what they rest on, its keys, those of its accounts. */
 async function basisOf(upload: readonly Assertion[], known: Known, brandAccountId: string | undefined): Promise<Basis> {
-  const names = new Set(upload.flatMap((one) => [nameOf(one), ...restsOn(one)]));
+  const names = new Set<string>();
+  for (const one of upload) for (const name of [nameOf(one), ...restsOn(one)]) names.add(name);
   const keys = upload.filter(({ type }) => type === 'account-key').map(({ headers }) => headers);
   const owners = new Set(keys.map((headers) => headers['account-id'] as string));
   const rested = await restedOn([...names], (some) => known.assertions.listOf(some));

@@ -15,6 +15,7 @@ import type { Release } from '#records/releases.ts';
 import type { Approval } from '#records/proposals.ts';
 import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
+import { letGo } from '#src/small-heap.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { keepBelieved, type Believed } from './assertions.ts';
 import { keepForeign, packageFor } from './imports.ts';
@@ -107,7 +108,9 @@ export const acceptTransfer = act({
     const automatic = accepted.isAutomatic === true ? await automaticIn(tx, accepted, plan, doing.at) : undefined;
     await keepBelieved(tx, { ...believed, accepted: plan.assertions }, doing);
     const undo: Receipt['undo'] = [];
+    letGo();
     for (const one of plan.packages) undo.push(...(await new LettingIn(tx, doing, planning, one).run()));
+    letGo();
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt: Receipt = {
       format: 1,

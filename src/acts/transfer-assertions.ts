@@ -1,6 +1,6 @@
 // Which assertions of a transfer come in: what its revisions rest on, and what says something without a package.
 import type { Assertion } from '#assertions/assertion.ts';
-import { inOrder } from '#assertions/prerequisites.ts';
+import { restsOn } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import type { Plan, Planning, PlanRecords } from './transfer-planning.ts';
@@ -8,15 +8,16 @@ import type { Plan, Planning, PlanRecords } from './transfer-planning.ts';
 /** Adds to a plan the assertions that come in with it; called when all of its packages are planned. */
 export async function planAssertions(records: PlanRecords, planning: Planning, plan: Plan): Promise<void> {
   const fresh = new Map(planning.fresh.map((one) => [nameOf(one), one]));
-  const find = (name: string): Assertion | undefined => fresh.get(name);
   const here = new Map((await records.assertions.listOf([...fresh.keys()])).map((one) => [one.name, one]));
   const revised = [
     ...plan.packages.values().flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? [])),
   ];
   const coming = new Set<string>();
   const bring = (name: string): void => {
-    const one = find(name);
-    if (one !== undefined) for (const needed of inOrder(one, find)) coming.add(nameOf(needed));
+    const one = fresh.get(name);
+    if (one === undefined || coming.has(name)) return;
+    coming.add(name);
+    restsOn(one).forEach(bring);
   };
   revised.forEach(bring);
   // What is new here and vouches for a revision goes without saying, as the revision is told.
@@ -26,8 +27,7 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
   );
   const carried = new Set(planning.statement.packages.values().map(({ id }) => id));
   const alone: { name: string; of: string; why: string }[] = [];
-  for (const one of planning.fresh) {
-    const name = nameOf(one);
+  for (const [name, one] of fresh) {
     const { 'snap-id': id } = one.headers;
     const isOfPackage = typeof id === 'string' && carried.has(id);
     const of = isOfPackage ? packages.get(id) : `assertion/${one.type}`;
@@ -39,9 +39,10 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
   }
   for (const { name, of, why } of alone.filter((one) => !coming.has(one.name)))
     plan.leftOut.push({ package: of, what: name, why });
-  plan.assertions = planning.fresh.filter((one) => coming.has(nameOf(one)));
-  for (const one of plan.assertions.filter((some) => !untold.has(nameOf(some)))) {
-    const name = nameOf(one);
+  for (const name of fresh.keys()) if (!coming.has(name)) fresh.delete(name);
+  plan.assertions = [...fresh.values()];
+  for (const [name, one] of fresh) {
+    if (untold.has(name)) continue;
     const before = here.get(name);
     plan.lines.add({
       package: packages.get(one.headers['snap-id'] as string) ?? `assertion/${one.type}`,

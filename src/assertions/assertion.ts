@@ -153,7 +153,8 @@ function readOne(text: Buffer, at: number): [Assertion, number] {
   const headersEnd = text.indexOf('\n\n', at);
   if (headersEnd < 0) throw no('the empty line between the headers and the signature is missing');
   if (headersEnd - at > headersLimit) throw no(`the headers are longer than ${bytes(headersLimit)}`);
-  const headers = readHeaders(text.toString('utf8', at, headersEnd));
+  const head = text.toString('utf8', at, headersEnd);
+  const headers = readHeaders(head);
 
   const length = wholeNumber(headers, 'body-length');
   if (length > bodyLimit) throw no(`the body is longer than ${bytes(bodyLimit)}`);
@@ -182,7 +183,8 @@ function readOne(text: Buffer, at: number): [Assertion, number] {
     throw no("the header 'sign-key-sha3-384' is missing or is no key id");
   const [format, revision] = [wholeNumber(headers, 'format'), wholeNumber(headers, 'revision')];
   const body = length === 0 ? '' : text.toString('utf8', headersEnd + 2, contentEnd);
-  const content = text.toString('utf8', at, contentEnd);
+  // Without a body it is the same text, which is then in memory once: the headers are pieces of it.
+  const content = length === 0 ? head : text.toString('utf8', at, contentEnd);
   return [{ type, headers, body, format, revision, signKeyId, content, signature }, end];
 }
 

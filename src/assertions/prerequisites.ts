@@ -89,3 +89,25 @@ export function inOrder(assertion: Assertion, find: (name: string) => Assertion 
   place(assertion);
   return ordered;
 }
+
+/**
+ * Names so that each stands after what it rests on itself, each once.
+ *
+ * @param needs the names of that; nothing where there is no assertion of the name, which is left out then
+ */
+export function namesInOrder(
+  names: Iterable<string>,
+  needs: (name: string) => readonly string[] | undefined,
+): string[] {
+  const ordered: string[] = [];
+  const begun = new Set<string>();
+  const place = (name: string): void => {
+    const needed = needs(name);
+    if (needed === undefined || begun.has(name)) return;
+    begun.add(name);
+    needed.forEach(place);
+    ordered.push(name);
+  };
+  for (const name of names) place(name);
+  return ordered;
+}

@@ -37,9 +37,10 @@ const pageSize = 1024 * 1024;
 
 /** A list that grows, of what JSON can hold; kept as text, in pages outside of the heap. */
 export class PackedList<Item> implements Sequence<Item> {
+  /** Each holds items with a comma between them, so that its text stands in that of the list as it is. */
   #pages: Buffer[] = [];
-  /** How much of the last page is used. */
-  #used = 0;
+  /** How much of each page is used. */
+  readonly #used: number[] = [];
   /** Where each item lies: the number of its page, where it begins there, and where it ends. */
   readonly #places: number[] = [];
 
@@ -50,12 +51,14 @@ export class PackedList<Item> implements Sequence<Item> {
   add(item: Item): void {
     const text = JSON.stringify(item);
     const length = Buffer.byteLength(text);
-    if (this.#used + length > this.#last.length) {
+    if (this.#end + 1 + length > this.#last.length) {
       this.#pages.push(Buffer.allocUnsafeSlow(Math.max(pageSize, length)));
-      this.#used = 0;
+      this.#used.push(0);
     }
-    this.#last.write(text, this.#used);
-    this.#places.push(this.#pages.length - 1, this.#used, (this.#used += length));
+    const begin = this.#end === 0 ? 0 : this.#end + this.#last.write(',', this.#end);
+    const end = begin + this.#last.write(text, begin);
+    this.#places.push(this.#pages.length - 1, begin, end);
+    this.#used[this.#used.length - 1] = end;
   }
 
   at(index: number): Item | undefined {
@@ -67,6 +70,14 @@ export class PackedList<Item> implements Sequence<Item> {
   textAt(index: number): string | undefined {
     const [page, begin, end] = this.#places.slice(index * 3, index * 3 + 3);
     return page === undefined || index < 0 ? undefined : this.#pages[page]!.toString('utf8', begin, end);
+  }
+
+  /** The JSON of its items with a comma between them, in pieces. */
+  *texts(): Generator<string> {
+    for (const [at, page] of this.#pages.entries()) {
+      if (at > 0) yield ',';
+      yield page.toString('utf8', 0, this.#used[at]);
+    }
   }
 
   *values(): Generator<Item, undefined> {
@@ -86,24 +97,25 @@ export class PackedList<Item> implements Sequence<Item> {
   get #last(): Buffer {
     return this.#pages.at(-1) ?? none;
   }
+
+  get #end(): number {
+    return this.#used.at(-1) ?? 0;
+  }
 }
 
 const none = Buffer.alloc(0);
 
-/** JSON of an object, of which members may be such lists: their items are written one by one. */
+/** JSON of an object, of which members may be such lists: their text is taken as it is, and put together once. */
 export function jsonOf(value: unknown): string {
   if (value === null || typeof value !== 'object' || !Object.values(value).some(isPacked)) return JSON.stringify(value);
-  const members = Object.entries(value).flatMap(([key, said]: [string, unknown]) => {
-    const text = isPacked(said) ? `[${textOfItems(said)}]` : (JSON.stringify(said) as string | undefined);
-    return text === undefined ? [] : `${JSON.stringify(key)}:${text}`;
-  });
-  return `{${members.join(',')}}`;
+  const texts: string[] = [];
+  for (const [key, said] of Object.entries(value) as [string, unknown][]) {
+    const pieces = isPacked(said) ? ['[', ...said.texts(), ']'] : [JSON.stringify(said) as string | undefined];
+    if (pieces[0] === undefined) continue;
+    texts.push(texts.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(pieces as string[]));
+  }
+  texts.push('}');
+  return texts.join('');
 }
 
 const isPacked = (value: unknown): value is PackedList<unknown> => value instanceof PackedList;
-
-function textOfItems(list: PackedList<unknown>): string {
-  const texts: string[] = [];
-  for (let index = 0; index < list.length; index++) texts.push(list.textAt(index) ?? 'null');
-  return texts.join(',');
-}

@@ -13,16 +13,30 @@ export const mediaTypes: Readonly<Record<string, string>> = {
 
 /** Texts of assertions one behind the other, in streams that are no longer than one that is read as a whole. */
 export function inStreams(texts: readonly string[]): string[] {
-  const streams: string[][] = [];
-  let length = Infinity;
-  for (const text of texts) {
+  const streams = new Streams();
+  const whole = texts.flatMap((text) => streams.add(text) ?? []);
+  const last = streams.end();
+  return last === undefined ? whole : [...whole, last];
+}
+
+/** The same of texts that come one by one: a stream is given when the next text goes into another one. */
+export class Streams {
+  #texts: string[] = [];
+  #length = 0;
+
+  add(text: string): string | undefined {
     const size = Buffer.byteLength(text) + 1;
-    if (length + size > streamLimit || streams.at(-1)?.length === streamCount) {
-      streams.push([]);
-      length = 0;
-    }
-    streams.at(-1)!.push(text);
-    length += size;
+    const isFull = this.#length + size > streamLimit || this.#texts.length === streamCount;
+    const whole = isFull ? this.end() : undefined;
+    this.#texts.push(text);
+    this.#length += size;
+    return whole;
   }
-  return streams.map((some) => some.join('\n'));
+
+  /** What has not been given yet; nothing where there is none. */
+  end(): string | undefined {
+    const texts = this.#texts;
+    [this.#texts, this.#length] = [[], 0];
+    return texts.length === 0 ? undefined : texts.join('\n');
+  }
 }

@@ -1,10 +1,9 @@
 // The assertions that go with what a store holds: those that its revisions name, and those that stand for themselves.
-import { joined, type Assertion } from '#assertions/assertion.ts';
-import { inOrder, restedOn, standingTypes } from '#assertions/prerequisites.ts';
-import { nameOf } from '#assertions/types.ts';
+import { parseAssertion } from '#assertions/assertion.ts';
+import { namesInOrder, restsOn, standingTypes } from '#assertions/prerequisites.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import type { Records } from '#records/index.ts';
-import { inStreams } from './carried.ts';
+import { Streams } from './carried.ts';
 
 type Kept = Pick<Records['assertions'], 'listOf' | 'under'>;
 
@@ -30,14 +29,43 @@ export async function* standing(assertions: Pick<Kept, 'under'>, globs: readonly
 
 /**
  * The assertions of these names with all that they rest on, each once and after what it rests on itself, in streams that
- * are no longer than one that is read as a whole.
+ * are no longer than one that is read as a whole. One stream of texts is in memory at a time, and of the rest their names alone.
  */
-export async function streamsOf(assertions: Pick<Kept, 'listOf'>, names: ReadonlySet<string>): Promise<string[]> {
-  const rested = await restedOn([...names].sort(), (some) => assertions.listOf(some));
-  const all = new Map<string, Assertion>(rested.map(({ assertion }) => [nameOf(assertion), assertion]));
-  const ordered = new Map<string, Assertion>();
-  for (const one of all.values()) {
-    for (const needed of inOrder(one, (name) => all.get(name))) ordered.set(nameOf(needed), needed);
+export async function* streamsOf(assertions: Pick<Kept, 'listOf'>, names: ReadonlySet<string>): AsyncGenerator<string> {
+  const rested = await namesRestedOn(assertions, names);
+  const ordered = namesInOrder(rested.keys(), (name) => rested.get(name));
+  const streams = new Streams();
+  for (let from = 0; from < ordered.length; from += page) {
+    for (const { text } of await assertions.listOf(ordered.slice(from, from + page))) {
+      const whole = streams.add(text);
+      if (whole !== undefined) yield whole;
+    }
   }
-  return inStreams([...ordered.values()].map(joined));
+  const last = streams.end();
+  if (last !== undefined) yield last;
+}
+
+/** What is kept of these names and of what they rest on: by its name the names of that. */
+async function namesRestedOn(
+  assertions: Pick<Kept, 'listOf'>,
+  names: ReadonlySet<string>,
+): Promise<Map<string, string[]>> {
+  const rested = new Map<string, string[]>();
+  const asked = new Set(names);
+  for (let wanted = [...names].sort(); wanted.length > 0;) {
+    const next: string[] = [];
+    for (let from = 0; from < wanted.length; from += page) {
+      for (const { name, text } of await assertions.listOf(wanted.slice(from, from + page))) {
+        const needed = restsOn(parseAssertion(text));
+        rested.set(name, needed);
+        for (const one of needed) {
+          if (asked.has(one)) continue;
+          asked.add(one);
+          next.push(one);
+        }
+      }
+    }
+    wanted = next;
+  }
+  return rested;
 }

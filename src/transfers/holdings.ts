@@ -19,7 +19,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { anyBytes, mediaTypes } from './carried.ts';
-import { namesUnder, standing, streamsOf } from './held-assertions.ts';
+import { namesUnder, standing } from './held-assertions.ts';
 import { isOfWish, isTrackOfWish, wishedOf, type PackageWish } from './wishing.ts';
 
 export type HoldingRecords = Pick<
@@ -55,8 +55,8 @@ export interface Held {
   packages: Sequence<TransferPackage>;
   /** Of all content what it is, in the order in which a transfer carries it. */
   contents: Map<string, { content: TransferContent; mediaType: string }>;
-  /** The assertions that go with it, in streams of which each can be read as a whole. */
-  assertions: string[];
+  /** The names of assertions that go with it, each with what it rests on. */
+  assertions: ReadonlySet<string>;
   /** What cannot be carried, and why. */
   leftOut: TransferLeftOut[];
 }
@@ -146,7 +146,7 @@ class Gathering {
       packages: this.#packages,
       contents: this.#contents,
       leftOut: this.#leftOut,
-      assertions: await streamsOf(this.#records.assertions, this.#assertions),
+      assertions: this.#assertions,
     };
   }
 

@@ -17,6 +17,7 @@ import type { Missing } from '#domain/closure.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
+import { letGo } from '#src/small-heap.ts';
 import { missingAfter } from './closure-after.ts';
 import { canonical } from './form/canonical.ts';
 import { keyIdOf, readSignatures, signersOf } from './form/signatures.ts';
@@ -85,7 +86,9 @@ export async function broughtBy(transfer: ReceivedTransfer, looking: Looking): P
   const bytes = await wholeOf(looking.blobs, transfer.statement);
   if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
   const statement = readStatement(bytes);
-  return { transfer, bytes, statement, ...(await believedOf(statement, looking)) };
+  const judged = await believedOf(statement, looking);
+  letGo();
+  return { transfer, bytes, statement, ...judged };
 }
 
 export async function lookAt(
@@ -101,6 +104,7 @@ export async function lookAt(
   const given = { statement, source, isUnsigned, only, without, asChannel, at, believed };
   const planning = await planningOf(records, transfer.id, given);
   const plan = await planOf(records, planning);
+  letGo();
   const signatures = isUnsigned ? [] : signaturesOn(bytes, transfer, source.keys);
   const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);

@@ -15,6 +15,7 @@ import type { Records } from '#records/index.ts';
 import { readMentions } from '#registry/mentions.ts';
 import { compose, madeBefore, signedBy, writeAll, type Intent, type Made } from './composing.ts';
 import type { Content } from './form/write.ts';
+import { streamsOf } from './held-assertions.ts';
 import { holdingsOf, type Contents, type Wanted } from './holdings.ts';
 import { writeParts } from './part-files.ts';
 import { heldFor } from './request/wanted.ts';
@@ -68,7 +69,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep };
   const hold = (more: Partial<Wanted>) => holdingsOf(records, { packages, at: timestamp(at), ...more }, contents);
   const all = await (request === undefined ? hold({}) : heldFor(request, records, hold));
-  if (all.packages.length === 0 && all.assertions.length === 0) {
+  if (all.packages.length === 0 && all.assertions.size === 0) {
     const what = request === undefined ? `is called ${packages.join(' or ')}` : 'is what the request wishes for';
     throw new Refusal('resource-not-found', `Nothing here ${what}.`);
   }
@@ -77,7 +78,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   const held = unchanged.size === 0 ? all : await hold({ except: unchanged });
   for (const id of unchanged) told.delete(id);
   const assertions = [];
-  for (const text of held.assertions) assertions.push(await keep(text));
+  for await (const text of streamsOf(records.assertions, held.assertions)) assertions.push(await keep(text));
   const sequence = (await records.transfers.newestMade()) + 1;
   making.signal.throwIfAborted();
   const content = contentFrom(blobs, making.signal);

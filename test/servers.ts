@@ -12,6 +12,7 @@ const files = filesOf(
   'hosts/*.test.ts',
   'backup/@(move|move-to-bucket|postgres).test.ts',
   'cli/@(postgres|postgres-upgrade).test.ts',
+  'engine/full-disk.test.ts',
   'journeys/@(blobs-on-s3|from-the-bucket).test.ts',
 );
 const named = process.argv.slice(2);

@@ -4,12 +4,12 @@ import { because, Refusal } from '#domain/refusal.ts';
 /** Seconds after which trying again makes sense: an administrator has to make room first. */
 const retryAfter = 300;
 
-export const diskFull = (cause: unknown): Refusal =>
+export const diskFull = (cause: unknown, disk = 'The disk of the store'): Refusal =>
   because(
     cause,
     new Refusal(
       'insufficient-storage',
-      'The disk of the store is full, so nothing was changed. Its administrator has to make room; try again later.',
+      `${disk} is full, so nothing was changed. The administrator of the store has to make room; try again later.`,
       retryAfter,
     ),
   );

@@ -1,7 +1,5 @@
 // The disk runs full, to the last block: everybody is told so, what makes room goes through, and all is well afterwards.
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,37 +12,10 @@ import { engine } from '#test/fixtures/engines.ts';
 import { sharedSwift } from '#test/fixtures/swift.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
+import { fill, noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 const root = t;
 const MiB = 1024 * 1024;
-
-/** A disk of its own, of which a store is put on; undefined where this user may not mount one. */
-function smallDisk(t: { teardown(work: () => unknown): void }, size: string): string | undefined {
-  const place = mkdtempSync(join(tmpdir(), 'larder-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'larder-test', place], { stdio: 'ignore' });
-  } catch {
-    rmSync(place, { recursive: true });
-    return undefined;
-  }
-  t.teardown(() => {
-    execFileSync('umount', ['-l', place]);
-    rmSync(place, { recursive: true });
-  });
-  return place;
-}
-
-/** Fills a disk to the last block. */
-function fill(disk: string): void {
-  for (const piece of [MiB, 4096])
-    for (;;) {
-      try {
-        appendFileSync(join(disk, 'filler'), Buffer.alloc(piece, 1));
-      } catch {
-        break;
-      }
-    }
-}
 
 const problems = async (store: TestAppliance): Promise<string[]> =>
   (await store.anyone.get('/readyz')).body.problems as string[];
@@ -68,7 +39,7 @@ async function startOn(disk: string, t: Test): Promise<TestAppliance> {
 t.test('a full disk is answered with 507, and what makes room goes through', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === undefined) {
-    t.comment('left out: this user may not mount a disk of its own');
+    t.comment(noSmallDisk);
     return;
   }
   const store = await startOn(disk, t);
@@ -147,7 +118,7 @@ function form(content: string): FormData {
 t.test('no address fills more than a tenth of a small disk beside the file that it sends', async (t) => {
   const disk = smallDisk(t, '100m');
   if (disk === undefined) {
-    t.comment('left out: this user may not mount a disk of its own');
+    t.comment(noSmallDisk);
     return;
   }
   const store = await startOn(disk, t);

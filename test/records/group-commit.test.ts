@@ -1,5 +1,5 @@
 // Changes that wait are committed together: what that must not change for any of them.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -16,6 +16,7 @@ import { sql, type Database, type Queries } from '#engine/database.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { logFrames } from '#test/fixtures/log-frames.ts';
+import { noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 type Test = { teardown(work: () => unknown): void };
 
@@ -210,15 +211,11 @@ t.test('where room is made for it, it is done as well', async (t) => {
 });
 
 t.test('a disk that is too small for what ten write together', async (t) => {
-  const place = mkdtempSync(join(tmpdir(), 'larder-small-'));
-  t.teardown(() => rmSync(place, { recursive: true }));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'larder-test', place], { stdio: 'ignore' });
-  } catch {
-    t.comment('left out: this user may not mount a disk of its own');
+  const place = smallDisk(t, '1m');
+  if (place === undefined) {
+    t.comment(noSmallDisk);
     return;
   }
-  t.teardown(() => execFileSync('umount', ['-l', place]));
   const fatal: Error[] = [];
   const { db, ids } = await open(t, { fatal: (error) => fatal.push(error) }, mkdtempSync(join(place, 'data-')));
   const outcomes = await Promise.all(

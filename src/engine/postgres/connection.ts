@@ -8,7 +8,7 @@ import type { Statement } from '../database.ts';
 import type { Cell } from '../rows.ts';
 import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
 import { newCounts, type Counts } from './counts.ts';
-import { cannotConnect, isLost, isSaidByServer, isStale, NoConnection } from './errors.ts';
+import { cannotConnect, endsSession, isLost, isSaidByServer, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
 /** How many milliseconds to wait for a connection. */
@@ -163,8 +163,10 @@ export class Connection {
     try {
       return await this.#inTurn(ask);
     } catch (error) {
-      if (isLost(error) || isStale(error)) this.destroy();
-      throw error;
+      const ends = endsSession(error);
+      if (ends || isLost(error) || isStale(error)) this.destroy();
+      // Whatever it says: of a server that ends for want of room in its log a commit may be done all the same.
+      throw ends ? new NoConnection('the server has ended the connection', { cause: error, mayPass: true }) : error;
     } finally {
       clearInterval(silent);
       this.#pending--;

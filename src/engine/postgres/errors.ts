@@ -17,6 +17,10 @@ export const isHeld = (error: unknown): boolean => codeOf(error) === '55P03';
 export const isStale = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as Error).message.includes('cached plan');
 
+/** Whether an error is the last that comes on a connection: the server ends the session with it, or ends altogether. */
+export const endsSession = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && ['FATAL', 'PANIC'].includes(String(error.severity));
+
 /** That there is no connection, or none that is good enough; why, in one sentence, unless what caused it says so. */
 export class NoConnection extends Error {
   /** Whether what caused it would only say the same again, in the words of the system. */
@@ -64,7 +68,7 @@ export const unavailable = (cause: unknown, done = 'Nothing was changed.'): Refu
 /** An error of a statement or of a connection, as whoever asked for the records is told of it. */
 export function forCaller(error: unknown): unknown {
   if (isLost(error)) return unavailable(error);
-  if (codeOf(error) === '53100') return diskFull(error);
+  if (codeOf(error) === '53100') return diskFull(error, 'The disk of the database');
   // PostgreSQL keeps every character but one.
   if (codeOf(error) === '22021') {
     const why = 'A text holds a character that cannot be kept: the one with the number 0.';

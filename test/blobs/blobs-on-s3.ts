@@ -3,9 +3,11 @@
 //   LARDER_BLOBS=s3 node test/blobs/blobs-on-s3.ts
 import { together } from '#test/fixtures/together.ts';
 
+const long = process.env['LARDER_LONG'] === '1';
+
 await together(
-  // It starts its store while it is loaded, when no test has ended yet.
-  'journeys/two-processes.test.ts',
+  // It starts its store while it is loaded, when no test has ended yet; several hosts on S3 take turns in test/hosts/ anyway.
+  ...(long ? ['journeys/two-processes.test.ts'] : []),
   'blobs/door.test.ts',
   'transfers/unpack.test.ts',
   'backup/complete.test.ts',
@@ -15,7 +17,8 @@ await together(
   'operations/devices/{cached,download-snap,slow-clock}.test.ts',
   'jobs/forget-images.test.ts',
   'journeys/{full-disk,image-crash}.test.ts',
-  ...(process.env['LARDER_LONG'] === '1'
+  // Of these PostgreSQL's steps and those above tell most: kills between two requests, and files that are lent.
+  ...(long
     ? [
         'operations/devices/deltas.test.ts',
         'jobs/make-deltas.test.ts',

@@ -111,7 +111,7 @@ t.test('what is pushed lies there alone, is proven, goes out of service when dam
 t.test('a backup has what is there, and what is missing there comes back from it', async (t) => {
   const server = await sharedSwift(root);
   const { store, client, verify } = await storeOfAda(t);
-  const { place, remove } = behind(server, store);
+  const { place, keys, remove } = behind(server, store);
   const content = randomBytes(100_000);
   t.match(await client.blob(content), { status: 201 });
   const file = join(t.testdir(), 'full.tar');
@@ -120,6 +120,25 @@ t.test('a backup has what is there, and what is missing there comes back from it
   t.same(await verify(), [0, 1, 0]);
   await larder(`restore ${file} --missing --data ${store.directory}`);
   t.same(await verify(), whole);
+
+  for (const key of await keys()) await remove(key);
+  const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
+  await until(async () => (await problems()).length > 0);
+  t.match(await problems(), [
+    /larder-store.json, is not in .* any more, so somebody has removed what was there; .*: until/,
+  ]);
+  t.match(await client.blob('what no start would find'), { status: 503 });
+  t.same(await keys(), []);
+  const { err } = await larder(`verify --data ${store.directory}`);
+  t.match(
+    err,
+    /it is empty, and this store has content already; .* 'larder restore FILE --missing', or name the right/,
+  );
+  const back = await larder(`restore ${file} --missing --data ${store.directory}`);
+  t.match(back.out, /blobs are back, each held against its hash/);
+  t.same(await verify(), whole);
+  await until(async () => (await problems()).length === 0);
+  t.match(await client.blob('and it goes on'), { status: 201 });
 });
 
 t.test('a bucket that is late to list what it has, or lists what it has lost, is asked for each', async (t) => {

@@ -88,7 +88,7 @@ async function refuseUnlessFree(bucket: Bucket, isNew: Opening['isNew']): Promis
   if (!(await isNew())) {
     throw not(
       bucket,
-      "it is empty, and this store has content already; move that there with 'larder move', or name the right place",
+      "it is empty, and this store has content already; move that there with 'larder move', fetch it back from a backup with 'larder restore FILE --missing', or name the right place",
     );
   }
 }
@@ -131,7 +131,7 @@ export async function mustFindMarker(bucket: Bucket, how?: { signal: AbortSignal
   bucket.isMarked = found !== undefined;
   if (found === undefined) {
     throw new NoBucket(
-      `the marker of the store, ${markerKey}, is not in ${placeOf(bucket.address)} any more, so somebody has removed what was there; have it put back from a copy of the bucket`,
+      `the marker of the store, ${markerKey}, is not in ${placeOf(bucket.address)} any more, so somebody has removed what was there; have it put back from a copy of the bucket or, if the place is empty, fetch it from a backup with 'larder restore FILE --missing'`,
     );
   }
   return found;

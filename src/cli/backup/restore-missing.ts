@@ -29,7 +29,9 @@ export async function restoreMissing(
   try {
     return await withStore(call, async (store) => {
       const archives = await archivesOf(open, store.siteKey);
-      const fetched = await withBlobs(store, ({ blobs }) => fetchAll(store, archives, blobs, progress));
+      // Somebody may have emptied the bucket.
+      const here = { movesIn: true };
+      const fetched = await withBlobs(store, ({ blobs }) => fetchAll(store, archives, blobs, progress), here);
       progress.end();
       return answered(store, archives, fetched);
     });

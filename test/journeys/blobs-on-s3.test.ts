@@ -11,6 +11,7 @@ import { changeConfig } from '#src/config.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { startCable } from '#test/fixtures/cable.ts';
+import { pass, startFront } from '#test/fixtures/front.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
 import { sharedSwift, startSwift, type SwiftServer } from '#test/fixtures/swift.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -297,6 +298,47 @@ t.test('without the server the store says so, and works again by itself when it 
   knowBy('new-secret-of-ada');
   await until(async () => (await problems()).length === 0);
   t.match(await client.blob('another one'), { status: 201 }, 'nothing had to be started again');
+});
+
+t.test('where nothing may be written any more the store says so, and gives what it has', async (t) => {
+  const server = await sharedSwift(root);
+  let isReadOnly = false;
+  const endpoint = await startFront(t, (request, response) => {
+    if (!isReadOnly || request.method !== 'PUT') return pass(request, response, new URL(server.endpoint));
+    request.resume();
+    response.writeHead(403, { 'content-type': 'application/xml' });
+    response.end('<Error><Code>AccessDenied</Code></Error>');
+  });
+  const credentials = join(t.testdir(), 'credentials');
+  writeFileSync(credentials, 'access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n');
+  const lines = [
+    `s3 = "${endpoint}/${server.bucket}/${server.newPlace().prefix}"`,
+    `credentials_file = "${credentials}"`,
+  ];
+  const { store, client } = await storeOfAda(t, (text) =>
+    quiet(text).replace('[blobs]', ['[blobs]', ...lines].join('\n')),
+  );
+  t.match(await client.blob('hello'), { status: 201 });
+  const ready = async () => {
+    const { status, body } = await store.anyone.get('/readyz');
+    return { status, problems: body.problems as string[] };
+  };
+  isReadOnly = true;
+  const refused = await client.blob('more');
+  t.match(refused, {
+    status: 503,
+    text: /does not let it do this. Nothing was changed. Its administrator has to look/,
+  });
+  t.equal(refused.headers.get('retry-after'), '300');
+  await until(async () => (await ready()).problems.length > 0);
+  t.match(await ready(), {
+    status: 200,
+    problems: [/^The bucket of the store takes nothing: whoever credentials_file names/],
+  });
+  t.match(await client.call('GET', `blobs/${digestOf('hello')}`), { status: 200, text: 'hello' });
+  isReadOnly = false;
+  await until(async () => (await ready()).problems.length === 0);
+  t.match(await client.blob('more'), { status: 201 });
 });
 
 t.test('a configuration that cannot work is told in one sentence, and nothing is changed', async (t) => {

@@ -1,7 +1,6 @@
 // The tests that need servers of others, PostgreSQL, OpenStack Swift and nginx, or start several hosts: each in a process of its own.
 //   npm run test:servers
 //   npm run test:servers -- hosts/killed     those whose names begin so
-// What both engines promise, and how they are told of when they are away, is tried by npm test as well (test/engine, test/blobs).
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -10,6 +9,8 @@ import { filesOf } from '#test/fixtures/together.ts';
 
 const files = filesOf(
   'hosts/*.test.ts',
+  'engine/@(away|postgres|rows).test.ts',
+  'blobs/s3.test.ts',
   'backup/@(move|move-to-bucket|postgres).test.ts',
   'cli/@(postgres|postgres-upgrade).test.ts',
   'engine/full-disk.test.ts',

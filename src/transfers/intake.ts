@@ -65,6 +65,10 @@ export class Intake {
   readonly #pieces: Set<string>;
   /** The pieces of each blob that is cut, in their order, by its number. */
   readonly #cut: ReadonlyMap<number, TransferPiece[]>;
+  /** Pieces that are read when all of their blob are at hand, by their names. */
+  readonly #open = new Map<string, Waiting>();
+  /** The names of pieces that come with the parts that are at hand now. */
+  #atHand: ReadonlySet<string> = new Set();
   /** Contents that have come, and are not noted yet: a process that ends now reads them again. */
   #unnoted: string[] = [];
   #unnotedBytes = 0;
@@ -84,7 +88,22 @@ export class Intake {
     this.#cut = Map.groupBy(cut, ({ blob }) => blob);
   }
 
-  async take(part: OpenPart): Promise<void> {
+  /** Takes in parts that stay open meanwhile. */
+  async take(parts: readonly OpenPart[]): Promise<void> {
+    const pieces = parts.flatMap(({ part, takenOut }) =>
+      takenOut?.length ? [] : [...this.#statement.parts[part - 1]!],
+    );
+    this.#atHand = new Set(pieces.filter(({ blob }) => this.#cut.has(blob)).map(nameOf));
+    try {
+      for (const part of parts) await this.#takePart(part);
+    } catch (error) {
+      // Whoever brings what has failed once more need not bring the rest again.
+      if (isOfSource(error)) await this.#keepOpen([...this.#open.values()]);
+      throw error;
+    }
+  }
+
+  async #takePart(part: OpenPart): Promise<void> {
     const { records, progress, signal } = this.#keeping;
     const arrived = await records.transfers.arrived(this.#id);
     const step = `part ${String(part.part)} of ${String(this.#statement.parts.length)}`;
@@ -95,8 +114,11 @@ export class Intake {
         signal.throwIfAborted();
         await underWay.room(one);
         underWay.add(one, async () => {
-          await this.#takePiece(one, arrived);
-          progress(step, (done += one.piece.size), part.size);
+          let hasCome = false;
+          await this.#takePiece(one, arrived, () => {
+            if (!hasCome) progress(step, (done += one.piece.size), part.size);
+            hasCome = true;
+          });
         });
       }
       await underWay.end();
@@ -119,13 +141,18 @@ export class Intake {
     });
   }
 
-  async #takePiece(one: OpenPiece, arrived: ReadonlySet<string>): Promise<void> {
+  async #takePiece(one: OpenPiece, arrived: ReadonlySet<string>, came: () => void): Promise<void> {
     const { of, piece } = one;
-    if (arrived.has(of['sha3-384']) || (await this.#isHere(of))) return;
-    if (piece.size < of.size) await this.#inTurn(() => this.#keepPiece(one));
-    else if (one.ranges !== undefined) await this.#copyIn(of, one.ranges(), one);
-    // Both digests of a whole content are computed as it comes in; proving it while it is read would hash it once more.
-    else await this.#receive(of, one.unproven(), one.wrong);
+    if (!arrived.has(of['sha3-384']) && !(await this.#isHere(of))) {
+      if (piece.size < of.size) {
+        await this.#inTurn(() => this.#takeCut({ one, came }));
+        return;
+      }
+      if (one.ranges !== undefined) await this.#copyIn(of, one.ranges(), one);
+      // Both digests of a whole content are computed as it comes in; proving it while it is read would hash it once more.
+      else await this.#receive(of, one.unproven(), one.wrong);
+    }
+    came();
   }
 
   /** Whether a content is here already, whole; it is held from now on. */
@@ -200,16 +227,53 @@ export class Intake {
     );
   }
 
-  /** Keeps a piece of a blob; with the last of them the blob is put together. */
-  async #keepPiece(one: OpenPiece): Promise<void> {
-    const { piece, of } = one;
-    const fileOf = ({ sha256 }: TransferPiece): string => join(this.#folder, sha256);
+  /**
+   * Takes in a piece of a blob. Where all others are at hand as well, the blob is put together of the parts themselves, with the last
+   * of its pieces; otherwise this one is kept until they are. Of what fails meanwhile the pieces are kept that can be.
+   */
+  async #takeCut(waiting: Waiting): Promise<void> {
+    const { piece } = waiting.one;
+    const all = this.#cut.get(piece.blob) ?? [];
+    const isAtHand = (one: TransferPiece): boolean => this.#pieces.has(one.sha256) || this.#atHand.has(nameOf(one));
+    if (waiting.one.ranges === undefined || !all.every(isAtHand)) {
+      await this.#keepPiece(waiting);
+      if (all.every(({ sha256 }) => this.#pieces.has(sha256))) await this.#join(waiting.one, all);
+      return;
+    }
+    if (this.#pieces.has(piece.sha256)) waiting.came();
+    else this.#open.set(nameOf(piece), waiting);
+    if (!all.every((one) => this.#pieces.has(one.sha256) || this.#open.has(nameOf(one)))) return;
+    const others = all.flatMap((one) => this.#open.get(nameOf(one)) ?? []);
+    try {
+      await this.#join(waiting.one, all);
+    } catch (error) {
+      // Read one by one they say which of them it was.
+      throw (isOfSource(error) && (await this.#keepOpen(others))) || error;
+    } finally {
+      for (const one of all) this.#open.delete(nameOf(one));
+    }
+  }
+
+  /** Keeps those of some pieces that can be read and are right; what is wrong with the first of the others. */
+  async #keepOpen(some: readonly Waiting[]): Promise<unknown> {
+    let wrong: unknown;
+    for (const one of some) {
+      await this.#keepPiece(one).catch((error: unknown) => {
+        wrong ??= error;
+      });
+    }
+    return wrong;
+  }
+
+  /** Keeps a piece until all of its blob have come. */
+  async #keepPiece({ one, came }: Waiting): Promise<void> {
+    const { piece } = one;
     if (!this.#pieces.has(piece.sha256)) {
       makeFolder(this.#folder);
       const fresh = join(this.#folder, `.${piece.sha256}.${randomUUID()}`);
       try {
         await this.#write(fresh, one);
-        await rename(fresh, fileOf(piece));
+        await rename(fresh, this.#fileOf(piece));
       } catch (error) {
         await rm(fresh, { force: true });
         throw error;
@@ -217,18 +281,54 @@ export class Intake {
       await syncFolder(this.#folder);
       this.#pieces.add(piece.sha256);
     }
-    const all = this.#cut.get(piece.blob) ?? [];
-    if (!all.every(({ sha256 }) => this.#pieces.has(sha256))) return;
+    came();
+  }
+
+  /** Puts a blob together of pieces that are kept, and of others where they lie. */
+  async #join({ of }: OpenPiece, all: readonly TransferPiece[]): Promise<void> {
+    let file = this.#folder;
+    const ranges = async function* (this: Intake): AsyncGenerator<FileRange> {
+      for (const piece of all) {
+        const waiting = this.#pieces.has(piece.sha256) ? undefined : this.#open.get(nameOf(piece));
+        file = waiting?.one.at.file ?? this.#fileOf(piece);
+        yield* waiting?.one.ranges?.() ?? keptIn(file, piece);
+        waiting?.came();
+      }
+    };
     const wrong = () =>
       new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
-    await this.#copyIn(of, joined(all, fileOf), { at: { file: this.#folder, offset: 0 }, wrong });
+    const { blobs, largest, signal } = this.#keeping;
+    const { 'sha3-384': sha3_384, sha256, size } = of;
+    await blobs
+      .copyIn(ranges.call(this), {
+        id: randomUUID(),
+        expected: { sha3_384, sha256, size },
+        limit: largest,
+        wrong,
+        signal,
+      })
+      .catch((error: unknown) => saidOf(file)(error));
+    await this.#arrive(sha3_384, size);
     await this.#note();
     for (const one of all) {
-      await rm(fileOf(one), { force: true });
+      await rm(this.#fileOf(one), { force: true });
       this.#pieces.delete(one.sha256);
     }
   }
+
+  #fileOf({ sha256 }: TransferPiece): string {
+    return join(this.#folder, sha256);
+  }
 }
+
+/** A piece of a blob that is cut, and who is told when it has come. */
+interface Waiting {
+  one: OpenPiece;
+  came: () => void;
+}
+
+/** By which a piece is known among all of a transfer: another one may have the same bytes. */
+const nameOf = ({ blob, offset }: TransferPiece): string => `${String(blob)} ${String(offset)}`;
 
 /** The pieces that come in at the moment. */
 class UnderWay {
@@ -277,6 +377,10 @@ class UnderWay {
   }
 }
 
+/** Whether what failed is what lies on the stick, rather than this site or whoever has interrupted it. */
+const isOfSource = (error: unknown): boolean =>
+  error instanceof NotATransfer || (error as NodeJS.ErrnoException).syscall === 'read';
+
 /** Says of which file it was that it cannot be read. */
 const saidOf =
   (file: string) =>
@@ -284,17 +388,12 @@ const saidOf =
     throw (error as NodeJS.ErrnoException).syscall === 'read' ? readingFailed(file, error) : error;
   };
 
-async function* joined(
-  pieces: readonly TransferPiece[],
-  fileOf: (piece: TransferPiece) => string,
-): AsyncGenerator<FileRange> {
-  for (const piece of pieces) {
-    const handle = await open(fileOf(piece), 'r');
-    try {
-      yield { descriptor: handle.fd, offset: 0, size: piece.size };
-    } finally {
-      await handle.close();
-    }
+async function* keptIn(file: string, { size }: TransferPiece): AsyncGenerator<FileRange> {
+  const handle = await open(file, 'r');
+  try {
+    yield { descriptor: handle.fd, offset: 0, size };
+  } finally {
+    await handle.close();
   }
 }
 

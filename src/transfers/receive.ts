@@ -74,7 +74,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const meanwhile = new ReviewsMeanwhile(statement, id, receiving);
   const intake = new Intake(statement, id, { ...receiving, came: (sha3_384) => meanwhile.came(sha3_384) });
   try {
-    for (const part of parts) await intake.take(part);
+    await intake.take(parts);
   } finally {
     await meanwhile.end();
   }

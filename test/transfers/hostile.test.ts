@@ -1,5 +1,5 @@
 // What somebody with a stick may try: nothing comes in but what the source has signed, and each refusal says why.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
@@ -11,12 +11,14 @@ import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
 import { assertionsOf, nameOfRevision, snapOf, type Offered } from '#test/fixtures/online-store.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
+import { idOf } from '#transfers/form/statement.ts';
 import { contentOf, example, goodNow, helloWith, partBytes, seedOf } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(3_600_000);
 
+const MiB = 1024 * 1024;
 const runs = process.env['LARDER_LONG'] === '1' ? 10_000 : 60;
 
 /** The members of an archive, each with its header and padding, and the end. */
@@ -151,6 +153,89 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
   const sha3 = transfer.statement.blobs.at(0)!['sha3-384'];
   t.ok((await store.records.transfers.arrived(end.id)).has(sha3), 'what was cut is put together');
   t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
+});
+
+t.test('what is cut is put together of parts at hand, and one that fails loses none of the others', async (t) => {
+  const { here, stick } = await twoSites(t);
+  const { attempt, store } = await receiver(t, here);
+  const seed = seedOf(5);
+  const source = { name: 'cutter', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
+  let sequence = 0;
+  /** Parts of a content that lies in all of them; of each its file, and where the content begins in it. */
+  const cut = async (fill: string, inOrder = (files: Buffer[]) => files) => {
+    const said = { ...goodNow(), source: 'cutter', sequence: ++sequence, seed, partSize: 3 * MiB };
+    const transfer = example(inOrder([Buffer.alloc(7 * MiB, fill), Buffer.from(`small ${fill}`)]), said);
+    const files: string[] = [];
+    for (const [at] of transfer.statement.parts.entries()) {
+      files.push(join(stick, `${fill}-${String(at + 1)}.tar`));
+      writeFileSync(files[at]!, await partBytes(transfer, at + 1));
+    }
+    const of = transfer.statement.parts.map((pieces) => pieces.values().find(({ size }) => size > MiB / 2)!);
+    t.equal(new Set(of.map(({ blob }) => blob)).size, 1, 'one content lies in all of them');
+    return { files, of, folder: join(here.data, 'transfers', idOf(transfer.bytes)) };
+  };
+  const spoil = (file: string): (() => void) => {
+    const good = readFileSync(file);
+    const bad = Buffer.from(good);
+    bad[2 * MiB]! ^= 1;
+    writeFileSync(file, bad);
+    return () => {
+      writeFileSync(file, good);
+    };
+  };
+
+  const once = await cut('once');
+  const kept: boolean[] = [];
+  const whole = await attempt([once.files[2]!, once.files[0]!, ...once.files], undefined, (blobs) => ({
+    copyIn(ranges, how) {
+      kept.push(existsSync(once.folder));
+      return blobs.copyIn(ranges, how);
+    },
+  }));
+  t.same([whole.lacking, kept], [[], [false, false]], 'nothing is copied twice, also where a part is named twice');
+
+  const bad = await cut('bad');
+  const mend = spoil(bad.files[1]!);
+  await t.rejects(attempt(bad.files), { message: `The content ${bad.of[1]!.sha256} in it is damaged.` });
+  t.same(readdirSync(bad.folder).sort(), [bad.of[0]!.sha256, bad.of[2]!.sha256].sort(), 'the others are kept');
+  t.same(readdirSync(join(here.data, 'blobs', 'tmp')), []);
+  mend();
+  for (const at of [0, 2]) spoil(bad.files[at]!);
+  t.same((await attempt(bad.files)).lacking, [], 'and are not read again');
+  t.same(readdirSync(bad.folder), []);
+
+  const pulled = openSync(here.data, 'r');
+  t.teardown(() => {
+    closeSync(pulled);
+  });
+  /** Parts of which one fails as a stick does that is pulled, at pieces of some sizes. */
+  const failing = (files: readonly string[], at: number, isMeant: (size: number) => boolean) =>
+    attempt(files, (part) => ({
+      ...part,
+      async *pieces() {
+        for await (const piece of part.pieces()) {
+          const { size } = piece.piece;
+          const ranges = () => [{ descriptor: pulled, offset: 0, size }];
+          yield part.part === at && isMeant(size) ? { ...piece, ranges } : piece;
+        }
+      },
+    }));
+  const lost = await cut('lost');
+  const failed = (path: string | undefined) => ({ code: 'EISDIR', path, syscall: 'read' });
+  await t.rejects(
+    failing(lost.files, 2, (size) => size > MiB / 2),
+    failed(lost.files[1]),
+  );
+  t.same((await attempt([lost.files[1]!])).lacking, [], 'the part that could not be read is enough');
+  const beside = await cut('beside', (files) => files.toReversed());
+  const [first, second, ...others] = beside.files;
+  await t.rejects(
+    failing([second!, first!, ...others], 1, (size) => size < MiB / 2),
+    failed(first),
+  );
+  const { lacking } = await attempt([first!]);
+  t.same(lacking.includes(2), false, 'nor need one be brought again that was read before another one failed');
 });
 
 t.test('what a believed source says that cannot be is told, and nothing comes in', async (t) => {

@@ -1,25 +1,28 @@
-// Receiving and letting in, killed anywhere: all of it or nothing, and typed again it goes on.
+// Receiving and letting in, killed anywhere: all of it or nothing, and typed again it goes on. LARDER_EXECUTABLE names an executable
+// that is killed instead of the sources; it is quicker, so that more of the kills come while it works.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
+import { stream } from '#assertions/assertion.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
+import { assertionsOf, snapOf } from '#test/fixtures/online-store.ts';
+import { larderCommand } from '#test/fixtures/served.ts';
 import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(3_600_000);
 
 const kills = process.env['LARDER_LONG'] === '1' ? 250 : 3;
-const main = join(import.meta.dirname, '../../src/main.ts');
 
 /** Begins a command as a process of its own and kills it after a while, unless it was quicker. */
 async function killed(data: string, line: string, after: number): Promise<void> {
-  const env = { ...process.env, NODE_OPTIONS: '' };
-  const child = spawn(process.execPath, [main, ...line.split(' '), '--data', data], { env, stdio: 'ignore' });
+  const [program, args] = larderCommand(...line.split(' '), '--data', data);
+  const child = spawn(program, args, { stdio: 'ignore' });
   const ended = once(child, 'exit');
   await Promise.race([ended, pause(after)]);
   child.kill('SIGKILL');
@@ -28,19 +31,29 @@ async function killed(data: string, line: string, after: number): Promise<void> 
 
 t.test('killed anywhere, a transfer is received in the end, and is let in as a whole or not at all', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
-  const names = ['kill-one', 'kill-two', 'kill-thr'];
-  for (const [at, name] of names.entries()) await carry(offered(name, at + 1));
-  const file = join(stick, 'in.tar');
-  const { id } = (await depot.done(`transfer make ${file}`)) as { id: string };
+  const names = ['kill-one', 'kill-two', 'kill-big'];
+  for (const [at, name] of names.slice(0, 2).entries()) await carry(offered(name, at + 1));
+  // One that is cut, and put together of both parts where they are received.
+  const big = offered('kill-big', 3);
+  const bytes = Buffer.concat([snapOf(big), Buffer.alloc(4 * 1024 * 1024, 'larder')]);
+  const online = join(stick, 'online-big');
+  mkdirSync(online);
+  writeFileSync(join(online, 'big.snap'), bytes);
+  writeFileSync(join(online, 'big.assert'), stream(await assertionsOf(big, bytes)));
+  await depot.done(`package import ${online} --release stable --yes`);
+  const made = await depot.done(`transfer make ${join(stick, 'in.tar')} --part-size 3`);
+  const { id, files } = made as { id: string; files: string[] };
+  t.equal(files.length, 2);
+  const parts = files.join(' ');
   const copies = folder(t);
   let accepted = 0;
   for (let run = 0; run < kills; run++) {
     const data = join(copies, String(run));
     cpSync(here.data, data, { recursive: true });
     const commands = commandsOn(data);
-    await killed(data, `transfer receive ${file}`, 300 + ((run * 274) % 1700));
+    await killed(data, `transfer receive ${parts}`, 300 + ((run * 274) % 1700));
     t.match(await commands.json('package list'), { packages: [] }, 'nothing shows before it is let in');
-    t.match(await commands.json(`transfer receive ${file}`), { id, lacking: [] });
+    t.match(await commands.json(`transfer receive ${parts}`), { id, lacking: [] });
     await killed(data, `transfer accept ${id} --yes`, 300 + ((run * 422) % 1700));
     const store = await openStore({ directory: data });
     try {

@@ -7,8 +7,6 @@ import t from 'tap';
 
 import { filesOf, together } from '#test/fixtures/together.ts';
 
-const long = process.env['LARDER_LONG'] === '1';
-
 /** They count, or give one content to several revisions, and a process remembers what is in it. */
 const ofDevicesAlone = 'drained|limits|refresh-snaps|history|told-again';
 
@@ -17,12 +15,12 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   records: [
     'records/!(audit-chain|audit-seals|group-commit|migrate|new-store|pages-written|row-digests|statements).test.ts',
   ],
-  // What stays out is dear, and goes with LARDER_LONG=1; what is of a file of records alone is left out where it stands. The first one
-  // starts its store while it is loaded, when no test has ended yet; the last one puts all blobs after it on S3.
+  // What is of a file of records alone is left out where it stands. The first one starts its store while it is loaded, when no test has
+  // ended yet; the last one puts all blobs after it on S3.
   journeys: [
     'journeys/two-processes.test.ts',
-    'journeys/!(across-the-gap|blobs-on-s3|two-processes).test.ts',
-    ...(long ? ['journeys/across-the-gap.test.ts', 'journeys/blobs-on-s3.test.ts'] : []),
+    'journeys/!(blobs-on-s3|two-processes).test.ts',
+    'journeys/blobs-on-s3.test.ts',
   ],
   operations: [
     'operations/*.test.ts',
@@ -32,16 +30,11 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/**
- * What needs a process of its own, as in test/suites/. Programs of somebody else ask for nothing that the other files do not ask for:
- * they go with LARDER_LONG=1.
- */
+/** What needs a process of its own, as in test/suites/. snapd that is installed has a container, and is tried on one engine. */
 const alone: Readonly<Record<string, readonly string[]>> = {
   operations: [
-    `operations/devices/@(${ofDevicesAlone}).test.ts`,
-    ...(long
-      ? ['operations/devices/@(snapd-client|snap-command).test.ts', 'operations/charms/juju-client.test.ts']
-      : []),
+    `operations/devices/@(${ofDevicesAlone}|snapd-client|snap-command).test.ts`,
+    'operations/charms/juju-client.test.ts',
   ],
 };
 

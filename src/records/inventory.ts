@@ -285,21 +285,20 @@ const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Ra
           AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
         ORDER BY namespace, name LIMIT ${limit}`);
 
-/** Of these packages the first ones that are wanted. */
+/** Of these packages the first ones that are wanted; of the others no more is looked at than it takes to know. */
 const pick = (db: Reading, ids: string[], wanted: Range & Picked, limit: number) =>
   db.all<InventoryPackage>(sql`
-    SELECT * FROM (
-      SELECT ${listedColumns}
-      FROM packages AS package
-      JOIN accounts ON accounts.id = package.publisher_id
-      LEFT JOIN package_figures AS figures ON figures.package_id = package.id
-      WHERE package.id IN ${list(ids)}
-        AND (namespace, name) > (${wanted.from.namespace}, ${wanted.from.name}) AND namespace <= ${wanted.last}
-        AND (${wanted.publisher} IS NULL OR package.publisher_id = ${wanted.publisher})
-        AND (${wanted.registeredBefore} IS NULL OR package.created_at < ${wanted.registeredBefore})
-        AND (${wanted.channel} IS NULL
-          OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))
-    ) AS listed
-    WHERE (${wanted.atLeast} IS NULL OR bytes >= ${wanted.atLeast})
-      AND (${wanted.quietSince} IS NULL OR "releasedAt" IS NULL OR "releasedAt" < ${wanted.quietSince})
+    SELECT ${listedColumns}
+    FROM packages AS package
+    LEFT JOIN package_figures AS figures ON figures.package_id = package.id
+    CROSS JOIN accounts
+    WHERE accounts.id = package.publisher_id AND package.id IN ${list(ids)}
+      AND (namespace, name) > (${wanted.from.namespace}, ${wanted.from.name}) AND namespace <= ${wanted.last}
+      AND (${wanted.publisher} IS NULL OR package.publisher_id = ${wanted.publisher})
+      AND (${wanted.registeredBefore} IS NULL OR package.created_at < ${wanted.registeredBefore})
+      AND (${wanted.channel} IS NULL
+        OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))
+      AND (${wanted.quietSince} IS NULL OR ${wanted.quietSince} > coalesce(
+        (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1), ''))
+      AND (${wanted.atLeast} IS NULL OR coalesce(figures.bytes, 0) >= ${wanted.atLeast})
     ORDER BY namespace, name LIMIT ${limit}`);

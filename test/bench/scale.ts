@@ -9,7 +9,10 @@ import { moveRecords, startMeasuredServer } from './on-postgres.ts';
 import { begin, compare, connections, end, type Side, type Work } from './sides.ts';
 import { fillStore, type FilledStore } from './store.ts';
 
-/** Prints rates and what a request costs on both sides. LARDER_ONLY='engines|hosts' leaves out what is not named, such as `workers`. */
+/**
+ * Prints rates and what a request costs on both sides. LARDER_ONLY='engines|hosts' leaves out what is not named, such as `workers`, and
+ * LARDER_ONLY='workers: (the same|register)' all but some of what is asked.
+ */
 export async function scale(): Promise<void> {
   const filled = await fillStore(10_000, 10);
   await publishAll(filled);
@@ -18,8 +21,10 @@ export async function scale(): Promise<void> {
   changeConfig(join(directory, 'larder.toml'), { 'internal.package_permissions': true });
   const only = new RegExp(process.env['LARDER_ONLY'] ?? '');
   console.log(`scale: 10,000 packages, 100,000 revisions, ${String(connections)} connections`);
-  if (only.test('workers')) await compareWorkers(filled);
-  if (only.test('engines') || only.test('hosts')) await compareEngines(filled, only);
+  const wanted = (what: string): WorkOfSides[] => worksOf(filled).filter(({ name }) => only.test(`${what}: ${name}`));
+  const [workers, engines, hosts] = [wanted('workers'), wanted('engines'), wanted('hosts')];
+  if (workers.length > 0) await compareWorkers(filled, workers);
+  if (engines.length > 0 || hosts.length > 0) await compareEngines(filled, engines, hosts);
   rmSync(directory, { recursive: true, force: true });
 }
 
@@ -35,33 +40,42 @@ async function publishAll({ store, packageIds }: FilledStore): Promise<void> {
   });
 }
 
-async function compareWorkers(filled: FilledStore): Promise<void> {
-  const [one, two] = [copyOf(filled.directory), copyOf(filled.directory)];
+/**
+ * Two workers beside one, and two stores beside one: these have nothing in common but the machine, so what is missing there too is its own,
+ * where the client has no processor to itself, or two share what is next to them.
+ */
+async function compareWorkers(filled: FilledStore, works: readonly WorkOfSides[]): Promise<void> {
+  const [one, other, two] = [copyOf(filled.directory), copyOf(filled.directory), copyOf(filled.directory)];
   changeConfig(join(two, 'larder.toml'), { 'http.workers': 2 });
-  const sides = [
-    { name: 'one process', serving: [await begin(one)] },
-    { name: 'two workers', serving: [await begin(two)] },
-  ] as const;
-  for (const work of worksOf(filled)) await compare(work, sides);
-  await leave(sides, [one, two]);
+  const single: Side = { name: 'one process', serving: [await begin(one)] };
+  const workers: Side = { name: 'two workers', serving: [await begin(two)] };
+  const stores: Side = { name: 'two stores', serving: [...single.serving, await begin(other)] };
+  for (const work of works) {
+    await compare(work, [single, workers]);
+    if (!work.changes) await compare(work, [single, stores]);
+  }
+  await leave([stores, workers], [one, other, two]);
 }
 
-async function compareEngines(filled: FilledStore, only: RegExp): Promise<void> {
+async function compareEngines(
+  filled: FilledStore,
+  works: readonly WorkOfSides[],
+  ofHosts: readonly WorkOfSides[],
+): Promise<void> {
   const [file, host] = [copyOf(filled.directory), copyOf(filled.directory)];
   const server = await startMeasuredServer();
   await moveRecords(host, server);
   const other = copyOf(host);
   const onServer: Side = { name: 'PostgreSQL', serving: [await begin(host)], server };
   const inFile: Side = { name: 'SQLite', serving: [await begin(file)] };
-  if (only.test('engines')) for (const work of worksOf(filled)) await compare(work, [inFile, onServer]);
+  for (const work of works) await compare(work, [inFile, onServer]);
   const second = await begin(other);
   const hosts = [
     { ...onServer, name: 'one host' },
     { name: 'two hosts', serving: [...onServer.serving, second], server },
   ] as const;
-  const reads = worksOf(filled).filter(({ changes }) => !changes);
-  if (only.test('hosts'))
-    for (const work of reads) await compare({ ...work, load: { ...work.load, sleeps: true } }, hosts);
+  for (const work of ofHosts.filter(({ changes }) => !changes))
+    await compare({ ...work, load: { ...work.load, sleeps: true } }, hosts);
   await leave([inFile, hosts[1]], [file, host, other]);
   await server.end();
 }
@@ -82,7 +96,9 @@ async function leave(sides: readonly Side[], directories: readonly string[]): Pr
 /** Each request is another one: of a thousand, or of more than are asked. */
 const [thousand, never] = [1000, 1e9];
 
-function worksOf(filled: FilledStore): (Work & { changes: boolean })[] {
+type WorkOfSides = Work & { changes: boolean };
+
+function worksOf(filled: FilledStore): WorkOfSides[] {
   const [permissions, list] = [permissionsOf(filled), listOf(filled)];
   // Until it is compiled: a server that is not costs three times as much.
   const questions = {

@@ -514,12 +514,12 @@ t.test(
 );
 
 t.test('a bucket into which nothing may be written any more is told of, and gives what it has', async (t) => {
-  const { front, blobs } = await fronted(t);
+  const { front, blobs } = await fronted(t, { sizes: { single: 5 * MiB } });
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   front.says = ({ method }) => (/^(?:PUT|POST)$/.test(method!) ? [403, 'AccessDenied'] : undefined);
   for (const work of [
     () => blobs.put(Buffer.from('more'), { id: 'u2' }),
-    () => blobs.receive(from(randomBytes(17 * MiB)), { id: 'u3', ...all }),
+    () => blobs.receive(from(randomBytes(6 * MiB)), { id: 'u3', ...all }),
   ]) {
     await t.rejects(work(), { status: 503, retryAfter: 300, message: /does not let it do this/ });
   }
@@ -567,12 +567,12 @@ t.test('credentials that are replaced are read again when the server refuses the
 
 t.test('those who read slowly keep nobody else waiting', async (t) => {
   const { blobs } = await onS3(t);
-  const { sha3_384 } = await blobs.put(randomBytes(300_000), { id: 'u1' });
+  const { sha3_384 } = await blobs.put(randomBytes(1000), { id: 'u1' });
   const slow: Readable[] = [];
-  for (let nth = 0; nth < 70; nth++) slow.push((await inTime(blobs.open(sha3_384)))!.stream);
+  for (let nth = 0; nth < 66; nth++) slow.push((await inTime(blobs.open(sha3_384)))!.stream);
   t.ok(await inTime(blobs.clock()));
   t.match(await inTime(blobs.put(Buffer.from('hello'), { id: 'u2' })), { size: 5 });
-  for (const stream of slow) t.equal((await contentOf(stream)).length, 300_000, { diagnostic: false });
+  for (const stream of slow) t.equal((await contentOf(stream)).length, 1000, { diagnostic: false });
 });
 
 t.test('a sending of large content outlives a server that is away for less than it has taken so far', async (t) => {
@@ -592,7 +592,7 @@ t.test('a sending of large content outlives a server that is away for less than 
   t.ok(bytes.equals(await contentOf((await blobs.open(sha3_384))!.stream)));
   front.says = (request) => (isPart(request) ? 'cut' : undefined);
   await t.rejects(
-    inTime(blobs.receive(from(randomBytes(22 * MiB)), { id: 'u2', ...all })),
+    inTime(blobs.receive(from(randomBytes(6 * MiB)), { id: 'u2', ...all })),
     unavailable,
     'one that begins is refused at once',
   );

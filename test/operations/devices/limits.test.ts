@@ -85,13 +85,21 @@ t.test('of bytes there are so many a second, over a minute', async (t) => {
   t.same(await ask('bytes=0-0'), [429, '1', 'rate-limit-exceeded']);
 });
 
+/** Asks so often in one moment of the store's clock: some at a time, because that many connections at once are another matter. */
+async function manyTimes(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
+  const answered: number[] = [];
+  let left = times;
+  const inTurn = async (): Promise<void> => {
+    while (left-- > 0) answered.push((await ask()).status);
+  };
+  await Promise.all(Array.from({ length: 50 }, inTurn));
+  return answered;
+}
+
 t.test('an address that proves nothing asks for a thousand nonces at once, and a hundred a second', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const nonce = () => anyone.post('/api/v1/snaps/auth/nonces', undefined);
-  const ask = async (times: number) => {
-    const replies = await Promise.all(Array.from({ length: times }, nonce));
-    return replies.filter(({ status }) => status === 200).length;
-  };
+  const ask = async (times: number) => (await manyTimes(times, nonce)).filter((status) => status === 200).length;
   t.equal(await ask(1050), 1000);
   const reply = await nonce();
   t.match(reply, refused('too-many-requests', /limits\.known_networks/));
@@ -111,10 +119,9 @@ t.test('known networks ask as often as they like', async (t) => {
   const { anyone } = await startForDevices(t, (text) =>
     text.replace('# known_networks = []', 'known_networks = ["127.0.0.0/8"]'),
   );
-  const replies = await Promise.all(
-    Array.from({ length: 1100 }, () => anyone.post('/api/v1/snaps/auth/nonces', undefined)),
-  );
-  t.ok(replies.every(({ status }) => status === 200));
+  const answered = await manyTimes(1100, () => anyone.post('/api/v1/snaps/auth/nonces', undefined));
+  t.equal(answered.length, 1100);
+  t.ok(answered.every((status) => status === 200));
 });
 
 t.test('a device is counted as itself, by all processes: sixty sessions in 70 minutes', async (t) => {

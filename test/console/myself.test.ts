@@ -6,6 +6,7 @@ import t from 'tap';
 import { minutes, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/totp.ts';
 import { password } from '#test/identity/world.ts';
+import { fromBase32 } from '#test/fixtures/base32.ts';
 import { startConsole, type Page } from './world.ts';
 
 const here = '/console/myself';
@@ -13,15 +14,6 @@ const better = 'four other words of ada';
 const nasty = `<b>x</b>"'javascript:alert(1)`;
 
 const hrefs = ({ html }: Page): string[] => [...html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href);
-
-/** Bytes of base32. */
-function bytesOf(text: string): Buffer {
-  const bits = Array.from(text, (letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  );
-  const bytes = bits.join('').match(/.{8}/g) ?? [];
-  return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
-}
 
 const store = await startConsole(t);
 const { records } = store.beside;
@@ -126,7 +118,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   t.match(shown, { status: 200, html: /<svg\s+class="qr"/, text: /Or type the secret into it/ });
   t.notMatch(shown.html, / style=/);
   const [, text = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(shown.html) ?? [];
-  const secret = bytesOf(text.replaceAll(' ', ''));
+  const secret = fromBase32(text.replaceAll(' ', ''));
   t.equal(secret.length, 20);
   t.match((await ada.open(here)).text, /not asked for/, 'what is only shown is not in force');
   const wrong = await ada.send(shown, `${address}/switch-on`, { code: '000000' });

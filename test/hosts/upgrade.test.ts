@@ -53,6 +53,10 @@ t.test('tables are not changed under hosts that could not work with it', async (
   await serves(elsewhere, '2026-01-01T00:00:00.000Z');
   await serves(processName(), future);
   const store = await open();
-  t.match(store.upgrade, { migrations: ['0084-charms-in-the-catalog'] }, 'what the host itself runs is no obstacle');
+  t.match(
+    store.upgrade,
+    { migrations: ['0084-charms-in-the-catalog', '0085-packages-counted'] },
+    'what the host itself runs is no obstacle',
+  );
   await store.close();
 });

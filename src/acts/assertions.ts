@@ -1,4 +1,6 @@
 // Assertions that are kept: what came in and was believed, what was signed here, what was asked to be registered.
+import { createHash } from 'node:crypto';
+
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
 import { acceptAll, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
@@ -18,14 +20,17 @@ export interface Believed {
   upload: readonly Assertion[];
   /** What is new in it. */
   accepted: readonly Assertion[];
-  basis: Basis;
+  /** The digest of what the records said of it when it was judged. */
+  basis: string;
 }
 
-/** What the records said of an upload when it was judged. */
+/** What the records say of an upload. */
 interface Basis {
-  /** The texts of what is kept and may matter for it. */
-  known: string[];
+  /** What is kept and may matter for it. */
+  known: Assertion[];
   held: HeldKey[];
+  /** Of all that. */
+  digest: string;
 }
 
 type Known = {
@@ -50,7 +55,7 @@ export async function keepBelieved(
   { at, actor, note }: Doing,
 ): Promise<void> {
   // A key that was revoked or deleted since they were judged may be what one of them rests on.
-  if (JSON.stringify(await basisOf(upload, tx, brandAccountId)) !== JSON.stringify(basis)) throw overtaken();
+  if ((await basisOf(upload, tx, brandAccountId)).digest !== basis) throw overtaken();
   // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
   const kept = accepted.filter(({ type }) => type !== 'account-key-request');
   for (const one of kept) {
@@ -119,11 +124,11 @@ export async function importAssertions(
 ): Promise<Assertion[]> {
   const upload = parseStream(text);
   upload.forEach(checkAssertion);
-  const basis = await basisOf(upload, records, brandAccountId);
+  const { known, held, digest: basis } = await basisOf(upload, records, brandAccountId);
   const accepted = acceptUpload(text, {
     roots,
-    known: basis.known.map((one) => parseAssertion(one)),
-    held: basis.held,
+    known,
+    held,
     takesForeignKeys: brandAccountId === undefined,
     now,
   });
@@ -140,11 +145,10 @@ export async function believe(
   { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
 ): Promise<Believed & { find: (name: string) => Assertion | undefined }> {
   upload.forEach(checkAssertion);
-  const basis = await basisOf(upload, records, undefined);
-  const known = basis.known.map((one) => parseAssertion(one));
+  const { known, held, digest: basis } = await basisOf(upload, records, undefined);
   const here = new Map([...roots.assertions, ...known].map((one) => [nameOf(one), one]));
   const wanted = upload.filter((one) => (here.get(nameOf(one))?.revision ?? -1) < one.revision);
-  const accepted = acceptAll(wanted, { roots, known, held: basis.held, takesForeignKeys: true, now });
+  const accepted = acceptAll(wanted, { roots, known, held, takesForeignKeys: true, now });
   for (const one of accepted) here.set(nameOf(one), one);
   return { brandAccountId: undefined, upload, accepted, basis, find: (name) => here.get(name) };
 }
@@ -189,13 +193,22 @@ async function basisOf(upload: readonly Assertion[], known: Known, brandAccountI
   for (const one of upload) for (const name of [nameOf(one), ...restsOn(one)]) names.add(name);
   const keys = upload.filter(({ type }) => type === 'account-key').map(({ headers }) => headers);
   const owners = new Set(keys.map((headers) => headers['account-id'] as string));
-  const rested = await restedOn([...names], (some) => known.assertions.listOf(some));
-  const kept = [...rested.map((one) => one.kept), ...(await known.assertions.keysOf([...owners]))];
+  const rested = await restedOn(names, (some) => known.assertions.listOf(some));
+  const ofOwners = await known.assertions.keysOf([...owners]);
+  const all = new Map(
+    [...rested, ...ofOwners.map(({ text }) => parseAssertion(text))].map((one) => [nameOf(one), one]),
+  );
   const ids = keys.map((headers) => headers['public-key-sha3-384'] as string);
   const held = (await heldKeys(ids, known)).filter(
     ({ accountId }) => brandAccountId === undefined || accountId === brandAccountId,
   );
-  return { known: [...new Set(kept.map(({ text }) => text))].sort(), held };
+  return { known: [...all.values()], held, digest: digestOf(all, held) };
+}
+
+function digestOf(known: ReadonlyMap<string, Assertion>, held: readonly HeldKey[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(held));
+  for (const name of [...known.keys()].sort()) digest.update(`\0${joined(known.get(name)!)}`);
+  return digest.digest('hex');
 }
 
 /** Those that are signing keys here, or were asked here to be registered by those who have them. */

@@ -55,21 +55,30 @@ export async function withPrerequisites(
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): Promise<Assertion[]> {
   const kept = await restedOn(restsOn(assertion), find);
-  const byName = new Map(kept.map(({ assertion: one }) => [nameOf(one), one]));
+  const byName = new Map(kept.map((one) => [nameOf(one), one]));
   return inOrder(assertion, (name) => byName.get(name));
 }
 
-/** What is kept of these names, and all that it rests on itself, with the texts read. */
-export async function restedOn<Kept extends { text: string }>(
-  names: readonly string[],
-  find: (names: string[]) => Promise<readonly Kept[]>,
-): Promise<{ kept: Kept; assertion: Assertion }[]> {
+/** So many texts are in memory together. */
+const page = 500;
+
+/** What is kept of these names, and all that it rests on itself. */
+export async function restedOn(
+  names: Iterable<string>,
+  find: (names: string[]) => Promise<readonly { text: string }[]>,
+): Promise<Assertion[]> {
   const asked = new Set(names);
-  const all: { kept: Kept; assertion: Assertion }[] = [];
+  const all: Assertion[] = [];
   for (let wanted = [...asked]; wanted.length > 0;) {
-    const found = (await find(wanted)).map((kept) => ({ kept, assertion: parseAssertion(kept.text) }));
-    all.push(...found);
-    wanted = [...new Set(found.flatMap(({ assertion }) => restsOn(assertion)))].filter((name) => !asked.has(name));
+    const needed = new Set<string>();
+    for (let from = 0; from < wanted.length; from += page) {
+      for (const { text } of await find(wanted.slice(from, from + page))) {
+        const one = parseAssertion(text);
+        all.push(one);
+        for (const name of restsOn(one)) if (!asked.has(name)) needed.add(name);
+      }
+    }
+    wanted = [...needed];
     wanted.forEach((name) => asked.add(name));
   }
   return all;

@@ -17,7 +17,7 @@ export async function digestsOf(
   for (const one of packages) {
     const named = one.revisions.flatMap(({ assertion }) => assertion ?? []).sort();
     const rested = named.length === 0 ? [] : await restedOn(named, (names) => assertions.listOf(names));
-    const said = rested.map(({ assertion }) => `${nameOf(assertion)} ${String(assertion.revision)}`).sort();
+    const said = rested.map((one) => `${nameOf(one)} ${String(one.revision)}`).sort();
     digests.set(
       one.id,
       createHash('sha256')

@@ -324,7 +324,8 @@ t.test(
       t.match(refused.err, oneLine);
       t.notOk(existsSync(data));
     }
-    t.match(await init('localhost', authority), { code: 0 });
+    const trusted = await init('localhost', authority);
+    t.equal(trusted.code, 0, trusted.err);
     t.match(await larder(`account list --data ${data}`), { code: 0 });
   },
 );

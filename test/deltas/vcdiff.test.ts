@@ -76,9 +76,15 @@ const edited = (bytes: Buffer, edits: readonly Edit[]): Buffer =>
     }),
   );
 
-/** Bytes that neither repeat nor compress, the same ones for a seed. */
-const noise = (seed: string, length: number): Buffer =>
-  createHash('shake256', { outputLength: length }).update(seed).digest();
+/**
+ * Bytes that neither repeat nor compress, the same ones for a seed, after those that a snap begins with: a file that begins as gzip
+ * has it, as one in 65,536 would, xdelta3 has unpacked first.
+ */
+function noise(seed: string, length: number): Buffer {
+  const bytes = createHash('shake256', { outputLength: length }).update(seed).digest();
+  bytes.write('hsqs');
+  return bytes;
+}
 
 t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
   const { put, made, rebuilt } = workshop(t);

@@ -3,7 +3,7 @@ import type { TransferPackage, TransferResource, TransferRevision } from '#api/w
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Line } from '#domain/approvals.ts';
 import { renamed } from '#domain/channel-renaming.ts';
-import { isTrackName } from '#domain/channel.ts';
+import { isTrackName, matchesGlob } from '#domain/channel.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { mapped, PackedList } from '#domain/sequence.ts';
@@ -40,6 +40,7 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
   const [lines, releases] = [new PackedList<PlanLine>(), new PackedList<Line>()];
   const plan: Plan = { packages, assertions: [], lines, releases, problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
+  refuseIdle(statement, [...only, ...without]);
   const lost = new Set(
     statement.blobs
       .values()
@@ -65,6 +66,16 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
   plan.leftOut.push(...(await restingOnMissing(records, statement)));
   plan.missing = [...new Set(plan.missing)];
   return plan;
+}
+
+/** A glob that fits nothing is a slip: what somebody meant to leave out would come in. Assertions may be here already, and not in the plan. */
+function refuseIdle({ packages }: Statement, globs: readonly string[]): void {
+  const idle = new Set(globs.filter((glob) => !matchesGlob(glob.split('/', 1)[0]!, 'assertion')));
+  if (idle.size === 0) return;
+  for (const one of packages) for (const glob of idle) if (fitsGlob([glob], one)) idle.delete(glob);
+  const [glob] = idle;
+  if (glob === undefined) return;
+  throw new Refusal('resource-not-found', `Nothing in this transfer is called '${glob}'; its preview names what is.`);
 }
 
 /** The transfers in which it was told what has not changed since, as far as they were not let in here. */

@@ -59,6 +59,11 @@ export interface Seen extends Brought {
 
 /** The transfer whose id begins so; refused where there is none, or more than one. */
 export async function transferOf({ transfers }: Pick<Records, 'transfers'>, prefix: string): Promise<ReceivedTransfer> {
+  if (/^[0-9a-f]{1,5}$/.test(prefix))
+    throw new Refusal(
+      'resource-not-found',
+      `'${prefix}' is too short; name six digits of the id of the transfer, or more.`,
+    );
   const [found, other] = /^[0-9a-f]{6,64}$/.test(prefix) ? await transfers.beginningWith(prefix) : [];
   if (found !== undefined && other === undefined) return found;
   throw new Refusal(

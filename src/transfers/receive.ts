@@ -1,7 +1,7 @@
 // Receiving a transfer: its parts are read in any order, on as many visits as it takes; what is not here yet is kept, and
 // reviewed, and nothing of it shows before it is let in.
 import type { Acts, By } from '#acts/act.ts';
-import { settleFloor } from '#acts/sites.ts';
+import { settleFloor, siteNameKept } from '#acts/sites.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, refuseUnsigned, type Here } from '#acts/transfers.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
@@ -102,6 +102,9 @@ async function floorOf(source: TransferSource, { records, acts, by, lastReceipt 
 async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promise<TransferSource> {
   const source = await records.transferSources.find(statement.source);
   if (source !== undefined) return source;
+  if ((await records.appliance.find(siteNameKept)) === statement.source) {
+    throw new Refusal('conflict', `It was made here, at '${statement.source}': carry it to the site that it is for.`);
+  }
   throw new Refusal(
     'conflict',
     `It comes from '${statement.source}', whom this site does not believe; 'larder site trust' adds a source by its keys.`,

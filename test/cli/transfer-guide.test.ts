@@ -78,7 +78,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   }
   t.ok(existsSync(join(stick, 'receipt.json')));
   t.match(said.join('\n'), /revision 12/);
-  t.match(said.join('\n'), /1 releases/);
+  t.match(said.join('\n'), /is put back: 1 release\./);
   t.match(said.join('\n'), /It meets request 1 of site-a/);
   t.match(said.join('\n'), /It was let in, and nobody was asked: \d+ changes\./);
   t.match(said.join('\n'), /It has the label restricted/);

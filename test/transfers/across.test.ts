@@ -1,6 +1,6 @@
 // A transfer from one site to another: made, carried, received, looked at, let in, put back.
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
@@ -9,6 +9,7 @@ import type { Patient } from '#examinations/examination.ts';
 import { transfers } from '#examinations/transfers.ts';
 import { openStore } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
+import { newStore } from '#test/cli/process.ts';
 import { offered, trust, twoSites, site, type Sites } from './sites.ts';
 
 t.setTimeout(600_000);
@@ -169,6 +170,34 @@ t.test('a transfer in parts comes on many visits, in any order; a lost part is m
   await depot.done(`transfer make ${join(stick, 'again.tar')} --again 1`);
   t.same(readdirSync(stick).includes('again.tar'), true);
   t.match(await here.done(`transfer check ${join(stick, 'again.tar')}`), { transfers: [{ id: made.id }] });
+});
+
+t.test('a slip of whoever makes a transfer or lets it in is told, and nothing comes of it', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  const nameless = await newStore(t);
+  const file = join(stick, 'nameless.json');
+  t.match(await nameless.larder(`site show --export ${file}`), {
+    code: 1,
+    err: /no name yet; 'larder site init NAME'/,
+  });
+  t.notOk(existsSync(file));
+  const { id } = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
+  t.match(await depot.larder(`transfer receive ${join(stick, 'in.tar')}`), {
+    code: 1,
+    err: /was made here, at 'depot'/,
+  });
+  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
+  t.match(await here.larder(`transfer preview ${id.slice(0, 4)}`), { code: 1, err: /is too short; name six digits/ });
+  const idle = { code: 1, err: /Nothing in this transfer is called '(?:snap\/helo-on|charm\/\*)'/ };
+  for (const slip of ['--without snap/helo-on', '--without snap/hello-on --without charm/*', '--only charm/*']) {
+    t.match(await here.larder(`transfer preview ${id} ${slip}`), idle);
+    t.match(await here.larder(`transfer accept ${id} ${slip} --yes`), idle);
+  }
+  t.match(await here.json('transfer list'), { transfers: [{ status: 'waiting' }] });
+  const left = '--without snap/* --without assertion/model';
+  t.match(await here.json(`transfer preview ${id} ${left}`), { 'left-out': [{ package: 'snap/hello-on' }] });
+  t.match((await here.larder(`transfer accept ${id} --yes`)).out, /puts its release back/);
 });
 
 t.test('whom a site does not believe brings nothing, and each refusal says why', async (t) => {

@@ -1,9 +1,9 @@
 // larder account disable, larder account enable
 import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { command } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { canAsk, confirmed } from '../frame/questions.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';
-import { counted } from '../token/revoke.ts';
 import { holdingsOf, inWords } from './holdings.ts';
 
 export const accountDisable = command({
@@ -41,7 +41,7 @@ export const accountDisable = command({
       const { disabledAt, endedTokens: ended } = await acts.do(disableAccount, person, wanted);
       const text = `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`;
       return {
-        text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
+        text: ended === undefined ? text : `${text} ${counted(ended, 'token')} ended for good.`,
         json: { id, 'disabled-at': disabledAt, ...(ended !== undefined && { 'ended-tokens': ended }) },
       };
     });

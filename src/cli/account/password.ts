@@ -3,10 +3,10 @@ import { setPassword } from '#acts/credentials.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { canAsk, newSecret } from '../frame/questions.ts';
 import { readSecret } from '../frame/stdin.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';
-import { counted } from '../token/revoke.ts';
 
 export const accountPassword = command({
   name: 'account password',
@@ -48,7 +48,7 @@ export const accountPassword = command({
       const ended = await acts.do(setPassword, person, { id, hash, endTokensAt });
       const text = `The password of ${id} (${account.username}) is set.`;
       return {
-        text: ended === undefined ? text : `${text} ${counted(ended)} ended for good.`,
+        text: ended === undefined ? text : `${text} ${counted(ended, 'token')} ended for good.`,
         json: { id, username: account.username, ...(ended !== undefined && { 'ended-tokens': ended }) },
       };
     });

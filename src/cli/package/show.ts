@@ -2,6 +2,7 @@
 import type { ReadPackageResponse } from '#api/wire.ts';
 import { wholePackage } from '#operations/store/whole-package.ts';
 import { command } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { withStore } from '../frame/store.ts';
 import { columns, table, visible, widthOf } from '../frame/terminal.ts';
 import { channelTable } from '../release/table.ts';
@@ -57,8 +58,6 @@ const rowsOf = (whole: ReadPackageResponse): [string, string][] => [
   ],
   [
     'Disk',
-    `${bytes(whole.bytes)}; ${counted(whole.revisions)} with all that belongs to ${whole.revisions === 1 ? 'it' : 'them'}`,
+    `${bytes(whole.bytes)}; ${counted(whole.revisions, 'revision')} with all that belongs to ${whole.revisions === 1 ? 'it' : 'them'}`,
   ],
 ];
-
-const counted = (revisions: number): string => (revisions === 1 ? '1 revision' : `${String(revisions)} revisions`);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { createFile } from '#files/durable.ts';
 import { nextSequence, type Collector } from '#transfers/collector.ts';
-import { fingerprintOf, identityOf, siteOf, type Site } from '#transfers/site.ts';
+import { fingerprintOf, identityOf, ownSite, siteOf, type Site } from '#transfers/site.ts';
 import { command, type Answer } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
@@ -27,7 +27,7 @@ export const siteShow = command({
 });
 
 async function shown({ records, siteKey, asCaller }: OpenStore, file: string | undefined): Promise<Answer> {
-  const site = await siteOf(records, siteKey);
+  const site = file === undefined ? await siteOf(records, siteKey) : await ownSite(records, siteKey);
   const sources = await records.transferSources.list();
   const own =
     site === undefined

@@ -4,6 +4,7 @@ import { timestamp } from '#domain/clock.ts';
 import { isDateTime } from '#api/schema.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command, UsageError, type Answer } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { accountOf, latestMoment, withStore, type OpenStore } from '../frame/store.ts';
 
 export const tokenRevoke = command({
@@ -60,8 +61,8 @@ async function all(store: OpenStore, id: string, issuedBefore: string | null): P
   const { records, acts, person } = store;
   const { username } = await accountOf(records, id);
   const ended = await acts.do(endTokens, person, { id, moment: await latestMoment(store), issuedBefore });
-  return { text: `${counted(ended)} of ${id} (${username}) ended for good.`, json: { id, 'ended-tokens': ended } };
+  return {
+    text: `${counted(ended, 'token')} of ${id} (${username}) ended for good.`,
+    json: { id, 'ended-tokens': ended },
+  };
 }
-
-/** `1 token`, `3 tokens`. */
-export const counted = (count: number): string => (count === 1 ? '1 token' : `${String(count)} tokens`);

@@ -3,6 +3,7 @@ import { lettingIn } from '#transfers/desk.ts';
 import { letIn } from '#transfers/letting-in.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { withStore } from '../frame/store.ts';
 import { narrowing, waiting } from './looking.ts';
 
@@ -32,9 +33,9 @@ export const transferAccept = command({
       const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
       return {
         text:
-          `Transfer ${id} was let in: ${String(receipt.lines.length)} changes${left}. ` +
+          `Transfer ${id} was let in: ${counted(receipt.lines.length, 'change')}${left}. ` +
           `'larder transfer receipt ${id}' writes its receipt; ` +
-          `'larder transfer withdraw ${id}' puts the ${String(undo.length)} releases back.`,
+          `'larder transfer withdraw ${id}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
         json: told,
       };
     }),

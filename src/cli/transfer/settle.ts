@@ -4,6 +4,7 @@ import { discard } from '#transfers/desk.ts';
 import { transferOf } from '#transfers/look.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { withStore } from '../frame/store.ts';
 
 const positionals = [{ name: 'id', summary: 'The first digits of the id of the transfer.' }] as const;
@@ -38,7 +39,7 @@ export const transferWithdraw = command({
       const transfer = await transferOf(records, id);
       const channels = await acts.do(withdrawTransfer, person, { id: transfer.id });
       return {
-        text: `What ${shortId(transfer.id)} released is put back: ${String(channels.length)} releases.`,
+        text: `What ${shortId(transfer.id)} released is put back: ${counted(channels.length, 'release')}.`,
         json: { id: transfer.id, channels },
       };
     }),

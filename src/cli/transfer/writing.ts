@@ -7,6 +7,7 @@ import { figuresOf, type Intent, type Made } from '#transfers/composing.ts';
 import type { Asked } from '#transfers/collector.ts';
 import { fingerprintOf, shortId } from '#transfers/site.ts';
 import { Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '#domain/byte-size.ts';
 
@@ -118,8 +119,8 @@ export function answerOf({ id, statement, files, bytes: size }: Made, publicKey:
   return {
     text: [
       `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${bytes(size)}.`,
-      `It holds ${String(figures.packages)} packages with ${String(figures.revisions)} revisions, good until ${statement.expires}` +
-        `${left > 0 ? `; ${String(left)} contents are left out, because they are there` : ''}.`,
+      `It holds ${counted(figures.packages, 'package')} with ${counted(figures.revisions, 'revision')}, good until ${statement.expires}` +
+        `${left > 0 ? `; ${counted(left, 'content is', 'contents are')} left out, because ${left === 1 ? 'it is' : 'they are'} there` : ''}.`,
       `It is signed with the key whose fingerprint is ${fingerprint}.`,
     ].join('\n'),
     json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },

@@ -67,36 +67,41 @@ export async function restedOn(
   names: Iterable<string>,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): Promise<Assertion[]> {
-  const asked = new Set(names);
   const all: Assertion[] = [];
+  for await (const { assertion } of eachRestedOn(names, find)) all.push(assertion);
+  return all;
+}
+
+/** The same one by one, each with the names of what it rests on; of what was given no more is kept than which names were asked for. */
+export async function* eachRestedOn(
+  names: Iterable<string>,
+  find: (names: string[]) => Promise<readonly { text: string }[]>,
+): AsyncGenerator<{ assertion: Assertion; needs: string[] }> {
+  const asked = new Set(names);
   for (let wanted = [...asked]; wanted.length > 0;) {
     const needed = new Set<string>();
     for (let from = 0; from < wanted.length; from += page) {
       for (const { text } of await find(wanted.slice(from, from + page))) {
-        const one = parseAssertion(text);
-        all.push(one);
-        for (const name of restsOn(one)) if (!asked.has(name)) needed.add(name);
+        const assertion = parseAssertion(text);
+        const needs = restsOn(assertion);
+        for (const name of needs) if (!asked.has(name)) needed.add(name);
+        yield { assertion, needs };
       }
     }
     wanted = [...needed];
     wanted.forEach((name) => asked.add(name));
   }
-  return all;
 }
 
 /** An assertion and, before it, all that it rests on as far as that is found by name; each after what it rests on itself. */
 export function inOrder(assertion: Assertion, find: (name: string) => Assertion | undefined): Assertion[] {
-  const ordered: Assertion[] = [];
-  const begun = new Set<string>();
-  const place = (one: Assertion): void => {
-    const name = nameOf(one);
-    if (begun.has(name)) return;
-    begun.add(name);
-    for (const prerequisite of restsOn(one).flatMap((rested) => find(rested) ?? [])) place(prerequisite);
-    ordered.push(one);
-  };
-  place(assertion);
-  return ordered;
+  const own = nameOf(assertion);
+  const found = (name: string): Assertion | undefined => (name === own ? assertion : find(name));
+  const names = namesInOrder([own], (name) => {
+    const one = found(name);
+    return one && restsOn(one);
+  });
+  return names.map((name) => found(name)!);
 }
 
 /**
@@ -111,9 +116,10 @@ export function namesInOrder(
   const ordered: string[] = [];
   const begun = new Set<string>();
   const place = (name: string): void => {
-    const needed = needs(name);
-    if (needed === undefined || begun.has(name)) return;
+    if (begun.has(name)) return;
     begun.add(name);
+    const needed = needs(name);
+    if (needed === undefined) return;
     needed.forEach(place);
     ordered.push(name);
   };

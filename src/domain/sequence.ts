@@ -62,14 +62,10 @@ export class PackedList<Item> implements Sequence<Item> {
   }
 
   at(index: number): Item | undefined {
-    const text = this.textAt(index);
-    return text === undefined ? undefined : (JSON.parse(text) as Item);
-  }
-
-  /** The JSON of an item. */
-  textAt(index: number): string | undefined {
     const [page, begin, end] = this.#places.slice(index * 3, index * 3 + 3);
-    return page === undefined || index < 0 ? undefined : this.#pages[page]!.toString('utf8', begin, end);
+    return page === undefined || index < 0
+      ? undefined
+      : (JSON.parse(this.#pages[page]!.toString('utf8', begin, end)) as Item);
   }
 
   /** The JSON of its items with a comma between them, in pieces. */

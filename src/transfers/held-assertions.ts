@@ -1,6 +1,6 @@
 // The assertions that go with what a store holds: those that its revisions name, and those that stand for themselves.
-import { parseAssertion } from '#assertions/assertion.ts';
-import { namesInOrder, restsOn, standingTypes } from '#assertions/prerequisites.ts';
+import { eachRestedOn, namesInOrder, standingTypes } from '#assertions/prerequisites.ts';
+import { nameOf } from '#assertions/types.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import type { Records } from '#records/index.ts';
 import { Streams } from './carried.ts';
@@ -32,7 +32,9 @@ export async function* standing(assertions: Pick<Kept, 'under'>, globs: readonly
  * are no longer than one that is read as a whole. One stream of texts is in memory at a time, and of the rest their names alone.
  */
 export async function* streamsOf(assertions: Pick<Kept, 'listOf'>, names: ReadonlySet<string>): AsyncGenerator<string> {
-  const rested = await namesRestedOn(assertions, names);
+  const rested = new Map<string, string[]>();
+  const find = (some: string[]) => assertions.listOf(some);
+  for await (const { assertion, needs } of eachRestedOn([...names].sort(), find)) rested.set(nameOf(assertion), needs);
   const ordered = namesInOrder(rested.keys(), (name) => rested.get(name));
   const streams = new Streams();
   for (let from = 0; from < ordered.length; from += page) {
@@ -43,29 +45,4 @@ export async function* streamsOf(assertions: Pick<Kept, 'listOf'>, names: Readon
   }
   const last = streams.end();
   if (last !== undefined) yield last;
-}
-
-/** What is kept of these names and of what they rest on: by its name the names of that. */
-async function namesRestedOn(
-  assertions: Pick<Kept, 'listOf'>,
-  names: ReadonlySet<string>,
-): Promise<Map<string, string[]>> {
-  const rested = new Map<string, string[]>();
-  const asked = new Set(names);
-  for (let wanted = [...names].sort(); wanted.length > 0;) {
-    const next: string[] = [];
-    for (let from = 0; from < wanted.length; from += page) {
-      for (const { name, text } of await assertions.listOf(wanted.slice(from, from + page))) {
-        const needed = restsOn(parseAssertion(text));
-        rested.set(name, needed);
-        for (const one of needed) {
-          if (asked.has(one)) continue;
-          asked.add(one);
-          next.push(one);
-        }
-      }
-    }
-    wanted = next;
-  }
-  return rested;
 }

@@ -167,12 +167,12 @@ export class Intake {
   async #copyIn(
     { 'sha3-384': sha3_384, sha256, size }: TransferBlob,
     ranges: FileRanges,
-    { at, wrong }: Pick<OpenPiece, 'at' | 'wrong'>,
+    { at, wrong }: { at: { file: string }; wrong: () => Error },
   ): Promise<void> {
     const { blobs, largest, signal } = this.#keeping;
     await blobs
       .copyIn(ranges, { id: randomUUID(), expected: { sha3_384, sha256, size }, limit: largest, wrong, signal })
-      .catch(saidOf(at.file));
+      .catch((error: unknown) => saidOf(at.file)(error));
     await this.#arrive(sha3_384, size);
   }
 
@@ -286,29 +286,19 @@ export class Intake {
 
   /** Puts a blob together of pieces that are kept, and of others where they lie. */
   async #join({ of }: OpenPiece, all: readonly TransferPiece[]): Promise<void> {
-    let file = this.#folder;
+    // Where it is being read.
+    const at = { file: this.#folder };
     const ranges = async function* (this: Intake): AsyncGenerator<FileRange> {
       for (const piece of all) {
         const waiting = this.#pieces.has(piece.sha256) ? undefined : this.#open.get(nameOf(piece));
-        file = waiting?.one.at.file ?? this.#fileOf(piece);
-        yield* waiting?.one.ranges?.() ?? keptIn(file, piece);
+        at.file = waiting?.one.at.file ?? this.#fileOf(piece);
+        yield* waiting?.one.ranges?.() ?? keptIn(at.file, piece);
         waiting?.came();
       }
     };
     const wrong = () =>
       new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
-    const { blobs, largest, signal } = this.#keeping;
-    const { 'sha3-384': sha3_384, sha256, size } = of;
-    await blobs
-      .copyIn(ranges.call(this), {
-        id: randomUUID(),
-        expected: { sha3_384, sha256, size },
-        limit: largest,
-        wrong,
-        signal,
-      })
-      .catch((error: unknown) => saidOf(file)(error));
-    await this.#arrive(sha3_384, size);
+    await this.#copyIn(of, ranges.call(this), { at, wrong });
     await this.#note();
     for (const one of all) {
       await rm(this.#fileOf(one), { force: true });

@@ -1,7 +1,11 @@
 // What a change of the store writes, written by plain statements: a database with the tables and the indexes of a store and
 // none of its triggers, one commit a change, each synced. It runs as a process of its own, beside the store that it is held
-// against, and measures so many changes each time it is told to.
+// against, and measures so many changes each time it is told to. Asked over HTTP as a store is, it does the same change for
+// each request: what nothing built on node:http can beat.
 import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 import SQLite from 'better-sqlite3';
 
@@ -77,15 +81,19 @@ const changes: Record<RawWrites['change'], (name: string, revision: number) => v
   },
 };
 
+const commits = {
+  register_name: db.transaction(changes.register_name).immediate,
+  release: db.transaction(changes.release).immediate,
+};
+
 process.on('message', (told: RawWrites | 'stop') => {
   if (told === 'stop') process.exit(0);
   const { change, names, revision } = told;
   const times: number[] = [];
-  const commit = db.transaction(changes[change]);
   const began = performance.now();
   for (const name of names) {
     const sent = performance.now();
-    commit.immediate(name, revision);
+    commits[change](name, revision);
     times.push(performance.now() - sent);
   }
   const took = performance.now() - began;
@@ -100,4 +108,22 @@ process.on('message', (told: RawWrites | 'stop') => {
   };
   process.send?.(measured);
 });
-process.send?.({});
+
+/** Does what a request of a publisher asks for, to register a name or to release a revision of a package. */
+async function answer(request: IncomingMessage): Promise<unknown> {
+  const said = (await json(request)) as { name: string } | [{ revision: number }];
+  if ('name' in said) commits.register_name(said.name, 0);
+  else commits.release(request.url!.split('/')[3]!, said[0].revision);
+  return said;
+}
+
+const server = createServer((request, response) => {
+  void answer(request).then((said) => {
+    const body = JSON.stringify(said);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  });
+});
+server.keepAliveTimeout = 600_000; // a client that measures waits for its turn
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});

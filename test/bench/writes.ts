@@ -23,9 +23,14 @@ const warmup = 8;
 interface Bench {
   directory: string;
   token: string;
+  store: Served;
+  raw: Served;
+}
+
+/** A process that answers, and where. */
+interface Served {
+  child: ChildProcess;
   port: number;
-  store: ChildProcess;
-  raw: ChildProcess;
 }
 
 /** A slice of one side. */
@@ -64,16 +69,18 @@ const numbers = Array.from({ length: slice }, (_, number) =>
 /** Prints each change by 1 client, by 32, and raw: rates, what a change costs, and what it writes. */
 export async function writes(): Promise<void> {
   const bench = await prepare();
-  const machine = watchMachine(bench.store, bench.raw);
+  const machine = watchMachine(bench.store.child, bench.raw.child);
   for (const change of ['register_name', 'release'] as const) {
     const sides: Record<string, (place: Place) => Promise<Slice>> = {
       'raw commits': (place) => raw(bench, change, place),
-      '1 client': (place) => ask(bench, change, 1, place),
-      '32 clients': (place) => ask(bench, change, 32, place),
+      'bare server': (place) => ask(bench, bench.raw, change, 1, place),
+      '1 client': (place) => ask(bench, bench.store, change, 1, place),
+      '32 clients': (place) => ask(bench, bench.store, change, 32, place),
     };
     for (let done = 0; done < warmup; done++) {
       await raw(bench, change, place(change));
-      await ask(bench, change, 8, place(change));
+      await ask(bench, bench.raw, change, 1, place(change));
+      await ask(bench, bench.store, change, 8, place(change));
     }
     const slices = new Map(Object.keys(sides).map((name) => [name, [] as Slice[]]));
     for (let round = 0; round < rounds; round++) {
@@ -89,12 +96,15 @@ export async function writes(): Promise<void> {
       return `${median(each).toFixed(2)} (${each.map((one) => one.toFixed(2)).join(', ')})`;
     };
     console.log(`  1 client to raw commits ${ratio('1 client', 'raw commits')}`);
+    console.log(
+      `  1 client of bare node:http that commits the same to raw commits ${ratio('bare server', 'raw commits')}`,
+    );
     console.log(`  32 clients to 1 client  ${ratio('32 clients', '1 client')}`);
     for (const clients of [1, 32]) await countPages(bench, change, clients);
   }
   console.log(`  ${machine()}`);
-  await stopServer(bench.raw);
-  await stopServer(bench.store);
+  await stopServer(bench.raw.child);
+  await stopServer(bench.store.child);
   rmSync(bench.directory, { recursive: true, force: true });
 }
 
@@ -113,23 +123,36 @@ async function prepare(): Promise<Bench> {
   await store.close();
   const copy = join(directory, 'raw.db');
   copyFileSync(join(directory, 'larder.db'), copy);
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
-  const { child: raw } = await startServer('raw-writes.ts', copy);
-  return { directory, token, port: told.port, store: child, raw };
+  return {
+    directory,
+    token,
+    store: await serve('store-server.ts', directory),
+    raw: await serve('raw-writes.ts', copy),
+  };
 }
 
-const raw = ({ raw: child }: Bench, change: Change, { name, revision }: Place): Promise<Slice> =>
+async function serve(module: string, argument: string): Promise<Served> {
+  const { child, told } = await startServer<{ port: number }>(module, argument);
+  return { child, port: told.port };
+}
+
+const raw = ({ raw: { child } }: Bench, change: Change, { name, revision }: Place): Promise<Slice> =>
   accounted(child, async () => {
     child.send({ change, revision, names: numbers.map((number) => name + number) } satisfies RawWrites);
     const [measured] = (await once(child, 'message')) as [Measured];
     return measured;
   });
 
-async function ask(bench: Bench, change: Change, connections: number, place: Place): Promise<Slice> {
-  const { port, store } = bench;
+async function ask(
+  bench: Bench,
+  { child, port }: Served,
+  change: Change,
+  connections: number,
+  place: Place,
+): Promise<Slice> {
   const client = await openLoad({ port, ...requestOf(bench, change, place), connections, sleeps: true });
   try {
-    return await accounted(store, () => client.slice({ requests: slice }));
+    return await accounted(child, () => client.slice({ requests: slice }));
   } finally {
     await client.close();
   }
@@ -163,7 +186,7 @@ async function countPages(bench: Bench, change: Change, clients: number): Promis
   const sums = { pages: 0, commits: 0, changes: 0 };
   for (let round = 0; round < 10; round++) {
     const client = await openLoad({
-      port: bench.port,
+      port: bench.store.port,
       ...requestOf(bench, change, place(change)),
       connections: clients,
       sleeps: true,

@@ -77,6 +77,18 @@ export const acceptAudit = act({
   },
 });
 
+export const acceptBucket = act({
+  name: 'bucket accept',
+  summary: 'Take a bucket that has lost its marker as the place of this store again.',
+  on: 'bucket',
+  object: () => 'bucket',
+  gate: { never: 'until it is done nothing is taken in' },
+
+  /** How many files the records need, how many of those are there, and how many that they do not need. */
+  perform: (tx, found: { place: string; needed: number; there: number; others: number }, doing) =>
+    noted(tx, { ...found }, doing),
+});
+
 export const makeBackup = act({
   name: 'backup',
   summary: 'Make a backup.',

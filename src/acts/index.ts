@@ -5,6 +5,7 @@ import { changeRole, createAccount, disableAccount, enableAccount } from './acco
 import { registerAgent, removeAgent } from './agents.ts';
 import {
   acceptAudit,
+  acceptBucket,
   goBack,
   move,
   init,
@@ -202,6 +203,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   Uploads: [pushResource, pushRevision],
   'The appliance': [
     acceptAudit,
+    acceptBucket,
     goBack,
     move,
     init,

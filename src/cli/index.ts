@@ -21,6 +21,7 @@ export const groups: readonly Group[] = [
       },
       { name: 'pull-credential end', load: async () => (await import('./pull-credential/end.ts')).pullCredentialEnd },
       { name: 'clock accept', load: async () => (await import('./store/clock-accept.ts')).clockAccept },
+      { name: 'bucket accept', load: async () => (await import('./store/bucket-accept.ts')).bucketAccept },
     ],
   },
   {

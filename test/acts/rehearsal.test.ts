@@ -73,6 +73,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/revisions/delete-revisions.test.ts'],
   ['operations/revisions/withdraw-revision.test.ts'],
   ['operations/serial-policies/serial-policies.test.ts'],
+  ['journeys/blobs-on-s3.test.ts', 'a bucket that lost'],
   ['transfers/across.test.ts', 'the next transfer', 'a transfer in parts', 'whom a site'],
   ['transfers/asked.test.ts', 'a site gets'],
   ['transfers/keys.test.ts', 'the keys of a source', 'after a restore'],

@@ -238,6 +238,21 @@ t.test('a host is sealed and unsealed by itself, and all tell of the same store'
   t.match(await larder(second, 'status'), { serving: {}, counts: { revisions: 1 }, 'last-backup': /^2/ });
 });
 
+t.test('a bucket that lost its marker gets it back on any host, and all go on', async (t) => {
+  const { client, bucket: Bucket } = swift;
+  const isReady = async () => (await Promise.all(hosts.map((host) => host.isReady()))).join();
+  await client.send(new DeleteObjectCommand({ Bucket, Key: 'larder/larder-store.json' }));
+  await until(async () => (await isReady()) === 'false,false');
+  t.match((await first.ask('/readyz')).body, { problems: [/run 'larder bucket accept'/] });
+  const out = await type(second, said('any host, to put the marker back'));
+  t.match(
+    out,
+    /is the place of this store again: of 1 file that this store needs 1 is there[^]*Everything is as it was written/,
+  );
+  await until(async () => (await isReady()) === 'true,true');
+  t.match(await larder(first, "audit list --action 'bucket accept'"), { entries: [{ details: { there: 1 } }] });
+});
+
 t.test('they are upgraded one after the other', async (t) => {
   const lines = said('each host');
   for (const host of hosts) t.match(await type(host, lines), /Server: served since[^]*All is well/);

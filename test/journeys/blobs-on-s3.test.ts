@@ -45,6 +45,14 @@ function behind(server: SwiftServer, store: Pick<TestAppliance, 'beside'>) {
   };
 }
 
+/** The keys of a configuration that name a new place on the server, by way of an address. */
+function at(t: Test, { bucket, newPlace }: SwiftServer, endpoint: string): string {
+  const credentials = join(t.testdir(), 'credentials');
+  writeFileSync(credentials, 'access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n');
+  const s3 = `${endpoint}/${bucket}/${newPlace().prefix}`;
+  return ['[blobs]', `s3 = "${s3}"`, `credentials_file = "${credentials}"`].join('\n');
+}
+
 const damaged = (content: Buffer): Buffer => {
   const copy = Buffer.from(content);
   copy[content.length >> 1]! ^= 1;
@@ -140,6 +148,112 @@ t.test('a backup has what is there, and what is missing there comes back from it
   t.same(await verify(), whole);
   await until(async () => (await problems()).length === 0);
   t.match(await client.blob('and it goes on'), { status: 201 });
+});
+
+t.test('a bucket that lost its marker alone is looked over, and is the place of the store again', async (t) => {
+  const server = await sharedSwift(root);
+  let isReadOnly = false;
+  const endpoint = await startFront(t, (request, response) => {
+    if (!isReadOnly || request.method !== 'PUT' || !request.url!.includes('/larder-store.json'))
+      return pass(request, response, new URL(server.endpoint));
+    request.resume();
+    response.writeHead(403, { 'content-type': 'application/xml' });
+    response.end('<Error><Code>AccessDenied</Code></Error>');
+  });
+  const { store, client, verify } = await storeOfAda(t, (text) =>
+    quiet(text).replace('[blobs]', at(t, server, endpoint)),
+  );
+  const { place, keys, read, write, remove } = behind(server, store);
+  const files = ['one', 'two', 'three'].map((content) => Buffer.from(content));
+  for (const content of files) t.match(await client.blob(content), { status: 201 });
+  // The charm that the image is for has no file.
+  const needed = files.length + 1;
+  await write(`quarantine/${sha3(files[1]!)}`, files[1]!);
+  await remove(place(files[1]!));
+  await remove(place(files[2]!));
+  await write(place(Buffer.from('left over')), Buffer.from('left over'));
+
+  const entries = async () => {
+    const { out } = await larder(`audit list --action 'bucket accept' --json --data ${store.directory}`);
+    return (JSON.parse(out) as { entries: { details: object }[] }).entries.map(({ details }) => details);
+  };
+  const accept = (more: string, how?: Parameters<typeof larder>[1]) =>
+    larder(`bucket accept ${more} --data ${store.directory}`, how);
+  const found = { place: `${endpoint}/${store.beside.config.blobs.s3!.slice(endpoint.length + 1)}`.replace(/\/$/, '') };
+  t.match(await accept('--yes'), { code: 0, out: /bears the marker of this store; nothing was changed/ });
+
+  const marker = await read('larder-store.json');
+  await remove('larder-store.json');
+  const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
+  await until(async () => (await problems()).length > 0);
+  t.match(await problems(), [/if the files are still there, run 'larder bucket accept'/]);
+  t.match(await client.blob('more'), { status: 503 });
+  t.match(await larder(`verify --data ${store.directory}`), {
+    err: /it has things in it already \(.*\), and no marker of larder; .* have 'larder bucket accept' look them over/,
+  });
+
+  t.match(await accept(''), { code: 2, err: /nobody is at the terminal; --yes goes on/ });
+  for (const [text, why] of [
+    ['{"larder":1,"store":"store-of-bob"}', /it belongs to another store/],
+    ['dear bob', /its larder-store.json is none of larder's; see what it is, remove it, and run/],
+  ] as const) {
+    await write('larder-store.json', Buffer.from(text));
+    t.match(await accept('--yes'), { code: 1, err: why });
+    t.equal((await read('larder-store.json')).toString(), text);
+  }
+  await remove('larder-store.json');
+  const no = await accept('', {
+    terminal: true,
+    typed: (async function* () {
+      yield 'n\r';
+    })(),
+  });
+  t.match(no, {
+    code: 1,
+    err: /has no marker; of 4 files that this store needs 2 are there, and 1 that it does not need\.\s+The bucket/,
+  });
+  t.same(await entries(), [], 'and nothing is done');
+
+  isReadOnly = true;
+  t.match(await accept('--yes'), { code: 1, err: /may not list, read, write and remove/ });
+  t.same(await entries(), [{ ...found, needed, there: 2, others: 1 }], 'the log knows before the bucket does');
+  t.notOk((await keys()).includes('larder-store.json'));
+  isReadOnly = false;
+  const done = await accept('--yes --json');
+  t.same(JSON.parse(done.out), { ...found, accepted: true, needed, there: 2, others: 1 });
+  t.same(await read('larder-store.json'), marker);
+  t.equal((await entries()).length, 2);
+  await until(async () => (await problems()).length === 0);
+  t.match(await client.blob(files[2]!), { status: 201 }, 'what serves it goes on by itself');
+  t.same(await verify(), [0, 1, 0]);
+});
+
+t.test('a bucket in which nothing of the store lies is not accepted', async (t) => {
+  const { store, client } = await storeOfAda(t);
+  const { keys, write, remove } = behind(await sharedSwift(root), store);
+  const accept = () => larder(`bucket accept --yes --data ${store.directory}`);
+  const empty = async (): Promise<void> => {
+    for (const key of await keys()) await remove(key);
+  };
+  t.match(await client.blob('hello'), { status: 201 });
+  await empty();
+  t.match(await accept(), { code: 1, err: /it is empty, and this store has content already; .*--missing/ });
+  await write('letters/1', Buffer.from('dear bob'));
+  t.match(await accept(), {
+    code: 1,
+    err: /of 2 files that this store needs none is there, but other things are \(letters\/1\); name the right place/,
+  });
+  t.same(await keys(), ['letters/1']);
+
+  const other = await startStore(t, quiet);
+  const itsPlace = behind(await sharedSwift(root), other);
+  await itsPlace.remove('larder-store.json');
+  await itsPlace.write('letters/1', Buffer.from('dear bob'));
+  const acceptIt = () => larder(`bucket accept --yes --data ${other.directory}`);
+  t.match(await acceptIt(), { code: 1, err: /\(letters\/1\), and this store has no files yet by which/ });
+  await itsPlace.remove('letters/1');
+  t.match(await acceptIt(), { code: 0, out: /it is empty, and this store needs no file yet/ }, 'both are empty');
+  t.same(await itsPlace.keys(), ['larder-store.json']);
 });
 
 t.test('a bucket that is late to list what it has, or lists what it has lost, is asked for each', async (t) => {
@@ -309,15 +423,7 @@ t.test('where nothing may be written any more the store says so, and gives what 
     response.writeHead(403, { 'content-type': 'application/xml' });
     response.end('<Error><Code>AccessDenied</Code></Error>');
   });
-  const credentials = join(t.testdir(), 'credentials');
-  writeFileSync(credentials, 'access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n');
-  const lines = [
-    `s3 = "${endpoint}/${server.bucket}/${server.newPlace().prefix}"`,
-    `credentials_file = "${credentials}"`,
-  ];
-  const { store, client } = await storeOfAda(t, (text) =>
-    quiet(text).replace('[blobs]', ['[blobs]', ...lines].join('\n')),
-  );
+  const { store, client } = await storeOfAda(t, (text) => quiet(text).replace('[blobs]', at(t, server, endpoint)));
   t.match(await client.blob('hello'), { status: 201 });
   const ready = async () => {
     const { status, body } = await store.anyone.get('/readyz');

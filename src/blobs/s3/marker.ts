@@ -49,7 +49,7 @@ export async function isMarked(bucket: Bucket, { store, isNew }: Opening): Promi
 }
 
 /** The marker of this store, if the place has any. */
-async function ownMarker(bucket: Bucket, store: string) {
+export async function ownMarker(bucket: Bucket, store: string) {
   const found = await readMarker(bucket);
   if (found !== undefined && found.store !== store) throw notOurs(bucket);
   return found;
@@ -62,13 +62,14 @@ async function readMarker(bucket: Bucket): Promise<{ store: string; isMd5: boole
   const { found, body } = there;
   if (found.size > longest) {
     body.destroy();
-    throw not(bucket, `its ${markerKey} is none of larder's`);
+    throw notLarders(bucket);
   }
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk as Uint8Array);
   const text = Buffer.concat(chunks);
-  const isMd5 = createHash('md5').update(text).digest('hex') === found.etag;
-  return { store: storeIn(text) ?? '', isMd5 };
+  const store = storeIn(text);
+  if (store === undefined) throw notLarders(bucket);
+  return { store, isMd5: createHash('md5').update(text).digest('hex') === found.etag };
 }
 
 function storeIn(text: Buffer): string | undefined {
@@ -81,9 +82,12 @@ function storeIn(text: Buffer): string | undefined {
 }
 
 /** Refuses a place that has something in it, or is not where a store can begin. */
-async function refuseUnlessFree(bucket: Bucket, isNew: Opening['isNew']): Promise<void> {
+export async function refuseUnlessFree(bucket: Bucket, isNew: Opening['isNew']): Promise<void> {
   for await (const { key } of bucket.list('')) {
-    throw not(bucket, `it has things in it already (${key}), and no marker of larder; name a prefix that nobody uses`);
+    throw not(
+      bucket,
+      `it has things in it already (${key}), and no marker of larder; name a prefix that nobody uses or, if these are the files of this store, have 'larder bucket accept' look them over`,
+    );
   }
   if (!(await isNew())) {
     throw not(
@@ -95,16 +99,23 @@ async function refuseUnlessFree(bucket: Bucket, isNew: Opening['isNew']): Promis
 
 async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']) {
   await refuseUnlessFree(bucket, isNew);
+  return writeMarker(bucket, store);
+}
+
+/** Whose the place is then: somebody else may have marked it at the same moment. */
+export async function writeMarker(bucket: Bucket, store: string) {
   await bucket.put(markerKey, textOf(store));
-  // Somebody else may have marked it at the same moment.
   const found = await readMarker(bucket);
   if (found === undefined) throw not(bucket, 'what is written there is not there afterwards');
   return found;
 }
 
-const notOurs = (bucket: Bucket): NoBucket =>
+const notLarders = (bucket: Bucket): NoBucket =>
+  not(bucket, `its ${markerKey} is none of larder's; see what it is, remove it, and run 'larder bucket accept'`);
+export const notOurs = (bucket: Bucket): NoBucket =>
   not(bucket, 'it belongs to another store; give this one a prefix of its own');
-const not = (bucket: Bucket, why: string): NoBucket => new NoBucket(`cannot open ${placeOf(bucket.address)}: ${why}`);
+export const not = (bucket: Bucket, why: string): NoBucket =>
+  new NoBucket(`cannot open ${placeOf(bucket.address)}: ${why}`);
 
 /** Writes, reads and removes a small object, as a store does all the time; throws `NoBucket`. */
 export async function tryWriting(bucket: Bucket): Promise<void> {
@@ -131,7 +142,7 @@ export async function mustFindMarker(bucket: Bucket, how?: { signal: AbortSignal
   bucket.isMarked = found !== undefined;
   if (found === undefined) {
     throw new NoBucket(
-      `the marker of the store, ${markerKey}, is not in ${placeOf(bucket.address)} any more, so somebody has removed what was there; have it put back from a copy of the bucket or, if the place is empty, fetch it from a backup with 'larder restore FILE --missing'`,
+      `the marker of the store, ${markerKey}, is not in ${placeOf(bucket.address)} any more, so somebody has removed what was there; if the files are still there, run 'larder bucket accept', and if it is empty, fetch them from a backup with 'larder restore FILE --missing'`,
     );
   }
   return found;

@@ -1,0 +1,75 @@
+// larder bucket accept
+import { acceptBucket } from '#acts/appliance.ts';
+import { placeOf } from '#blobs/s3/address.ts';
+import type { Unmarked } from '#blobs/s3/unmarked.ts';
+import { bucketOf, openingOf } from '#data/blobs-place.ts';
+import { command, Failure, type Call } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
+import { canAsk, confirmed } from '../frame/questions.ts';
+import { withStore } from '../frame/store.ts';
+
+export const bucketAccept = command({
+  name: 'bucket accept',
+  summary: 'Take a bucket that has lost its marker as the place of this store again.',
+  description:
+    'An object called larder-store.json says which store a bucket, or a prefix of one, belongs to; where it has gone, nothing ' +
+    'is taken in, and the store does not start. This looks how many of the files that the records need are there, tells it before ' +
+    'it asks, and writes that object anew. It is refused where none of them is there, and where the bucket bears the marker of ' +
+    'another store. The store may serve meanwhile, and goes on by itself. Nothing else is changed in the bucket; what is ' +
+    "missing from it 'larder verify' names, and 'larder restore FILE --missing' fetches from a backup.",
+  examples: ['larder bucket accept', 'larder bucket accept --data ./data --yes'],
+  confirm: {
+    // At a terminal it is asked once what is there is known.
+    question: ({ world }) => (canAsk(world) ? undefined : question),
+    unattended: 'refused',
+  },
+
+  run: (call) =>
+    withStore(call, async ({ config, records, acts, person, directory }) => {
+      const at = bucketOf(config);
+      if (at === undefined) throw new Failure(`the files of this store are in ${directory}, not in a bucket`);
+      const place = placeOf(at.address);
+      const { store } = await openingOf(records);
+      const { markAgain } = await import('#blobs/s3/unmarked.ts');
+      const found = await markAgain(at, {
+        store,
+        needed: records.neededContents.all(),
+        async agree(unmarked) {
+          await ask(call, place, unmarked);
+          // Before the marker: what has one was accepted by somebody whom the log names.
+          await acts.do(acceptBucket, person, { place, ...unmarked });
+        },
+      });
+      if (found === undefined) {
+        const text = `${place} bears the marker of this store; nothing was changed.`;
+        return { text, json: { place, accepted: false } };
+      }
+      return { text: toldOf(place, found), json: { place, accepted: true, ...found } };
+    }),
+});
+
+const question =
+  'The bucket becomes the place of this store. No other store may have its files there: what this one does not need it removes in time.';
+
+async function ask(call: Pick<Call, 'world'> & { options: object }, place: string, found: Unmarked): Promise<void> {
+  if (('yes' in call.options && call.options.yes === true) || !canAsk(call.world)) return;
+  await confirmed(call.world, `${place} has no marker; ${inWords(found)}.\n${question}`);
+}
+
+const inWords = ({ needed, there, others }: Unmarked): string =>
+  needed === 0
+    ? 'it is empty, and this store needs no file yet'
+    : `of ${counted(needed, 'file')} that this store needs ${are(there)} there` +
+      (others > 0 ? `, and ${String(others)} that it does not need` : '');
+
+const are = (count: number): string => `${String(count)} ${count === 1 ? 'is' : 'are'}`;
+
+function toldOf(place: string, found: Unmarked): string {
+  const missing = found.needed - found.there;
+  return (
+    `${place} is the place of this store again: ${inWords(found)}. A larder that serves it goes on within seconds.` +
+    (missing > 0
+      ? `\n${are(missing)} missing: 'larder verify' names them, and 'larder restore FILE --missing' fetches them from a backup.`
+      : '')
+  );
+}

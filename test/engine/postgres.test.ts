@@ -449,6 +449,26 @@ t.test('rows are found one by one in another table, however many a plan that is 
   t.notMatch(plan, /Hash Join|Merge Join|Seq Scan/);
 });
 
+t.test('a statement is planned once, however many rows a limit may leave of a large table', async (t) => {
+  const { db } = await opened(t);
+  await db.transaction((tx) =>
+    tx.script(`
+      CREATE TABLE names (name TEXT PRIMARY KEY);
+      INSERT INTO names SELECT 'name ' || i FROM generate_series(1, 20000) AS i;
+      ANALYZE names`),
+  );
+  const page = (limit: number) => sql`SELECT name FROM names WHERE name > ${''} ORDER BY name LIMIT ${limit}`;
+  const plans = sql`
+    SELECT generic_plans AS kept, custom_plans AS made FROM pg_prepared_statements WHERE statement LIKE 'SELECT name FROM names%'`;
+  // The server makes up its mind with the sixth call.
+  for (let call = 1; call <= 10; call++) await db.all(page(call));
+  t.same(await db.all(plans), [{ kept: 10, made: 0 }], 'by who reads');
+  await db.transaction(async (tx) => {
+    for (let call = 1; call <= 10; call++) await tx.all(page(call));
+    t.same(await tx.all(plans), [{ kept: 10, made: 0 }], 'and by who changes');
+  });
+});
+
 t.test('a store whose server is gone says so, and goes on when it is back', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);

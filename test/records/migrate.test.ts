@@ -170,3 +170,28 @@ t.test('sessions of the console of an earlier release are told from tokens that 
     { session_id: 'two', kind: 'console' },
   ]);
 });
+
+t.test(
+  'packages that were there before they were counted are counted, whether or not they keep anything',
+  async (t) => {
+    const db = openSqlite(place(t));
+    t.teardown(() => db.close());
+    const counted = migrations().findIndex(({ name }) => name.endsWith('-packages-counted'));
+    await migrate(db, migrations().slice(0, counted));
+    await db.transaction((tx) =>
+      tx.script(`
+      INSERT INTO accounts (id, username, display_name, email, validation, created_at)
+        SELECT value, value, value, value || '@example.com', 'unproven', '' FROM json_each('["ada", "bob", "carol"]');
+      INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
+        SELECT value, 'snap', value, 'snap', substr(value, 1, 3), 0, 'registered', '{}', ''
+        FROM json_each('["ada-1", "ada-2", "bob-1"]');
+      INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details)
+        VALUES ('ada-1', 1, 'content', 'content', 7, '1', 'approved', '', 'ada', '{}')`),
+    );
+    await migrate(db, migrations());
+    t.same(await db.all(sql`SELECT publisher_id AS id, packages, bytes FROM publisher_figures ORDER BY id`), [
+      { id: 'ada', packages: 2, bytes: 7 },
+      { id: 'bob', packages: 1, bytes: 0 },
+    ]);
+  },
+);

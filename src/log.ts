@@ -1,4 +1,6 @@
 // The log: one line for each thing that happened, on standard error; JSON for programs, text for people.
+import { writeSync } from 'node:fs';
+
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export interface LogOptions {
@@ -9,7 +11,11 @@ export interface LogOptions {
   worker?: number | undefined;
 }
 
-type Destination = DestinationStream & { flush?(done?: () => void): void };
+type Destination = DestinationStream & {
+  flush?(done?: () => void): void;
+  /** Whom to tell how many lines were lost, once lines can be written again. */
+  onLost?(tell: (lines: number) => void): void;
+};
 
 /** Standard error, for lines of this process and for those of others. */
 export interface StandardError extends Destination {
@@ -30,7 +36,7 @@ export const isForPeople = (format: LogFormat, isTerminal: boolean | undefined):
  */
 export function createLog(level: string, { asText = () => false, destination, worker }: LogOptions = {}): Logger {
   const out = destination ?? standardError();
-  return pino(
+  const log = pino(
     {
       level,
       base: null,
@@ -46,6 +52,10 @@ export function createLog(level: string, { asText = () => false, destination, wo
       },
     } as DestinationStream,
   );
+  out.onLost?.((lines) => {
+    log.warn({ lines }, 'the log found no room, and so many of its lines are lost');
+  });
+  return log;
 }
 
 /** What the line of an answered request says, where nothing went wrong; nothing in it needs to be escaped. */
@@ -81,19 +91,22 @@ export function logAnswered(log: Logger, line: AnsweredLine): void {
 const together = 16 * 1024;
 const atLatest = 250;
 
+/** How many bytes wait at most for room on the disk of the log; a line that is longer may wait alone. */
+const waiting = 1024 * 1024;
+
 /**
  * Gathers lines as bytes, for 0.2 µs each. Gathered as texts, for 1.7 µs, they live long enough to be moved about by the
  * garbage collector (`npm run bench -- tricks`).
  */
 export function standardError(): StandardError {
-  const settings = { dest: 2, sync: true, contentMode: 'buffer' };
-  const out = pino.destination(settings) as unknown as { write(bytes: Buffer): void };
+  const out = outgoing();
   const bytes = Buffer.allocUnsafe(2 * together);
   let used = 0;
   const flush = (done?: () => void): void => {
     // A copy, because what cannot be written at once is kept until it can.
-    if (used > 0) out.write(Buffer.from(bytes.subarray(0, used)));
+    const gathered = Buffer.from(bytes.subarray(0, used));
     used = 0;
+    out.write(gathered);
     done?.();
   };
   setInterval(() => {
@@ -111,11 +124,66 @@ export function standardError(): StandardError {
       if (used > together) flush();
     },
     flush,
+    onLost: out.onLost,
     pass(lines) {
       flush();
       out.write(lines);
     },
   };
+}
+
+/**
+ * What goes to standard error, in turn. The store goes on where the disk of its log is full: lines wait for room, which is
+ * looked for whenever something is written, and those that do not fit among the waiting ones are lost.
+ */
+function outgoing(): { write(bytes: Buffer): void; onLost: NonNullable<Destination['onLost']> } {
+  let held: Buffer[] = [];
+  let size = 0;
+  let lost = 0;
+  let tell: (lines: number) => void = () => undefined;
+  const hold = (bytes: Buffer): void => {
+    if (bytes.length === 0) return;
+    if (size > 0 && size + bytes.length > waiting) {
+      lost += bytes.reduce((lines, byte) => (byte === lineFeed ? lines + 1 : lines), 0);
+      return;
+    }
+    held.push(bytes);
+    size += bytes.length;
+  };
+  return {
+    onLost(told) {
+      tell = told;
+    },
+    write(bytes) {
+      hold(bytes);
+      for (let [first] = held; first !== undefined; [first] = held) {
+        const written = writeSome(first);
+        if (written === 0) return;
+        size -= written;
+        held = written < first.length ? [first.subarray(written), ...held.slice(1)] : held.slice(1);
+      }
+      const lines = lost;
+      lost = 0;
+      if (lines > 0) tell(lines);
+    },
+  };
+}
+
+const lineFeed = 10;
+
+/** Writes the beginning of these bytes to standard error; says how many, none where there is no room for them. */
+function writeSome(bytes: Buffer): number {
+  for (;;) {
+    try {
+      return writeSync(2, bytes);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EPIPE') return bytes.length; // nobody reads on
+      if (code !== 'EAGAIN') return 0;
+      // Somebody reads slowly from a pipe that does not block.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
 }
 
 /** The moment in ISO 8601 as pino wants it, written once a millisecond; and behind it who writes, which costs nothing there. */

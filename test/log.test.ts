@@ -1,9 +1,14 @@
 // The lines of the log, for programs and for people.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 
 import t from 'tap';
 import fc from 'fast-check';
 import { createLog, isForPeople, logAnswered } from '#src/log.ts';
+import { kill } from '#test/fixtures/kill.ts';
+import { fill, noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 function logged(write: (log: ReturnType<typeof createLog>) => void, text = true): string {
   let written = '';
@@ -119,4 +124,50 @@ t.test('every line arrives whole and in order, also what was gathered when the p
     Array.from({ length: 500 }, (_, at) => at),
   );
   t.end();
+});
+
+t.test('a log that finds no room ends nobody, and tells how many lines it lost once there is some', async (t) => {
+  const disk = smallDisk(t, '4m');
+  if (disk === undefined) {
+    t.comment(noSmallDisk);
+    return;
+  }
+  const file = join(disk, 'log');
+  const standardError = openSync(file, 'a');
+  fill(disk);
+  const program = `
+    import { createLog } from '#src/log.ts';
+    const log = createLog('info');
+    for (let nth = 0; nth < 20_000; nth++) log.info({ nth }, 'a line that is about a hundred bytes long, as those of requests are');
+    log.flush();
+    process.stdout.write('goes on');
+    process.stdin.once('data', () => {
+      log.info('there is room');
+      log.flush();
+      setImmediate(() => process.exit(0));
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['pipe', 'pipe', standardError],
+  });
+  t.teardown(() => kill(child));
+  closeSync(standardError);
+  await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
+  rmSync(join(disk, 'filler'));
+  child.stdin!.on('error', () => undefined).write('go on');
+  const [code] = (await once(child, 'close')) as [number | null];
+  t.equal(code, 0);
+  const lines = readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { nth?: number; msg: string; lines?: number });
+  const kept = lines.flatMap(({ nth }) => nth ?? []);
+  t.ok(kept.length > 1000, 'some waited');
+  t.same(
+    kept,
+    [...new Set(kept)].sort((a, b) => a - b),
+    'whole and in order',
+  );
+  const rest = lines.slice(kept.length);
+  t.match(rest, [{ msg: 'there is room' }, { msg: 'the log found no room, and so many of its lines are lost' }]);
+  t.equal(rest[1]?.lines, 20_000 - kept.length);
 });

@@ -1,6 +1,7 @@
 // Argv in, exit code out.
 import { constants, getPriority, setPriority } from 'node:os';
 import { isMainThread, parentPort } from 'node:worker_threads';
+import type { Output } from '#cli/frame/command.ts';
 import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
 import { groups } from '#cli/index.ts';
@@ -20,11 +21,22 @@ const yieldToOthers = (): void => {
   if (getPriority() < wanted) setPriority(wanted);
 };
 
-let outputFailed = false;
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has read enough, as in `larder help | head`, is no failure.
-  outputFailed ||= error.code !== 'EPIPE';
-});
+stdout.on('error', () => undefined); // whoever writes is told
+stderr.on('error', () => undefined); // nobody is left to tell; what was asked for is done all the same
+const output: Output = {
+  isTTY: stdout.isTTY,
+  get columns() {
+    return stdout.columns;
+  },
+  write: (text) =>
+    new Promise<void>((resolve, reject) => {
+      stdout.write(text, (error?: NodeJS.ErrnoException | null) => {
+        // A reader that has read enough, as in `larder help | head`, is no failure.
+        if (!error || error.code === 'EPIPE') resolve();
+        else reject(error);
+      });
+    }),
+};
 
 const problem = runtimeProblem(versions);
 if (problem === undefined) {
@@ -36,9 +48,7 @@ if (problem === undefined) {
     // A thread gets no signals; whoever has started the command there says so.
     parentPort?.once('message', () => process.emit('SIGTERM', 'SIGTERM')).unref();
   }
-  void run(argv.slice(2), { stdout, stderr, stdin, env, yieldToOthers }, groups).then((code) =>
-    exit(outputFailed ? code || 1 : code),
-  );
+  void run(argv.slice(2), { stdout: output, stderr, stdin, env, yieldToOthers }, groups).then(exit);
 } else {
   stderr.write(`larder: ${problem}\n`);
   exit(1);

@@ -78,6 +78,7 @@ type PositionalValue<P extends Positional> = P extends { readonly repeated: true
 
 /** Where text goes. */
 export interface Output {
+  /** Where it returns a promise, the text has gone out once that is kept. */
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   /** How wide the terminal is. */

@@ -26,8 +26,8 @@ export async function run(argv: readonly string[], world: World, groups: readonl
     call = readArguments(command, args, world);
     await askFirst(command, call);
     const answer = await command.run(call);
-    if (json) world.stdout.write(`${jsonOf(answer.json)}\n`);
-    else if (answer.text !== '' && !call.quiet) world.stdout.write(`${answer.text}\n`);
+    if (json) await tell(world, `${jsonOf(answer.json)}\n`);
+    else if (answer.text !== '' && !call.quiet) await tell(world, `${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {
     if (error instanceof NoCommand && !json) {
@@ -35,6 +35,16 @@ export async function run(argv: readonly string[], world: World, groups: readonl
       return error.exitCode;
     }
     return report(error, { command, json, data: call?.data }, world);
+  }
+}
+
+/** Writes an answer. One that is lost is a failure: a script takes an empty file for what it asked for. */
+async function tell({ stdout }: World, text: string): Promise<void> {
+  try {
+    await stdout.write(text);
+  } catch (cause) {
+    const why = inOneSentence(Object.assign(cause as Error, { path: 'its answer' }));
+    throw new Failure(`the command was done, but cannot say so: ${why}`, { code: 'cannot-write', cause });
   }
 }
 

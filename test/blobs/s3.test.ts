@@ -601,6 +601,40 @@ t.test('a sending of large content outlives a server that is away for less than 
   );
 });
 
+t.test(
+  'a server that is slow with what it is sent serves many at once, and refuses all in time when it goes',
+  async (t) => {
+    const { front, blobs } = await fronted(t);
+    let [atOnce, most, isAway] = [0, 0, false];
+    const away = Promise.withResolvers<undefined>();
+    t.teardown(() => away.resolve(undefined));
+    front.says = async ({ method }) => {
+      if (method === 'PUT') {
+        most = Math.max(most, ++atOnce);
+        await sleep(3000);
+        atOnce--;
+      }
+      if (isAway) await away.promise;
+      return undefined;
+    };
+    const receive = (nth: number) => blobs.receive(from(Buffer.from(`content ${nth}`)), { id: `u${nth}`, ...all });
+    // As many as connections are kept for, and more.
+    const sent = Array.from({ length: 80 }, (_, nth) => receive(nth));
+    t.match(await inTime(blobs.stat((await sent[0]!).sha3_384)), { size: 9 });
+    t.ok(await inTime(blobs.clock()), 'and meanwhile it is known that it answers');
+    t.equal(new Set((await Promise.all(sent)).map(({ sha3_384 }) => sha3_384)).size, 80);
+    t.equal(blobs.traffic().retries, 0);
+    t.ok(most > 8 && most <= 32, `${most} at once`);
+
+    const late = Array.from({ length: 80 }, (_, nth) => receive(100 + nth));
+    await until(() => Promise.resolve(atOnce === most));
+    isAway = true;
+    const told = (error: unknown): unknown => (error as { code?: string }).code ?? error;
+    const refusals = await Promise.all(late.map((one) => inTime(one).then(() => 'taken', told)));
+    t.same([...new Set(refusals)], [unavailable.code]);
+  },
+);
+
 t.test('what one process takes in again another that removes what is old never takes away', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');
   const bytes = Buffer.from('hello');

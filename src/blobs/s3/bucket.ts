@@ -6,13 +6,13 @@ import type { Readable } from 'node:stream';
 import type { DeleteObjectCommand } from '@aws-sdk/client-s3';
 
 import { seconds } from '#domain/clock.ts';
-import { limit } from '#domain/limit.ts';
 import type { BucketAccess, BucketAddress } from './address.ts';
 import { connect } from './client.ts';
 import { isAbsent } from './errors.ts';
 import { PartMemory } from './part-memory.ts';
 import { partsOf, partSize, usualSizes, type Part, type Sizes } from './parts.ts';
 import { Requests, type LongHow, type Traffic } from './requests.ts';
+import { SendingRoom } from './sending-room.ts';
 
 /** An object as the server tells of it. */
 export interface Found {
@@ -31,8 +31,10 @@ export interface Listed {
   modified: Date;
 }
 
-/** So many parts are held in memory at a time, of all that is sent. */
+/** So many parts are held in memory at a time, of all that is sent, or as much of what is smaller; */
 const partsAtOnce = 4;
+/** of that so many for each part, because others need connections too. */
+const smallForOne = 8;
 /** So much is read and digested in one go, so that nobody else waits for it. */
 const stride = 1024 * 1024;
 /** Seconds after which the server itself refuses a removal that has not come yet. */
@@ -43,13 +45,14 @@ export class Bucket {
   readonly requests: Requests;
   readonly #sizes: Sizes;
   readonly #close: () => void;
-  readonly #parts = limit({ atOnce: partsAtOnce });
+  readonly #room: SendingRoom;
   readonly #memory = new PartMemory();
   /** Whether the marker was there when it was last looked for; where it is not, nothing is taken in. */
   isMarked = true;
 
   private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
     [this.address, this.requests, this.#sizes, this.#close] = [address, requests, sizes, close];
+    this.#room = new SendingRoom(partsAtOnce * sizes.single);
   }
 
   /** `marker` is an object that is there as long as the store is; nothing is asked of the server yet. */
@@ -136,7 +139,7 @@ export class Bucket {
     try {
       const size = (await file.stat()).size - from;
       if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, { file, from, size }, said)) };
-      return await this.#parts(async () => {
+      return await this.#inTurn(size, async () => {
         const bytes = Buffer.allocUnsafe(size);
         await readPart(file, bytes, from);
         return { size, ...(await this.put(key, bytes, said)) };
@@ -227,6 +230,21 @@ export class Bucket {
     return count;
   }
 
+  /** Does what takes so many bytes of memory when there is room for it, and waits for that as long as the server answers. */
+  async #inTurn<Result>(size: number, work: () => Promise<Result>): Promise<Result> {
+    const watch = this.requests.watch();
+    const least = Math.floor(this.#sizes.single / smallForOne);
+    try {
+      return await this.#room.lend(Math.max(least, size), watch.signal, () => {
+        // From here on each request has a watch of its own.
+        watch.end();
+        return work();
+      });
+    } finally {
+      watch.end();
+    }
+  }
+
   async #putInParts(
     key: string,
     { file, from, size }: { file: FileHandle; from: number; size: number },
@@ -274,13 +292,14 @@ export class Bucket {
     const failed = new AbortController();
     try {
       const sent = parts.map((part) =>
-        this.#parts(async () => {
-          failed.signal.throwIfAborted();
-          return { PartNumber: part.number, ETag: await send(UploadId, part, failed.signal) };
-        }).catch((error: unknown) => {
-          failed.abort(error);
-          throw error;
-        }),
+        this.#room
+          .lend(this.#sizes.single, failed.signal, async () => {
+            return { PartNumber: part.number, ETag: await send(UploadId, part, failed.signal) };
+          })
+          .catch((error: unknown) => {
+            failed.abort(error);
+            throw error;
+          }),
       );
       await Promise.allSettled(sent);
       const Parts = await Promise.all(sent);

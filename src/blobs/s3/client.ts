@@ -17,7 +17,7 @@ const patience = 2000;
 export interface Connected {
   sdk: Sdk;
   client: Client;
-  /** Reads contents, for as long as whoever they are for takes: he keeps a connection, and nobody else waits for that. */
+  /** Reads contents, for as long as whoever they are for takes: he keeps a connection, and nobody else waits for that. Looks at objects too. */
   reader: Client;
   /** Whether there are other credentials than those that were used so far; they are used from here on. */
   renew: () => boolean;

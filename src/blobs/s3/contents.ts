@@ -60,7 +60,7 @@ export class S3Contents implements Destination {
         const said = await this.#send(key, temporaryFile);
         await removals.none(sha3_384);
         // A removal that the server began later and ended sooner may have made nothing of what was sent.
-        const found = await bucket.look(key, { since });
+        const found = await bucket.look(key, said.isLarge ? { since } : {});
         if (found === undefined) continue;
         // Somebody else may have sent the same meanwhile, of which he has made sure himself.
         const isOurs = found.said['sending'] === said.sending;
@@ -83,7 +83,8 @@ export class S3Contents implements Destination {
     const { bucket, now, isMd5 } = this.#parts;
     const about = said(now);
     const { size, etag, md5 } = await bucket.putFile(key, file, about);
-    return { ...about, size, etag: isMd5 ? (typeof md5 === 'string' ? md5 : etagOf(md5)) : etag };
+    const isLarge = typeof md5 !== 'string';
+    return { ...about, size, isLarge, etag: isMd5 ? (isLarge ? etagOf(md5) : md5) : etag };
   }
 
   async stat(sha3_384: string, place = placeOfContent): Promise<StoredBlob | undefined> {

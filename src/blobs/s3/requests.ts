@@ -225,7 +225,8 @@ export class Requests {
     bump(this.traffic.requests, kind);
     const command = this.#made(kind, input);
     prepare?.(command);
-    const client = kind === 'GetObject' ? this.#reader : this.client;
+    // Whether the server answers is not to be waited for behind what takes its time there.
+    const client = kind === 'GetObject' || kind === 'HeadObject' ? this.#reader : this.client;
     try {
       const answer = (await client.send(command, signal ? { abortSignal: signal } : {})) as unknown as Output<K>;
       this.traffic.retries += (answer.$metadata.attempts ?? 1) - 1;

@@ -2,11 +2,14 @@
 import { createHash } from 'node:crypto';
 
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
-import { acceptAll, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
+import { acceptAll, acceptEach, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
-import { restedOn, restsOn } from '#assertions/prerequisites.ts';
+import { eachRestedOn, restsOn } from '#assertions/prerequisites.ts';
+import type { AssertionsByName, Picked, SpooledAssertions } from '#assertions/spooled.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
+import { NameIndex } from '#domain/name-index.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Sequence } from '#domain/sequence.ts';
 import type { KeptAssertion } from '#records/assertions.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { act, type Acts, type By, type Doing } from './act.ts';
@@ -17,19 +20,17 @@ export interface Believed {
   /** The brand whose keys may come back registered; where none is given, any key that a root of trust vouches for. */
   brandAccountId: string | undefined;
   /** All of the stream. */
-  upload: readonly Assertion[];
+  upload: Iterable<Assertion>;
   /** What is new in it. */
-  accepted: readonly Assertion[];
+  accepted: Sequence<Assertion>;
   /** The digest of what the records said of it when it was judged. */
   basis: string;
 }
 
 /** What the records say of an upload. */
 interface Basis {
-  /** What is kept and may matter for it. */
-  known: Assertion[];
   held: HeldKey[];
-  /** Of all that. */
+  /** Of that, and of all that is kept and may matter for it. */
   digest: string;
 }
 
@@ -57,11 +58,12 @@ export async function keepBelieved(
   // A key that was revoked or deleted since they were judged may be what one of them rests on.
   if ((await basisOf(upload, tx, brandAccountId)).digest !== basis) throw overtaken();
   // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
-  const kept = accepted.filter(({ type }) => type !== 'account-key-request');
-  for (const one of kept) {
+  const kept: string[] = [];
+  for (const one of accepted.values().filter(({ type }) => type !== 'account-key-request')) {
     if (!(await tx.assertions.keep(asKept(one, 'imported', { at, actor })))) throw overtaken();
+    kept.push(`${nameOf(one)} revision ${one.revision}`);
   }
-  note({ assertions: kept.map((one) => `${nameOf(one)} revision ${one.revision}`) });
+  note({ assertions: kept });
 }
 
 export const keepSigned = act({
@@ -124,7 +126,8 @@ export async function importAssertions(
 ): Promise<Assertion[]> {
   const upload = parseStream(text);
   upload.forEach(checkAssertion);
-  const { known, held, digest: basis } = await basisOf(upload, records, brandAccountId);
+  const known: Assertion[] = [];
+  const { held, digest: basis } = await basisOf(upload, records, brandAccountId, (one) => known.push(one));
   const accepted = acceptUpload(text, {
     roots,
     known,
@@ -136,21 +139,60 @@ export async function importAssertions(
   return accepted;
 }
 
+/** What is believed, and by name what that rests on, as it is from there on. */
+export type BelievedByName<Accepted extends Sequence<Assertion> = Sequence<Assertion>> = Believed & {
+  accepted: Accepted;
+  find: (name: string) => Assertion | undefined;
+};
+
 /**
  * Judges assertions that were read already, of any account that a root vouches for. What is here already, or in a newer
- * revision, is passed over, and what is here counts. Gives by name what they rest on and what they are from here on.
+ * revision, is passed over, and what is here counts.
  */
 export async function believe(
   upload: readonly Assertion[],
   { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
-): Promise<Believed & { find: (name: string) => Assertion | undefined }> {
+): Promise<BelievedByName<Assertion[]>> {
   upload.forEach(checkAssertion);
-  const { known, held, digest: basis } = await basisOf(upload, records, undefined);
+  const known: Assertion[] = [];
+  const { held, digest: basis } = await basisOf(upload, records, undefined, (one) => known.push(one));
   const here = new Map([...roots.assertions, ...known].map((one) => [nameOf(one), one]));
   const wanted = upload.filter((one) => (here.get(nameOf(one))?.revision ?? -1) < one.revision);
   const accepted = acceptAll(wanted, { roots, known, held, takesForeignKeys: true, now });
   for (const one of accepted) here.set(nameOf(one), one);
   return { brandAccountId: undefined, upload, accepted, basis, find: (name) => here.get(name) };
+}
+
+/** The same of very many: neither these nor what is here of them is in memory. */
+export async function believeMany(
+  upload: SpooledAssertions,
+  { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
+): Promise<BelievedByName<Picked>> {
+  for (const one of upload) checkAssertion(one);
+  const known = upload.beside();
+  const { held, digest: basis } = await basisOf(upload, records, undefined, (one) => {
+    known.add(one);
+  });
+  const rooted = new Map(roots.assertions.map((one) => [nameOf(one), one]));
+  const isNew = (one: Assertion): boolean => {
+    const name = nameOf(one);
+    const number = known.numberOf(name);
+    return (number < 0 ? (rooted.get(name)?.revision ?? -1) : known.revisionAt(number)) < one.revision;
+  };
+  const wanted: AssertionsByName & Iterable<Assertion> = {
+    get(name) {
+      const found = upload.get(name);
+      return found !== undefined && isNew(found) ? found : undefined;
+    },
+    ofType: (type) => upload.ofType(type).filter(isNew),
+    [Symbol.iterator]: () => upload.values().filter(isNew),
+  };
+  const accepted: number[] = [];
+  acceptEach(wanted, wanted, { roots, known, held, takesForeignKeys: true, now }, (one) =>
+    accepted.push(upload.numberOf(nameOf(one))),
+  );
+  const find = (name: string): Assertion | undefined => wanted.get(name) ?? known.get(name) ?? rooted.get(name);
+  return { brandAccountId: undefined, upload, accepted: upload.pick(accepted), basis, find };
 }
 
 /** Reads an account-key-request, and refuses one that the key in it did not sign. */
@@ -187,28 +229,43 @@ export const asKept = (
   keptBy: actor,
 });
 
-/** Of what is kept, all that may matter for an upload: its own names, what they rest on, its keys, those of its accounts. */
-async function basisOf(upload: readonly Assertion[], known: Known, brandAccountId: string | undefined): Promise<Basis> {
-  const names = new Set<string>();
-  for (const one of upload) for (const name of [nameOf(one), ...restsOn(one)]) names.add(name);
-  const keys = upload.filter(({ type }) => type === 'account-key').map(({ headers }) => headers);
-  const owners = new Set(keys.map((headers) => headers['account-id'] as string));
-  const rested = await restedOn(names, (some) => known.assertions.listOf(some));
-  const ofOwners = await known.assertions.keysOf([...owners]);
-  const all = new Map(
-    [...rested, ...ofOwners.map(({ text }) => parseAssertion(text))].map((one) => [nameOf(one), one]),
-  );
-  const ids = keys.map((headers) => headers['public-key-sha3-384'] as string);
+/**
+ * Of what is kept, all that may matter for an upload: its own names, what they rest on, its keys, those of its accounts. Each is
+ * told once, and in the same order as long as the records say the same.
+ */
+async function basisOf(
+  upload: Iterable<Assertion>,
+  known: Known,
+  brandAccountId: string | undefined,
+  tell?: (one: Assertion) => void,
+): Promise<Basis> {
+  const keys: Pick<Assertion, 'headers'>[] = [];
+  const digest = createHash('sha256');
+  const told = new NameIndex();
+  const add = (one: Assertion): void => {
+    const before = told.size;
+    if (told.add(nameOf(one)) < before) return;
+    digest.update(`\0${joined(one)}`);
+    tell?.(one);
+  };
+  const names = namesFor(upload, (key) => keys.push({ headers: key.headers }));
+  for await (const { assertion } of eachRestedOn(names, (some) => known.assertions.listOf(some))) add(assertion);
+  const owners = new Set(keys.map(({ headers }) => headers['account-id'] as string));
+  for (const { text } of await known.assertions.keysOf([...owners])) add(parseAssertion(text));
+  const ids = keys.map(({ headers }) => headers['public-key-sha3-384'] as string);
   const held = (await heldKeys(ids, known)).filter(
     ({ accountId }) => brandAccountId === undefined || accountId === brandAccountId,
   );
-  return { known: [...all.values()], held, digest: digestOf(all, held) };
+  return { held, digest: digest.update(JSON.stringify(held)).digest('hex') };
 }
 
-function digestOf(known: ReadonlyMap<string, Assertion>, held: readonly HeldKey[]): string {
-  const digest = createHash('sha256').update(JSON.stringify(held));
-  for (const name of [...known.keys()].sort()) digest.update(`\0${joined(known.get(name)!)}`);
-  return digest.digest('hex');
+/** The names of an upload and of what it rests on; its keys are told as they are met. */
+function* namesFor(upload: Iterable<Assertion>, key: (one: Assertion) => void): Generator<string> {
+  for (const one of upload) {
+    if (one.type === 'account-key') key(one);
+    yield nameOf(one);
+    yield* restsOn(one);
+  }
 }
 
 /** Those that are signing keys here, or were asked here to be registered by those who have them. */

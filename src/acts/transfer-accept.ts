@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
+import type { Picked } from '#assertions/spooled.ts';
 import { policyTexts, type Line } from '#domain/approvals.ts';
 import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
@@ -17,7 +18,7 @@ import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
 import { letGo } from '#src/small-heap.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
-import { keepBelieved, type Believed } from './assertions.ts';
+import { keepBelieved, type BelievedByName } from './assertions.ts';
 import { keepForeign, packageFor } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { branchExpiry, remember, rememberEnded } from './releases.ts';
@@ -65,7 +66,7 @@ export interface Accepted extends Here {
   id: string;
   statement: Statement;
   /** Assertions that come in with it, as far as they are believed. */
-  believed: Believed & { find: Planning['believed'] };
+  believed: BelievedByName<Picked>;
   only: readonly string[];
   without: readonly string[];
   asChannel: Planning['asChannel'];

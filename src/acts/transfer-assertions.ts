@@ -2,58 +2,79 @@
 import type { Assertion } from '#assertions/assertion.ts';
 import { restsOn } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
+import { NameIndex } from '#domain/name-index.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
-import type { Plan, Planning, PlanRecords } from './transfer-planning.ts';
+import type { Plan, Planning, PlanProblem, PlanRecords } from './transfer-planning.ts';
 
 /** Adds to a plan the assertions that come in with it; called when all of its packages are planned. */
 export async function planAssertions(records: PlanRecords, planning: Planning, plan: Plan): Promise<void> {
-  const fresh = new Map(planning.fresh.map((one) => [nameOf(one), one]));
-  const here = new Map((await records.assertions.listOf([...fresh.keys()])).map((one) => [one.name, one]));
-  const revised = [
-    ...plan.packages.values().flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? [])),
-  ];
-  const coming = new Set<string>();
-  const bring = (name: string): void => {
-    const one = fresh.get(name);
-    if (one === undefined || coming.has(name)) return;
-    coming.add(name);
-    restsOn(one).forEach(bring);
-  };
-  revised.forEach(bring);
-  // What is new here and vouches for a revision goes without saying, as the revision is told.
-  const untold = new Set([...coming].filter((name) => !here.has(name)));
-  const packages = new Map(
-    plan.packages.values().map(({ carried }) => [carried.id, `${carried.namespace}/${carried.name}`]),
-  );
-  const carried = new Set(planning.statement.packages.values().map(({ id }) => id));
-  const alone: { name: string; of: string; why: string }[] = [];
-  for (const [name, one] of fresh) {
-    const { 'snap-id': id } = one.headers;
-    const isOfPackage = typeof id === 'string' && carried.has(id);
-    const of = isOfPackage ? packages.get(id) : `assertion/${one.type}`;
-    // Those of a package that stays out stay out with it.
-    if (of === undefined) continue;
-    const why = isOfPackage ? undefined : whyNot(planning, one);
-    if (why === undefined) bring(name);
-    else alone.push({ name, of, why });
-  }
-  for (const { name, of, why } of alone.filter((one) => !coming.has(one.name)))
-    plan.leftOut.push({ package: of, what: name, why });
-  for (const name of fresh.keys()) if (!coming.has(name)) fresh.delete(name);
-  plan.assertions = [...fresh.values()];
-  for (const [name, one] of fresh) {
-    if (untold.has(name)) continue;
-    const before = here.get(name);
-    plan.lines.add({
-      package: packages.get(one.headers['snap-id'] as string) ?? `assertion/${one.type}`,
-      ...{ kind: 'assertion', what: name, from: before === undefined ? null : `revision ${String(before.revision)}` },
-      ...{ to: `revision ${String(one.revision)}`, word: 'upstream' },
-      notes: before?.origin === 'signed' ? ['what was signed here gives way'] : [],
-    });
+  const { of: upload } = planning.fresh;
+  const packages = new NameIndex();
+  for (const { carried } of plan.packages) packages.add(carried.id);
+  const coming = comingOf(planning, plan, packages);
+  const numbers = planning.fresh.numbers.filter((number) => coming[number]! > 0);
+  plan.assertions = upload.pick(numbers);
+  for (let from = 0; from < numbers.length; from += page) {
+    const some = numbers.slice(from, from + page).map((number) => ({ number, one: upload.at(number)! }));
+    const kept = await records.assertions.listOf(some.map(({ one }) => nameOf(one)));
+    const here = new Map(kept.map((one) => [one.name, one]));
+    for (const { number, one } of some) {
+      const what = nameOf(one);
+      const before = here.get(what);
+      // What is new here and vouches for a revision goes without saying, as the revision is told.
+      if (before === undefined && coming[number] === vouching) continue;
+      const { 'snap-id': id } = one.headers;
+      const of = typeof id === 'string' ? plan.packages.at(packages.numberOf(id))?.carried : undefined;
+      plan.lines.add({
+        package: of === undefined ? `assertion/${one.type}` : `${of.namespace}/${of.name}`,
+        ...{ kind: 'assertion', what, from: before === undefined ? null : `revision ${String(before.revision)}` },
+        ...{ to: `revision ${String(one.revision)}`, word: 'upstream' },
+        notes: before?.origin === 'signed' ? ['what was signed here gives way'] : [],
+      });
+    }
   }
 }
 
-function whyNot({ source, statement, only, without }: Planning, { type }: Assertion): string | undefined {
+/** So many texts are in memory together. */
+const page = 500;
+/** Why an assertion comes in: for its own sake, or because a revision rests on it. */
+const [alone, vouching] = [1, 2];
+
+/** By its number among all, why each assertion comes in, and 0 where it does not; what is left out is told. */
+function comingOf({ fresh, ...planning }: Planning, plan: Plan, packages: NameIndex): Uint8Array {
+  const { of: upload, numbers } = fresh;
+  const coming = new Uint8Array(upload.length);
+  const bring = (name: string, why: number): void => {
+    const number = upload.numberOf(name);
+    if (number >= 0) coming[number] = Math.max(coming[number]!, why);
+  };
+  for (const { revisions } of plan.packages)
+    for (const { assertion } of revisions) if (assertion !== undefined) bring(assertion, vouching);
+  const carried = new NameIndex();
+  for (const { id } of planning.statement.packages) carried.add(id);
+  const leftOut: PlanProblem[] = [];
+  // From the last to the first, so that of each is known what rests on it when its turn comes.
+  for (const number of numbers.toReversed()) {
+    const one = upload.at(number)!;
+    const { 'snap-id': id } = one.headers;
+    const isOfPackage = typeof id === 'string' && carried.has(id);
+    // Those of a package that stays out stay out with it.
+    const isOut = isOfPackage && !packages.has(id);
+    const why = isOfPackage ? undefined : whyNot(planning, one);
+    if (coming[number] === 0 && !isOut) {
+      if (why === undefined) coming[number] = alone;
+      else leftOut.push({ package: `assertion/${one.type}`, what: nameOf(one), why });
+    }
+    if (coming[number]! > 0) for (const name of restsOn(one)) bring(name, coming[number]!);
+  }
+  plan.leftOut.push(...leftOut.reverse());
+  return coming;
+}
+
+function whyNot(
+  { source, statement, only, without }: Omit<Planning, 'fresh'>,
+  { type }: Assertion,
+): string | undefined {
   const called = { namespace: 'assertion', name: type };
   if (!fitsGlob(source.packages, called)) return `'${statement.source}' may bring ${source.packages.join(', ')}.`;
   const isWanted = (only.length === 0 || fitsGlob(only, called)) && !fitsGlob(without, called);

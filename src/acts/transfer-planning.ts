@@ -7,6 +7,7 @@ import type {
   TransferRevision,
 } from '#api/wire.ts';
 import type { Assertion } from '#assertions/assertion.ts';
+import type { Picked } from '#assertions/spooled.ts';
 import type { Line } from '#domain/approvals.ts';
 import type { PackedList, Sequence } from '#domain/sequence.ts';
 import type { ChannelRenaming } from '#domain/channel-renaming.ts';
@@ -15,6 +16,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
+import type { BelievedByName } from './assertions.ts';
 import type { Statement } from './transfer-statement.ts';
 
 type Nouns =
@@ -101,7 +103,7 @@ export interface PackagePlan {
 export interface Plan {
   packages: Sequence<PackagePlan>;
   /** Assertions that come in, each after what it rests on. */
-  assertions: readonly Assertion[];
+  assertions: Sequence<Assertion>;
   lines: PackedList<PlanLine>;
   /** What the channels are to hold, as any other release of it is told to those who approve. */
   releases: PackedList<Line>;
@@ -124,7 +126,7 @@ export interface Planning {
   /** Assertions that are believed, by name; those that are here and those that would come in. */
   believed: (name: string) => Assertion | undefined;
   /** Those of them that are not here, or older here; each after what it rests on. */
-  fresh: readonly Assertion[];
+  fresh: Picked;
   /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
   only: readonly string[];
   without: readonly string[];
@@ -142,7 +144,7 @@ export async function planningOf(
     believed,
     ...given
   }: Omit<Planning, 'finding' | 'arrived' | 'believed' | 'fresh'> & {
-    believed: { find: Planning['believed']; accepted: Planning['fresh'] };
+    believed: Pick<BelievedByName<Picked>, 'find' | 'accepted'>;
   },
 ): Promise<Planning> {
   return {

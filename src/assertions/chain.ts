@@ -1,11 +1,13 @@
 // The chain of trust: which assertions of an upload can be believed, up to the roots an administrator configured.
 // Nothing here asks or changes anything outside: what is known comes in, and what may be kept goes out.
 import type { KeyObject } from 'node:crypto';
+import { NameIndex } from '#domain/name-index.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { joined, parseStream, type Assertion } from './assertion.ts';
 import { constraintsAllow } from './constraints.ts';
 import { HeaderReader } from './headers.ts';
 import { decodePublicKey, decodeSignature, deviation, judge } from './openpgp.ts';
+import type { AssertionsByName } from './spooled.ts';
 import { checkAssertion, defaultProvenance, nameOf, primaryKeyOf, series, typeOf } from './types.ts';
 
 /** Where trust begins: accounts that may vouch for others, and the keys they sign with. */
@@ -24,7 +26,7 @@ export interface HeldKey {
 export interface Circumstances {
   readonly roots: Roots;
   /** What was accepted before. */
-  readonly known: readonly Assertion[];
+  readonly known: readonly Assertion[] | AssertionsByName;
   readonly held: readonly HeldKey[];
   /** Whether keys come in as well that nobody has or asked for here, as those of other brands and publishers. */
   readonly takesForeignKeys?: boolean;
@@ -46,31 +48,34 @@ export function acceptUpload(text: string | Uint8Array, circumstances: Circumsta
 
 /** The same for assertions that were read already, of which there may be nothing new. */
 export function acceptAll(assertions: readonly Assertion[], circumstances: Circumstances): Assertion[] {
-  const { roots, known } = circumstances;
-  const rooted = byName(roots.assertions);
-  const before = byName(known);
+  const here = new Here(circumstances);
   const upload = new Map<string, Assertion>();
   for (const assertion of assertions) {
     checkAssertion(assertion);
-    if (typeOf(assertion).withoutAuthority && assertion.type !== 'account-key-request') {
-      throw no(assertion, 'a device makes it for one conversation; there is nobody who vouches for it');
-    }
     const name = nameOf(assertion);
     const twin = upload.get(name);
     if (twin !== undefined && joined(twin) !== joined(assertion))
       throw no(assertion, 'it is there twice, with different texts');
-    const [root, present] = [rooted.get(name), before.get(name)];
-    if ([root, present].some((one) => one !== undefined && joined(one) === joined(assertion))) continue;
-    if (root !== undefined)
-      throw no(assertion, 'it stands in the place of a configured root of trust, which no upload can change');
-    if (present !== undefined && present.revision >= assertion.revision) {
-      throw no(assertion, `its revision is ${assertion.revision}, but revision ${present.revision} is already here`);
-    }
-    upload.set(name, assertion);
+    if (here.lacks(assertion)) upload.set(name, assertion);
   }
-  const chain = new Chain(circumstances, new Map([...rooted, ...before, ...upload]), upload);
-  for (const assertion of upload.values()) chain.accept(assertion);
-  return chain.accepted;
+  const accepted: Assertion[] = [];
+  acceptEach(upload.values(), findIn(upload), circumstances, (one) => accepted.push(one));
+  return accepted;
+}
+
+/**
+ * The same of very many that were checked, are newer than what is known, and are found by name among all that are. Each is told
+ * when it is accepted.
+ */
+export function acceptEach(
+  assertions: Iterable<Assertion>,
+  upload: AssertionsByName,
+  circumstances: Circumstances,
+  accept: (one: Assertion) => void,
+): void {
+  const here = new Here(circumstances);
+  const chain = new Chain(circumstances, { upload, here, accept });
+  for (const assertion of assertions) if (here.lacks(assertion)) chain.accept(assertion);
 }
 
 /** Reads the configured roots: accounts and their keys, which may vouch for themselves but must do it rightly. */
@@ -143,36 +148,74 @@ export function checkSignedWith(assertion: Assertion, signer: Assertion, now: Da
     throw no(assertion, 'the constraints of the key that signed it do not allow it');
 }
 
-class Chain {
-  readonly accepted: Assertion[] = [];
-  readonly #circumstances: Circumstances;
-  /** What there is, by name: a newer revision of the upload stands in the place of a known one. */
-  readonly #all: ReadonlyMap<string, Assertion>;
-  readonly #upload: ReadonlyMap<string, Assertion>;
-  readonly #begun = new Set<Assertion>();
-  readonly #done = new Set<Assertion>();
+/** What was accepted before, and the roots. */
+class Here implements AssertionsByName {
+  readonly #rooted: AssertionsByName;
+  readonly #known: AssertionsByName;
 
-  constructor(
-    circumstances: Circumstances,
-    all: ReadonlyMap<string, Assertion>,
-    upload: ReadonlyMap<string, Assertion>,
-  ) {
+  constructor({ roots, known }: Pick<Circumstances, 'roots' | 'known'>) {
+    this.#rooted = findIn(byName(roots.assertions));
+    this.#known = 'get' in known ? known : findIn(byName(known));
+  }
+
+  get(name: string): Assertion | undefined {
+    return this.#known.get(name) ?? this.#rooted.get(name);
+  }
+
+  *ofType(type: string): Generator<Assertion, undefined> {
+    yield* this.#known.ofType(type);
+    yield* this.#rooted.ofType(type);
+    return undefined;
+  }
+
+  /** Whether an assertion is not here word for word; refused where it cannot be here beside what is. */
+  lacks(assertion: Assertion): boolean {
+    if (typeOf(assertion).withoutAuthority && assertion.type !== 'account-key-request') {
+      throw no(assertion, 'a device makes it for one conversation; there is nobody who vouches for it');
+    }
+    const name = nameOf(assertion);
+    const [root, present] = [this.#rooted.get(name), this.#known.get(name)];
+    if ([root, present].some((one) => one !== undefined && joined(one) === joined(assertion))) return false;
+    if (root !== undefined)
+      throw no(assertion, 'it stands in the place of a configured root of trust, which no upload can change');
+    if (present !== undefined && present.revision >= assertion.revision) {
+      throw no(assertion, `its revision is ${assertion.revision}, but revision ${present.revision} is already here`);
+    }
+    return true;
+  }
+}
+
+interface Judging {
+  /** What is new, by name. */
+  upload: AssertionsByName;
+  here: AssertionsByName;
+  accept: (one: Assertion) => void;
+}
+
+class Chain {
+  readonly #circumstances: Circumstances;
+  readonly #judging: Judging;
+  readonly #begun = new NameIndex();
+  readonly #done = new NameIndex();
+  /** The ids of the keys that an account has under a name, by both. */
+  #namedKeys: Map<string, Set<string>> | undefined;
+
+  constructor(circumstances: Circumstances, judging: Judging) {
     this.#circumstances = circumstances;
-    this.#all = all;
-    this.#upload = upload;
+    this.#judging = judging;
   }
 
   /** Accepts an assertion of the upload after everything it rests on, or refuses it. */
   accept(assertion: Assertion): void {
-    if (this.#done.has(assertion)) return;
-    if (this.#begun.has(assertion))
-      throw no(assertion, 'it vouches for itself in a circle and leads to no root of trust');
-    this.#begun.add(assertion);
+    const name = nameOf(assertion);
+    if (this.#done.has(name)) return;
+    if (this.#begun.has(name)) throw no(assertion, 'it vouches for itself in a circle and leads to no root of trust');
+    this.#begun.add(name);
     if (assertion.type === 'account-key-request') checkSignature(assertion, decodePublicKey(assertion.body));
     else this.#checkSigner(assertion);
     this.#checkClaims(assertion);
-    this.#done.add(assertion);
-    this.accepted.push(assertion);
+    this.#done.add(name);
+    this.#judging.accept(assertion);
   }
 
   #checkSigner(assertion: Assertion): void {
@@ -233,10 +276,13 @@ class Chain {
     }
   }
 
-  /** Brings what an assertion rests on, accepting it first when it is part of the upload. */
-  #find(...name: string[]): Assertion | undefined {
-    const found = this.#all.get(name.join('/'));
-    if (found !== undefined && this.#upload.has(name.join('/'))) this.accept(found);
+  /** Brings what an assertion rests on, accepting it first when it is part of the upload, which is newer than what is here. */
+  #find(...parts: string[]): Assertion | undefined {
+    const { upload, here } = this.#judging;
+    const name = parts.join('/');
+    const found = upload.get(name);
+    if (found === undefined) return here.get(name);
+    this.accept(found);
     return found;
   }
 
@@ -266,14 +312,31 @@ class Chain {
   }
 
   #checkKeyName(assertion: Assertion): void {
-    const [id, account, name] = ['public-key-sha3-384', 'account-id', 'name'].map((one) => assertion.headers[one]);
-    if (name === undefined) return;
-    for (const other of this.#all.values()) {
-      if (other.type !== 'account-key' || other.headers['account-id'] !== account || other.headers['name'] !== name)
-        continue;
-      const otherId = header(other, 'public-key-sha3-384');
-      if (otherId !== id) throw no(assertion, `another key of the account, ${otherId}, has the same name`);
+    if (assertion.headers['name'] === undefined) return;
+    const id = header(assertion, 'public-key-sha3-384');
+    const other = [...this.#keysNamedAs(assertion)].find((one) => one !== id);
+    if (other !== undefined) throw no(assertion, `another key of the account, ${other}, has the same name`);
+  }
+
+  /** The keys that have the same name in the same account; what is newer in the upload stands in the place of what is here. */
+  #keysNamedAs(assertion: Assertion): Iterable<string> {
+    const named = ({ headers }: Assertion): string => JSON.stringify([headers['account-id'], headers['name']]);
+    this.#namedKeys ??= this.#allKeys(named);
+    return this.#namedKeys.get(named(assertion)) ?? [];
+  }
+
+  #allKeys(named: (key: Assertion) => string): Map<string, Set<string>> {
+    const { upload, here } = this.#judging;
+    const all = new Map<string, Set<string>>();
+    const seen = new Set<string>();
+    for (const some of [upload, here]) {
+      for (const key of some.ofType('account-key')) {
+        const id = header(key, 'public-key-sha3-384');
+        if (!seen.has(id)) all.set(named(key), (all.get(named(key)) ?? new Set()).add(id));
+        seen.add(id);
+      }
     }
+    return all;
   }
 
   /** Somebody other than the brand may speak where a model of the brand says so. */
@@ -336,6 +399,12 @@ function byName(assertions: readonly Assertion[]): Map<string, Assertion> {
   }
   return map;
 }
+
+/** What is in a map, as it is looked for. */
+const findIn = (map: ReadonlyMap<string, Assertion>): AssertionsByName => ({
+  get: (name) => map.get(name),
+  ofType: (type) => map.values().filter((one) => one.type === type),
+});
 
 const reader = ({ type, headers }: Assertion): HeaderReader => new HeaderReader(`${type} assertion`, headers);
 const header = (assertion: Assertion, name: string): string => reader(assertion).text(name);

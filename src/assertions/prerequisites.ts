@@ -1,4 +1,5 @@
 // What an assertion rests on, by name: what must be known before it can be believed, here and on a device.
+import { NameIndex } from '#domain/name-index.ts';
 import { parseAssertion, type Assertion } from './assertion.ts';
 import { nameOf, series } from './types.ts';
 
@@ -72,25 +73,43 @@ export async function restedOn(
   return all;
 }
 
-/** The same one by one, each with the names of what it rests on; of what was given no more is kept than which names were asked for. */
+/** The same one by one, each with the names of what it rests on; little more is kept of it than which names were asked for. */
 export async function* eachRestedOn(
   names: Iterable<string>,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): AsyncGenerator<{ assertion: Assertion; needs: string[] }> {
-  const asked = new Set(names);
-  for (let wanted = [...asked]; wanted.length > 0;) {
+  const asked = new NameIndex();
+  for (let wanted = names; ;) {
     const needed = new Set<string>();
-    for (let from = 0; from < wanted.length; from += page) {
-      for (const { text } of await find(wanted.slice(from, from + page))) {
+    for (const some of pages(unasked(wanted, asked))) {
+      for (const { text } of await find(some)) {
         const assertion = parseAssertion(text);
         const needs = restsOn(assertion);
         for (const name of needs) if (!asked.has(name)) needed.add(name);
         yield { assertion, needs };
       }
     }
-    wanted = [...needed];
-    wanted.forEach((name) => asked.add(name));
+    if (needed.size === 0) return;
+    wanted = needed;
   }
+}
+
+function* unasked(names: Iterable<string>, asked: NameIndex): Generator<string> {
+  for (const name of names) {
+    const before = asked.size;
+    if (asked.add(name) === before) yield name;
+  }
+}
+
+function* pages(names: Iterable<string>): Generator<string[]> {
+  let some: string[] = [];
+  for (const name of names) {
+    some.push(name);
+    if (some.length < page) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
 }
 
 /** An assertion and, before it, all that it rests on as far as that is found by name; each after what it rests on itself. */

@@ -8,6 +8,7 @@ import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { withSpool } from '#files/spool.ts';
 import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { Config } from '#src/config.ts';
@@ -55,15 +56,17 @@ const longestLookedAt = 2 * 1024 * 1024;
 export function transferDesk(serving: Serving): TransferDesk {
   const { records, acts, blobs, siteKey, roots, now } = serving;
   const settling = (): Settling => ({ ...serving, config: serving.config() });
-  const brought = async (prefix: string): Promise<Brought> => {
+  const withBrought = async <Result>(prefix: string, work: (brought: Brought) => Promise<Result>): Promise<Result> => {
     const transfer = await transferOf(records, prefix);
     await refuseLong(transfer, blobs);
-    return broughtBy(transfer, { records, blobs, roots: roots(), now });
+    return withSpool(serving.directory, async (spool) =>
+      work(await broughtBy(transfer, { records, blobs, roots: roots(), spool, now })),
+    );
   };
   return {
     find: (prefix) => transferOf(records, prefix),
     async preview(prefix) {
-      const seen = await lookAt(await brought(prefix), whole, { records, now });
+      const seen = await withBrought(prefix, (brought) => lookAt(brought, whole, { records, now }));
       const { lines, problems, leftOut, missing } = seen.plan;
       const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
       return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };
@@ -73,8 +76,10 @@ export function transferDesk(serving: Serving): TransferDesk {
       if (receipt === null || site === undefined) return undefined;
       return receiptReport(JSON.parse(receipt) as Receipt, { site, auditHead: (await records.audit.head()) ?? null });
     },
-    accept: async (prefix, seen, by) =>
-      letIn(await lettingIn(settling()), { ...(await brought(prefix)), seen, narrowed: whole }, by),
+    accept: (prefix, seen, by) =>
+      withBrought(prefix, async (brought) =>
+        letIn(await lettingIn(settling()), { ...brought, seen, narrowed: whole }, by),
+      ),
     async discard(prefix, by) {
       const transfer = await transferOf(records, prefix);
       await discard(serving, transfer, by);

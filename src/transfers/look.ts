@@ -1,20 +1,21 @@
 // Looking at a transfer that came in: what it would change here, and on whose word.
 import { createHash } from 'node:crypto';
 
-import { believe, type Believed } from '#acts/assertions.ts';
+import { believe, believeMany, type BelievedByName } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
 import { planningOf, type Plan, type Planning } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { isExpired, nobody, whyItWaits } from '#acts/transfers.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
-import { AssertionPool } from '#assertions/pool.ts';
-import { standingTypes } from '#assertions/prerequisites.ts';
+import { inOrder, standingTypes } from '#assertions/prerequisites.ts';
+import { SpooledAssertions, type Picked } from '#assertions/spooled.ts';
 import { nameOf } from '#assertions/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { Missing } from '#domain/closure.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Spool } from '#files/spool.ts';
 import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import { letGo } from '#src/small-heap.ts';
@@ -29,6 +30,8 @@ export interface Looking {
   records: Records;
   blobs: Pick<Blobs, 'open'>;
   roots: Roots;
+  /** Where its assertions lie aside, as long as anybody looks at it. */
+  spool: Spool;
   now: Now;
 }
 
@@ -38,7 +41,7 @@ export interface Brought {
   /** Its bytes. */
   bytes: Buffer;
   statement: Statement;
-  believed: Believed & { find: Planning['believed'] };
+  believed: BelievedByName<Picked>;
   /** What was carried of assertions and cannot be believed, and why. */
   disbelieved: { what: string; why: string }[];
 }
@@ -130,44 +133,41 @@ function signaturesOn(
 /** What is believed of the assertions that are carried: all of them, or those of each revision that hold together. */
 async function believedOf(
   statement: Statement,
-  { records, blobs, roots, now }: Looking,
+  { records, blobs, roots, spool, now }: Looking,
 ): Promise<Pick<Seen, 'believed' | 'disbelieved'>> {
-  const pool = new AssertionPool();
+  const carried = new SpooledAssertions(spool);
   for (const { 'sha3-384': sha3_384 } of statement.assertions) {
     const bytes = await wholeOf(blobs, sha3_384);
-    for (const one of bytes === undefined ? [] : parseStream(bytes)) pool.add(one, 'the transfer');
+    for (const one of bytes === undefined ? [] : parseStream(bytes)) carried.add(one);
   }
-  const judge = (some: readonly Assertion[]) => believe(some, { records, roots, now: now() });
+  const looking = { records, roots, now: now() };
   try {
-    return { believed: await judge(pool.all), disbelieved: [] };
+    return { believed: await believeMany(carried, looking), disbelieved: [] };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }
-  const good = new Map<string, Assertion>();
+  const good = carried.beside();
   const disbelieved: Seen['disbelieved'] = [];
-  for (const { one, what } of apart(statement, pool)) {
-    const together = pool.withPrerequisites(one);
+  for (const { one, what } of apart(statement, carried)) {
+    const together = inOrder(one, (name) => carried.get(name));
     try {
-      await judge(together);
-      for (const some of together) good.set(nameOf(some), some);
+      await believe(together, looking);
+      for (const some of together) good.add(some);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       disbelieved.push({ what, why: error.message });
     }
   }
-  return { believed: await judge([...good.values()]), disbelieved };
+  return { believed: await believeMany(good, looking), disbelieved };
 }
 
 /** The assertions that are judged one by one: those that revisions name, and those that stand for themselves. */
-function* apart(
-  { packages }: Statement,
-  pool: Pick<AssertionPool, 'find' | 'all'>,
-): Generator<{ one: Assertion; what: string }> {
+function* apart({ packages }: Statement, carried: SpooledAssertions): Generator<{ one: Assertion; what: string }> {
   for (const { namespace, name, revisions } of packages) {
     for (const { assertion, revision } of revisions) {
-      const one = assertion === undefined ? undefined : pool.find(assertion);
+      const one = assertion === undefined ? undefined : carried.get(assertion);
       if (one !== undefined) yield { one, what: `${namespace}/${name} revision ${String(revision)}` };
     }
   }
-  for (const one of pool.all) if (standingTypes.some((type) => type === one.type)) yield { one, what: nameOf(one) };
+  for (const type of standingTypes) for (const one of carried.ofType(type)) yield { one, what: nameOf(one) };
 }

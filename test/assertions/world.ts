@@ -73,7 +73,7 @@ export const nothingKnown: Circumstances = {
   ],
   now,
 };
-export const adaKnown: Circumstances = { ...nothingKnown, known: [storeKey, adasAccount, adasKey] };
+export const adaKnown = { ...nothingKnown, known: [storeKey, adasAccount, adasKey] } satisfies Circumstances;
 
 /** The vectors' own made-up root and keys. */
 export const heldInVectors = requests.keys.map((key) => ({

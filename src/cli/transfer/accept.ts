@@ -5,7 +5,7 @@ import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { counted } from '../frame/counted.ts';
 import { withStore } from '../frame/store.ts';
-import { narrowing, waiting } from './looking.ts';
+import { narrowing, withWaiting } from './looking.ts';
 
 export const transferAccept = command({
   name: 'transfer accept',
@@ -26,9 +26,11 @@ export const transferAccept = command({
 
   run: ({ positionals: { id: named }, options, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const carried = await waiting(store, named, options);
-      const receipt = await letIn(await lettingIn(store), { ...carried, seen: options.seen }, store.person);
-      const id = shortId(carried.transfer.id);
+      const { receipt, transfer } = await withWaiting(store, named, options, async (carried) => {
+        const wanted = { ...carried, seen: options.seen };
+        return { transfer: carried.transfer, receipt: await letIn(await lettingIn(store), wanted, store.person) };
+      });
+      const id = shortId(transfer.id);
       const { undo, ...told } = receipt;
       const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
       return {

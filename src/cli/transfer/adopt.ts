@@ -22,7 +22,7 @@ import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { answerOf, folderAt, gathered } from './gather.ts';
-import { seen } from './looking.ts';
+import { withSeen } from './looking.ts';
 import { takenIn } from './receive.ts';
 import { textOf } from './report.ts';
 
@@ -166,19 +166,20 @@ async function adopted(found: FoundInFolder, { store, collector, call, folder }:
     unwrittenParts(transfer, content, folder),
   );
   const all = { only: [], without: [], 'as-channel': [] };
-  const looked = await seen(store, id, all);
-  if (looked.plan.problems.length > 0) {
-    return { text: `${textOf(reportOf(looked))}\nNothing came in.`, json: present(looked), exitCode: 1 };
-  }
-  const receipt = await letIn(await lettingIn(store), { ...looked, seen: looked.digest }, store.person);
-  const said = answerOf(found);
-  return {
-    text: `${said.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
-    json: {
-      ...(said.json as object),
-      transfer: id,
-      lines: receipt.lines,
-      'needs-online': await onlineNeeds(found, store),
-    },
-  };
+  return withSeen(store, id, all, async (looked) => {
+    if (looked.plan.problems.length > 0) {
+      return { text: `${textOf(reportOf(looked))}\nNothing came in.`, json: present(looked), exitCode: 1 };
+    }
+    const receipt = await letIn(await lettingIn(store), { ...looked, seen: looked.digest }, store.person);
+    const said = answerOf(found);
+    return {
+      text: `${said.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
+      json: {
+        ...(said.json as object),
+        transfer: id,
+        lines: receipt.lines,
+        'needs-online': await onlineNeeds(found, store),
+      },
+    };
+  });
 }

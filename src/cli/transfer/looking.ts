@@ -4,6 +4,7 @@ import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/channel-renaming.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
+import { withSpool } from '#files/spool.ts';
 import { broughtBy, lookAt, transferOf, type Brought, type Seen } from '#transfers/look.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { UsageError } from '../frame/command.ts';
@@ -28,18 +29,24 @@ export interface Narrowed {
 
 type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
 
-/** What a transfer would change here. */
-export async function seen(store: OpenStore, id: string, options: Narrowed): Promise<Seen & { narrowed: Narrowing }> {
-  const carried = await waiting(store, id, options);
-  return { ...(await lookAt(carried, carried.narrowed, store)), narrowed: carried.narrowed };
-}
+/** Looks at what a transfer would change here, and goes on with that. */
+export const withSeen = <Result>(
+  store: OpenStore,
+  id: string,
+  options: Narrowed,
+  work: (seen: Seen & { narrowed: Narrowing }) => Promise<Result>,
+): Promise<Result> =>
+  withWaiting(store, id, options, async (carried) =>
+    work({ ...(await lookAt(carried, carried.narrowed, store)), narrowed: carried.narrowed }),
+  );
 
-/** What a transfer brings, and what of it is believed. */
-export async function waiting(
+/** Looks at what a transfer brings, and what of it is believed, and goes on with that; its assertions can be read meanwhile. */
+export async function withWaiting<Result>(
   store: OpenStore,
   id: string,
   { only, without, 'as-channel': renamings }: Narrowed,
-): Promise<Brought & { narrowed: Narrowing }> {
+  work: (waiting: Brought & { narrowed: Narrowing }) => Promise<Result>,
+): Promise<Result> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
   keepHeapSmall();
@@ -51,6 +58,8 @@ export async function waiting(
     if (read !== undefined) return read;
     throw new UsageError(`'${one}' names no two channels; write such as stable=stable/site-test`);
   });
-  const brought = await withBlobs(store, ({ blobs }) => broughtBy(transfer, { records, blobs, roots, now }));
-  return { ...brought, narrowed: { only, without, asChannel } };
+  return withSpool(store.directory, async (spool) => {
+    const brought = await withBlobs(store, ({ blobs }) => broughtBy(transfer, { records, blobs, roots, spool, now }));
+    return work({ ...brought, narrowed: { only, without, asChannel } });
+  });
 }

@@ -5,7 +5,7 @@ import { present, reportOf } from '#transfers/report.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { narrowing, seen } from './looking.ts';
+import { narrowing, withSeen } from './looking.ts';
 import { pageOf, textOf } from './report.ts';
 
 export const transferPreview = command({
@@ -25,7 +25,7 @@ export const transferPreview = command({
     withStore(
       { data, world },
       async (store) => {
-        const found = await seen(store, id, options);
+        const found = await withSeen(store, id, options, async (seen) => seen);
         const { html } = options;
         const page =
           html === undefined

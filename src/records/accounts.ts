@@ -26,7 +26,7 @@ export interface Touch {
 export const accountColumns = columns`id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"`;
 
 /** How many packages an account of `accounts` publishes. */
-export const publishedBy = columns`coalesce((SELECT packages FROM publisher_figures WHERE publisher_id = accounts.id), 0)`;
+export const publishedBy = columns`coalesce((SELECT packages FROM publishers WHERE publisher_id = accounts.id), 0)`;
 
 export const accounts = (db: Reading) => ({
   find: (id: string) =>

@@ -23,7 +23,7 @@ export const holdings = (db: Reading) => ({
         (SELECT COUNT(*) FROM agents WHERE account_id = ${accountId}) AS agents,
         (SELECT COUNT(*) FROM image_credentials WHERE account_id = ${accountId} AND kind = 'push') AS "pushCredentials",
         (SELECT COUNT(*) FROM set_up_links WHERE account_id = ${accountId} AND expires_at > ${now}) AS "setUpLinks",
-        coalesce((SELECT packages FROM publisher_figures WHERE publisher_id = ${accountId}), 0) AS packages,
+        coalesce((SELECT packages FROM publishers WHERE publisher_id = ${accountId}), 0) AS packages,
         (SELECT COUNT(*) FROM collaborators WHERE account_id = ${accountId}) AS collaborations,
         (SELECT COUNT(*) FROM invites
           WHERE account_id = ${accountId} AND expires_at > ${now} AND accepted_at IS NULL AND revoked_at IS NULL) AS invites,

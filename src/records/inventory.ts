@@ -209,7 +209,7 @@ export const inventory = (db: Reading) => ({
     db.all<Use>(sql`
       SELECT owner, bytes, packages
       FROM (
-        SELECT publisher_id AS owner, bytes, packages FROM publisher_figures
+        SELECT publisher_id AS owner, bytes, packages FROM publishers
         WHERE bytes > 0 ORDER BY bytes DESC, publisher_id DESC LIMIT ${limit})
         AS largest
       ORDER BY bytes DESC, owner`),

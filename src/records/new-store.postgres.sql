@@ -386,7 +386,7 @@ CREATE TABLE notes (
 CREATE TABLE noun_versions (
   noun    TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   version BIGINT NOT NULL DEFAULT 0
-, row_count BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0, hash TEXT COLLATE "C", mac TEXT COLLATE "C");
+, row_count BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0, hash TEXT COLLATE "C", mac TEXT COLLATE "C", publisher_id TEXT COLLATE "C", publisher_packages BIGINT NOT NULL DEFAULT 0);
 CREATE TABLE package_days (
   day        TEXT COLLATE "C" NOT NULL CHECK (length(day) = 10),
   package_id TEXT COLLATE "C" NOT NULL,
@@ -1032,6 +1032,11 @@ SELECT package_id, name, version_pattern, automatic_phasing_percentage, created_
 UNION ALL
 SELECT id, 'latest', NULL, NULL, created_at FROM packages
 WHERE NOT EXISTS (SELECT 1 FROM tracks WHERE package_id = packages.id AND name = 'latest');
+CREATE VIEW publishers (publisher_id, bytes, packages) AS
+SELECT publisher_id, bytes, packages + CASE publisher_id
+    WHEN (SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages')
+    THEN (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages') ELSE 0 END
+FROM publisher_figures;
 CREATE VIEW touched_contents (package_id, sha3_384) AS SELECT package_id, sha3_384 FROM kept_contents;
 INSERT INTO migrations (name) VALUES ('0001-accounts');
 INSERT INTO migrations (name) VALUES ('0002-tokens');
@@ -1118,23 +1123,24 @@ INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO migrations (name) VALUES ('0085-packages-counted');
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('catalog', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('collaborators', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('damaged_blobs', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('deltas', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('device_grants', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('macaroons', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('packages', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('proposals', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('releases', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('revisions', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('revoked_serials', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('root_keys', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('store_administrators', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('uploads', 0, 0, 0, null, null);
+INSERT INTO migrations (name) VALUES ('0086-newest-packages');
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('catalog', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('collaborators', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('damaged_blobs', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('deltas', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('device_grants', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('macaroons', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('packages', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('proposals', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('releases', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('revisions', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('revoked_serials', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('root_keys', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('store_administrators', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('uploads', 0, 0, 0, null, null, null, 0);
 INSERT INTO appliance (name, value) VALUES ('store-epoch', replace(gen_random_uuid()::text, '-', ''));
 CREATE FUNCTION accounts_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'accounts'; RETURN NEW; END $$;
 CREATE TRIGGER accounts_changed AFTER UPDATE ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_changed();
@@ -1249,8 +1255,15 @@ CREATE FUNCTION macaroons_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 CREATE TRIGGER macaroons_changed AFTER UPDATE ON macaroons FOR EACH ROW EXECUTE FUNCTION macaroons_changed();
 CREATE FUNCTION macaroons_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; RETURN OLD; END $$;
 CREATE TRIGGER macaroons_removed AFTER DELETE ON macaroons FOR EACH ROW EXECUTE FUNCTION macaroons_removed();
-CREATE FUNCTION package_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO publisher_figures (publisher_id, packages) VALUES (NEW.publisher_id, 1)
-    ON CONFLICT (publisher_id) DO UPDATE SET packages = publisher_figures.packages + 1; RETURN NEW; END $$;
+CREATE FUNCTION package_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')
+    WHERE publisher_id = (
+      SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages' AND last.publisher_id <> NEW.publisher_id);
+  INSERT INTO publisher_figures (publisher_id)
+    SELECT NEW.publisher_id WHERE NOT EXISTS (SELECT 1 FROM publisher_figures WHERE publisher_id = NEW.publisher_id);
+  UPDATE noun_versions
+    SET publisher_packages = CASE publisher_id WHEN NEW.publisher_id THEN publisher_packages + 1 ELSE 1 END,
+      publisher_id = NEW.publisher_id
+    WHERE noun = 'packages'; RETURN NEW; END $$;
 CREATE TRIGGER package_counted AFTER INSERT ON packages FOR EACH ROW EXECUTE FUNCTION package_counted();
 CREATE FUNCTION package_counted_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE publisher_figures SET packages = packages - 1 WHERE publisher_id = OLD.publisher_id; RETURN OLD; END $$;
 CREATE TRIGGER package_counted_off AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION package_counted_off();

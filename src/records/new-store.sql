@@ -388,7 +388,7 @@ CREATE TABLE notes (
 CREATE TABLE noun_versions (
   noun    TEXT NOT NULL PRIMARY KEY,
   version INTEGER NOT NULL DEFAULT 0
-, row_count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, hash TEXT, mac TEXT) STRICT, WITHOUT ROWID;
+, row_count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, hash TEXT, mac TEXT, publisher_id TEXT, publisher_packages INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE TABLE package_days (
   day        TEXT NOT NULL CHECK (length(day) = 10),
   package_id TEXT NOT NULL,
@@ -969,6 +969,11 @@ SELECT package_id, name, version_pattern, automatic_phasing_percentage, created_
 UNION ALL
 SELECT id, 'latest', NULL, NULL, created_at FROM packages
 WHERE NOT EXISTS (SELECT 1 FROM tracks WHERE package_id = packages.id AND name = 'latest');
+CREATE VIEW publishers (publisher_id, bytes, packages) AS
+SELECT publisher_id, bytes, packages + CASE publisher_id
+    WHEN (SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages')
+    THEN (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages') ELSE 0 END
+FROM publisher_figures;
 CREATE VIEW touched_contents (package_id, sha3_384) AS SELECT package_id, sha3_384 FROM kept_contents;
 INSERT INTO migrations (name) VALUES ('0001-accounts');
 INSERT INTO migrations (name) VALUES ('0002-tokens');
@@ -1055,23 +1060,24 @@ INSERT INTO migrations (name) VALUES ('0082-package-days');
 INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO migrations (name) VALUES ('0085-packages-counted');
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('accounts', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('approval_policy', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('audit', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('catalog', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('collaborators', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('damaged_blobs', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('deltas', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('device_grants', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('macaroons', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('packages', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('proposals', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('releases', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('revisions', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('revoked_serials', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('root_keys', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('store_administrators', 0, 0, 0, null, null);
-INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac) VALUES ('uploads', 0, 0, 0, null, null);
+INSERT INTO migrations (name) VALUES ('0086-newest-packages');
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('catalog', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('collaborators', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('damaged_blobs', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('deltas', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('device_grants', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('macaroons', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('packages', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('proposals', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('releases', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('revisions', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('revoked_serials', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('root_keys', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('store_administrators', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('uploads', 0, 0, 0, null, null, null, 0);
 INSERT INTO appliance (name, value) VALUES ('store-epoch', lower(hex(randomblob(16))));
 CREATE TRIGGER accounts_changed AFTER UPDATE ON accounts BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'accounts'; END;
 CREATE TRIGGER accounts_removed AFTER DELETE ON accounts BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'accounts'; END;
@@ -1162,8 +1168,15 @@ CREATE TRIGGER macaroons_added AFTER INSERT ON macaroons BEGIN UPDATE noun_versi
 CREATE TRIGGER macaroons_changed AFTER UPDATE ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
 CREATE TRIGGER macaroons_removed AFTER DELETE ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
 CREATE TRIGGER package_counted AFTER INSERT ON packages BEGIN
-  INSERT INTO publisher_figures (publisher_id, packages) VALUES (NEW.publisher_id, 1)
-    ON CONFLICT (publisher_id) DO UPDATE SET packages = publisher_figures.packages + 1;
+  UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')
+    WHERE publisher_id = (
+      SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages' AND last.publisher_id <> NEW.publisher_id);
+  INSERT INTO publisher_figures (publisher_id)
+    SELECT NEW.publisher_id WHERE NOT EXISTS (SELECT 1 FROM publisher_figures WHERE publisher_id = NEW.publisher_id);
+  UPDATE noun_versions
+    SET publisher_packages = CASE publisher_id WHEN NEW.publisher_id THEN publisher_packages + 1 ELSE 1 END,
+      publisher_id = NEW.publisher_id
+    WHERE noun = 'packages';
 END;
 CREATE TRIGGER package_counted_off AFTER DELETE ON packages BEGIN
   UPDATE publisher_figures SET packages = packages - 1 WHERE publisher_id = OLD.publisher_id;

@@ -15,7 +15,7 @@ export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** How many packages an account publishes. */
   packages: async (accountId: string) =>
-    (await db.get<{ packages: number }>(sql`SELECT packages FROM publisher_figures WHERE publisher_id = ${accountId}`))
+    (await db.get<{ packages: number }>(sql`SELECT packages FROM publishers WHERE publisher_id = ${accountId}`))
       ?.packages ?? 0,
 
   /** The bytes that all packages of a publisher keep, and uploads that are not decided yet, each content once. */

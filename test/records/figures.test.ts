@@ -106,7 +106,7 @@ const figures: Record<string, [kept: string, counted: string]> = {
      GROUP BY publisher_id ORDER BY 1`,
   ],
   'packages of publishers': [
-    'SELECT publisher_id, packages FROM publisher_figures WHERE packages <> 0 ORDER BY 1',
+    'SELECT publisher_id, packages FROM publishers WHERE packages <> 0 ORDER BY 1',
     'SELECT publisher_id, count(*) AS packages FROM packages GROUP BY publisher_id ORDER BY 1',
   ],
   'the whole': [

@@ -189,7 +189,7 @@ t.test(
         VALUES ('ada-1', 1, 'content', 'content', 7, '1', 'approved', '', 'ada', '{}')`),
     );
     await migrate(db, migrations());
-    t.same(await db.all(sql`SELECT publisher_id AS id, packages, bytes FROM publisher_figures ORDER BY id`), [
+    t.same(await db.all(sql`SELECT publisher_id AS id, packages, bytes FROM publishers ORDER BY id`), [
       { id: 'ada', packages: 2, bytes: 7 },
       { id: 'bob', packages: 1, bytes: 0 },
     ]);

@@ -46,8 +46,8 @@ t.test('what is written together stands together', async (t) => {
   const registered = await pagesOf((number) =>
     store.acts.do(registerName, by, { ...name, name: `new-${number}`, freshId: store.newId.id() }),
   );
-  // One of them has how many its publisher has, so that nobody counts them, neither for his quota nor in a list.
-  t.ok(registered < 10.2, `a name: ${registered}; it was 14.4`);
+  // 8.6 to 9.1. How many its publisher has, so that nobody counts them, stands in a row that it writes anyway.
+  t.ok(registered < 9.5, `a name: ${registered}; it was 14.4`);
 
   const release = async (number: number, revision: number): Promise<void> => {
     const subject = (await store.records.packages.byId(packageIds[number]!))!;

@@ -1,6 +1,7 @@
 // The audit log: whatever is done to it behind larder's back is found.
 import t from 'tap';
 import { randomInt } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -69,6 +70,8 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
     });
     const { problems } = await verdictOn(directory);
     if (problems.length === 0) missed.push(`${kind} of ${column} at ${seq}`);
+    // Not a disk full of them.
+    rmSync(directory, { recursive: true });
   }
   t.strictSame(missed, []);
 });

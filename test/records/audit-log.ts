@@ -104,10 +104,11 @@ export function chainAnew(
     db.prepare<[number], string>('SELECT hash FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT 1').pluck().get(from) ??
     '0'.repeat(64);
   db.prepare('DELETE FROM audit WHERE seq >= ?').run(from);
+  const insert = db.prepare(insertRow);
   for (const [at, row] of rows.entries()) {
     const forged = { ...row, ...change(row), seq: from + at, previous };
     previous = auditHash(forged);
-    db.prepare(insertRow).run({ ...forged, hash: previous });
+    insert.run({ ...forged, hash: previous });
   }
   endAtLast(db);
 }

@@ -1,0 +1,100 @@
+// Very many assertions are judged as few are, and of those that are believed come in what a transfer needs.
+import t from 'tap';
+
+import { asKept, believe, believeMany } from '#acts/assertions.ts';
+import { planAssertions } from '#acts/transfer-assertions.ts';
+import type { Plan, Planning, PlanLine } from '#acts/transfer-planning.ts';
+import { joined, type Assertion } from '#assertions/assertion.ts';
+import { SpooledAssertions } from '#assertions/spooled.ts';
+import { nameOf } from '#assertions/types.ts';
+import { PackedList } from '#domain/sequence.ts';
+import { Spool } from '#files/spool.ts';
+import { assertionsOf, offered } from '#test/fixtures/online-store.ts';
+import { openRecords } from '#test/fixtures/records.ts';
+import { accountKey, adasAccount, adasKey, made, now, roots, storeKey, timestamp } from './world.ts';
+
+const at = now.toISOString();
+const kept = { at, actor: 'larder' };
+
+async function world(t: Parameters<typeof openRecords>[0] & { testdir(): string }, ...known: Assertion[]) {
+  const [records] = await openRecords(t);
+  await records.change({ ...kept, action: 'test', object: 'store' }, async (tx) => {
+    for (const one of known) await tx.assertions.keep(asKept(one, 'imported', kept));
+  });
+  const many = (some: readonly Assertion[]): SpooledAssertions => {
+    const upload = new SpooledAssertions(new Spool(t.testdir()));
+    for (const one of some) upload.add(one);
+    return upload;
+  };
+  return { records, many, looking: { records, roots, now } };
+}
+
+const said = (work: Promise<{ accepted: Iterable<Assertion>; basis: string }>): Promise<unknown> =>
+  work.then(
+    ({ accepted, basis }) => ({ accepted: [...accepted].map(joined), basis }),
+    (error: unknown) => (error as Error).message,
+  );
+
+t.test('they are judged as few are, by what is new of them and by what is here', async (t) => {
+  const model = await made('ada', 'ada', 'model', {
+    ...{
+      series: '16',
+      'brand-id': 'ada',
+      model: 'pump',
+      architecture: 'amd64',
+      gadget: 'pc',
+      kernel: 'pc-kernel',
+      timestamp,
+    },
+  });
+  const revoked = await accountKey('ada', 'ada', 'default', { revision: '2', until: '2024-01-01T00:00:00Z' });
+  const second = await accountKey('second', 'ada', 'default');
+  const all = [model, adasKey, adasAccount, storeKey];
+  for (const [what, known, upload, expected] of [
+    ['in whichever order they come', [], all, /^type: account-key/],
+    ['with what is here passed over', [storeKey, adasAccount], all, /^type: account-key/],
+    ['where all of it is here', all, all, undefined],
+    ['an older revision of a key revokes nothing that is here', [storeKey, adasAccount, revoked], all, /is revoked/],
+    ['a name that another key has here', [storeKey, adasAccount, adasKey], [second], /has the same name/],
+    ['a name that another key in it has', [], [storeKey, adasAccount, adasKey, second], /has the same name/],
+    ['what rests on nothing', [], [model, adasKey], /neither in the upload nor already here/],
+  ] as const) {
+    const { many, looking } = await world(t, ...known);
+    const found = await said(believeMany(many(upload), looking));
+    t.strictSame(found, await said(believe(upload, looking)), what);
+    const told = typeof found === 'string' ? found : (found as { accepted: string[] }).accepted[0];
+    if (expected === undefined) t.equal(told, undefined, what);
+    else t.match(told, expected, what);
+  }
+});
+
+t.test('what a revision rests on comes in with it, whatever else its source may bring', async (t) => {
+  const snap = offered('pumpctrl', 1);
+  const other = await accountKey('second', 'ada', 'second');
+  const some = [...(await assertionsOf(snap)), adasAccount, other];
+  const { records, many, looking } = await world(t);
+  const believed = await believeMany(many(some), looking);
+  const revision = some.find(({ type }) => type === 'snap-revision')!;
+  const packages = new PackedList<{ carried: object; revisions: object[] }>();
+  const carried = { id: snap.id, namespace: 'snap', name: snap.name };
+  packages.add({ carried, revisions: [{ assertion: nameOf(revision) }] });
+  const plan = { packages, assertions: [], lines: new PackedList<PlanLine>(), leftOut: [] } as unknown as Plan;
+  const source = { packages: ['snap/*'], mayRelease: true };
+  const planning = {
+    fresh: believed.accepted,
+    source,
+    only: [],
+    without: [],
+    statement: { source: 'depot', packages: [carried] },
+  };
+  await planAssertions(records, planning as unknown as Planning, plan);
+  t.strictSame([...plan.assertions].map(({ type }) => type).sort(), [
+    'account',
+    'account-key',
+    'snap-declaration',
+    'snap-revision',
+  ]);
+  t.strictSame([...plan.lines], [], 'which goes without saying');
+  const leftOut = plan.leftOut.map(({ what }) => what);
+  t.strictSame(leftOut, [adasAccount, other].map(nameOf), 'and what stands for itself does not, in its order');
+});

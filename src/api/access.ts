@@ -198,15 +198,22 @@ export const onQueriedPackage = (permission: Permission): Access<PackageEvidence
         await admitted();
         throw new Refusal('api-error', "'package' is a required property at /");
       }
-      const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(named) ?? [];
-      if (namespace === undefined || name === undefined) {
-        await admitted();
-        throw new Refusal('api-error', `'${named.slice(0, 100)}' is not a package; write namespace/name at /package`);
-      }
-      return sees.admit({ ...asked, params: { namespace, name } });
+      const params = packageIn(named);
+      if (params !== undefined) return sees.admit({ ...asked, params });
+      await admitted();
+      throw noPackage(named);
     },
   };
 };
+
+/** What a text such as `snap/hello` names; nothing where it is not written so. */
+export function packageIn(text: string): { namespace: string; name: string } | undefined {
+  const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
+
+export const noPackage = (text: string): Refusal =>
+  new Refusal('api-error', `'${text.slice(0, 100)}' is not a package; write namespace/name at /package`);
 
 /** Whoever may see the package, with no permission asked yet: for the one operation with rules of its own. */
 export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> => ({

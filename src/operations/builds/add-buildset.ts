@@ -21,7 +21,7 @@ export const addBuildset = operation({
   async handle(call) {
     const { packageOfId, body, acts, newId } = call;
     const named = body.package;
-    const subject = await packageOfId(named.id, named.name);
+    const subject = await packageOfId(named.id);
     if (subject.name !== named.name || subject.type !== named.type) {
       throw new Refusal('api-error', `The package ${subject.id} is the ${subject.type} '${subject.name}' at /package`);
     }

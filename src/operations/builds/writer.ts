@@ -1,7 +1,7 @@
 // What build hosts write, and whether they may: their tokens hold package-manage-revisions, and their accounts have a
 // part in the package.
 import { unknownBuild, unknownWorkflow } from '#acts/builds.ts';
-import { account, nowhere, partIn, type Access } from '#api/access.ts';
+import { account, noPackage, nowhere, packageIn, partIn, type Access } from '#api/access.ts';
 import type { Channel as ChannelShape, UpdateBuildRequest } from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -14,7 +14,7 @@ const permission = 'package-manage-revisions';
 /** What a build host may write about, found by what its request names; to everybody else that does not exist. */
 export interface BuildHostEvidence {
   principal: Principal;
-  packageOfId(id: string, name: string): Promise<PublishedPackage>;
+  packageOfId(id: string): Promise<PublishedPackage>;
   /** By `namespace/name`. */
   packageNamed(text: string): Promise<PublishedPackage>;
   /** The package of a build set. */
@@ -38,10 +38,10 @@ export const buildHost: Access<BuildHostEvidence> = {
       writable(kept && (await records.packages.byId(kept.packageId)), unknown);
     return {
       principal,
-      packageOfId: async (id, name) => writable(await records.packages.byId(id), nowhere({ namespace: '', name })),
+      packageOfId: async (id) => writable(await records.packages.byId(id), unknownPackage(id)),
       async packageNamed(text) {
-        const slash = Math.max(0, text.indexOf('/'));
-        const named = { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+        const named = packageIn(text);
+        if (named === undefined) throw noPackage(text);
         return writable(await records.packages.find(named.namespace, named.name), nowhere(named));
       },
       packageOfBuildSet: async (id) => writableOf(await records.buildSets.find(id), unknownBuild()),
@@ -49,6 +49,12 @@ export const buildHost: Access<BuildHostEvidence> = {
     };
   },
 };
+
+const unknownPackage = (id: string): Refusal =>
+  new Refusal(
+    'resource-not-found',
+    `There is no package with the id '${id.slice(0, 64)}', or this account has no part in it.`,
+  );
 
 /** A channel as a build host wrote it: its name and its parts must agree. */
 export function channelName(given: ChannelShape): string {

@@ -164,22 +164,23 @@ t.test('only those who have a part in the package write about it', async (t) => 
   const path = '/internal/v1/craft/buildsets';
   const bob = await store.as('bob');
   const added = (await host.post(path, buildSet(id))).body;
-  t.match(await bob.post(path, buildSet(id)), refused('resource-not-found', 404));
+  const unseen = /^There is no package with the id '\w+', or this account has no part in it\.$/;
+  t.match(await bob.post(path, buildSet(id)), refused('resource-not-found', 404, unseen));
+  t.match(await bob.post(path, buildSet('nobodys')), refused('resource-not-found', 404, unseen));
   t.match(
     await bob.patch(`${path}/${added.id}/builds/${added.builds[0].id}`, { status: 'running' }),
     refused('resource-not-found', 404),
   );
+  const workflow = { 'craft-revision': 1, 'craft-channel': edge, buildsets: [], status: null, 'commit-hash': null };
+  const workflows = '/internal/v1/craft/commit-workflows';
   t.match(
-    await bob.post('/internal/v1/craft/commit-workflows', {
-      package: 'source/hello',
-      'craft-revision': 1,
-      'craft-channel': edge,
-      buildsets: [],
-      status: null,
-      'commit-hash': null,
-    }),
-    refused('resource-not-found', 404),
+    await bob.post(workflows, { package: 'source/hello', ...workflow }),
+    refused('resource-not-found', 404, /^Name hello not found in the source namespace, /),
   );
+  for (const named of ['hello', '/', 'source/', '/hello', 'source/hello/more']) {
+    const answer = await host.post(workflows, { package: named, ...workflow });
+    t.match(answer, refused('api-error', 400, /^'[^']+' is not a package; write namespace\/name at \/package$/), named);
+  }
   t.match(await (await store.as('root')).post(path, buildSet(id)), { status: 201 });
   const viewer = await store.as('ada', { permissions: ['package-view'] });
   t.match(await viewer.post(path, buildSet(id)), refused('permission-required', 401));

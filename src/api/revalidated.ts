@@ -8,9 +8,14 @@ import { json } from './sent.ts';
 
 export const notModified = { 304: 'The answer is still the one of the digest that If-None-Match names.' };
 
-/** A cache between must not give one device what another one may have, nor what is for another architecture. */
-export const ofDevice =
-  'Snap-Device-Architecture, X-Ubuntu-Architecture, Snap-Device-Authorization, X-Device-Authorization';
+/** A cache between must not give one device what another one may have. */
+export const ofDevice = 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store';
+
+/** Nor what is for another architecture. */
+export const ofArchitecture = `Snap-Device-Architecture, X-Ubuntu-Architecture, ${ofDevice}`;
+
+/** What one got because of who he is; nobody keeps it, be it only for himself. */
+export const forOneAlone = { 'cache-control': 'private, no-store' };
 
 /** For so many seconds; with other headers than those of JSON where they are given. */
 export function revalidated(

@@ -2,7 +2,7 @@
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
-import { notModified, ofDevice, revalidated } from '#api/revalidated.ts';
+import { notModified, ofArchitecture, revalidated } from '#api/revalidated.ts';
 import { json } from '#api/sent.ts';
 import type { FindSnapsQuery, FindSnapsResponse } from '#api/wire.ts';
 import {
@@ -55,7 +55,7 @@ export const findSnaps = operation({
     const from = { snaps, records, fields, baseUrl };
     const found = await Promise.all(ids.map((id) => resultOf(id, wanted!, from)));
     const answer: FindSnapsResponse = { results: found.filter((one) => one !== undefined) };
-    return revalidated(request, JSON.stringify(answer), 60, { ...json, vary: ofDevice });
+    return revalidated(request, JSON.stringify(answer), 60, { ...json, vary: ofArchitecture });
   },
 });
 

@@ -3,7 +3,7 @@ import { mediaType } from '#assertions/assertion.ts';
 import { askedFor } from '#assertions/lookup.ts';
 import { assertionsForDevice, type AssertionsForDevice, type ReadableAssertion } from '#api/device-assertions.ts';
 import { operation } from '#api/operation.ts';
-import { revalidated } from '#api/revalidated.ts';
+import { forOneAlone, ofDevice, revalidated } from '#api/revalidated.ts';
 import type { DeviceAssertionQuery } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -34,18 +34,10 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
       const { type = '', ...keys } = params as Record<string, string>;
       const wanted = values.flatMap((value) => keys[value] ?? []);
       const { text, confidential } = await find(type, wanted, query, assertions);
-      const more = { 'content-type': mediaType, vary: authorized };
-      return revalidated(
-        request,
-        text,
-        300,
-        confidential ? { ...more, 'cache-control': 'private, max-age=300' } : more,
-      );
+      const headers = { 'content-type': mediaType, vary: ofDevice, ...(confidential && forOneAlone) };
+      return revalidated(request, text, 300, headers);
     },
   });
-
-/** A cache between must not give one device what another one may read. */
-const authorized = 'Snap-Device-Authorization, X-Device-Authorization';
 
 export const readAssertion = [
   ofValues('read_assertion', 1),

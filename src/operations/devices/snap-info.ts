@@ -1,6 +1,6 @@
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
-import { notModified, ofDevice, revalidated } from '#api/revalidated.ts';
+import { forOneAlone, notModified, ofArchitecture, revalidated } from '#api/revalidated.ts';
 import { json } from '#api/sent.ts';
 import type { SnapInfoResponse } from '#api/wire.ts';
 import { listed } from '#domain/catalog.ts';
@@ -57,7 +57,7 @@ export const snapInfo = operation({
       ...tracked(snap),
       'channel-map': map,
     };
-    const kept = { ...json, vary: ofDevice, ...(snap.private && { 'cache-control': 'private, max-age=60' }) };
+    const kept = { ...json, vary: ofArchitecture, ...(snap.private && forOneAlone) };
     return revalidated(request, JSON.stringify(answer), 60, kept);
   },
 });

@@ -198,6 +198,8 @@ t.test('a store that a device names takes from what it has, and never gives', as
   const ours = (store.beside.config as { store: { id: string } }).store.id;
   t.same(await all(own), new Set([true]));
   t.same(await all({ ...own, 'snap-device-store': ours }), new Set([true]));
+  const info = await anyone.get('/v2/snaps/info/tiny-app', own);
+  t.equal(info.headers.get('cache-control'), 'private, no-store', 'what a session lets see is kept by nobody');
   t.same(await all({ ...own, ...other }), new Set([false]));
   t.same(await all({ ...own, 'x-ubuntu-store': 'brand-store' }), new Set([false]), 'under its older name');
   const session = { 'snap-device-authorization': 'Macaroon root="x"', 'snap-device-store': ours };

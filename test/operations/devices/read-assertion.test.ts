@@ -64,6 +64,7 @@ t.test(
       t.match(Object.fromEntries(reply.headers), {
         'content-type': mediaType,
         'cache-control': 'max-age=300',
+        vary: 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store',
         'snap-store-version': '60',
         etag: /^"[0-9a-f]{64}"$/,
       });
@@ -213,7 +214,7 @@ t.test('serials and system users are for devices of their brand', async (t) => {
     for (const name of ['snap-device-authorization', 'x-device-authorization']) {
       const reply = await anyone.get(at, { [name]: own });
       t.match(reply, { status: 200, body: joined(assertion) });
-      t.equal(reply.headers.get('cache-control'), 'private, max-age=300');
+      t.equal(reply.headers.get('cache-control'), 'private, no-store');
     }
   }
 });

@@ -196,7 +196,7 @@ const ofAdministrators = ({ tokens, ids }: World): Question[] =>
       'list_tokens, ending': '/internal/v1/tokens?ending-before=2101-01-01T00:00:00Z',
       list_packages: '/internal/v1/packages',
       'list_packages, of a publisher': `/internal/v1/packages?publisher=${ids.bob}`,
-      'list_packages, holding a channel': '/internal/v1/packages?channel=19.0/edge',
+      'list_packages, holding a channel': '/internal/v1/packages?channel=18.0/edge',
       'list_packages, large ones': '/internal/v1/packages?at-least=1000000000',
       'list_packages, quiet ones': '/internal/v1/packages?quiet-since=2020-01-01T00:00:00Z',
       read_package: '/internal/v1/packages/snap/tiny-app',

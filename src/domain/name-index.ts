@@ -1,10 +1,10 @@
 // Names of which there may be very many, numbered in the order in which they were added, in little memory.
 import { hash } from 'node:crypto';
 
-/** So many bytes of the SHA-256 of a name stand for it: nobody finds two names that have them in common. */
-const length = 16;
+/** The SHA-256 of a name stands for it, all of it: two names that share the half of one are within reach of who wants to be taken for another. */
+const length = 32;
 
-/** Some thirty bytes for each name, however long it is. */
+/** Some fifty bytes for each name, however long it is. */
 export class NameIndex {
   /** Of each name, by its number. */
   #digests: Buffer = Buffer.alloc(64 * length);
@@ -61,4 +61,4 @@ export class NameIndex {
 }
 
 /** One character for each byte: memory outside of the heap would be let go of much later than it is of no use. */
-const digestOf = (name: string): string => hash('sha256', name, 'binary').slice(0, length);
+const digestOf = (name: string): string => hash('sha256', name, 'binary');

@@ -46,6 +46,34 @@ const asks: readonly (readonly [string, RequestInit?])[] = [
   ['/icons/unknown/unknown'],
 ];
 
+t.test('a server whose answers take seconds is slow, and no more', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const proxy = await startProxy(server.folder);
+  t.teardown(proxy.end);
+  await makeStore(server.address());
+  const { ask, ready } = await serving(
+    t,
+    server.address().replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder)),
+  );
+  const answered = () => Promise.all(asks.map(([path, init]) => ask(path, init)));
+  const before = await answered();
+  for (const lag of [1000, 2700]) {
+    proxy.lag = lag;
+    for (let times = 0; times < 2; times++) {
+      const [after, isReady] = await Promise.all([answered(), ready()]);
+      t.same(
+        [...after.map(({ status }) => status), isReady],
+        [...before.map(({ status }) => status), 200],
+        `${lag} ms for each answer: ${after.map(({ body }) => body.slice(0, 80)).join()}`,
+      );
+    }
+  }
+  const lost = async () => /^larder_database_connections_lost_total (\d+)$/m.exec((await ask('/metrics')).body)?.[1];
+  t.equal(await lost(), '0');
+  proxy.lag = 0;
+});
+
 for (const how of ['it has ended', 'nothing comes from it'] as const) {
   t.test(`the server of the records is away: ${how}`, async (t) => {
     const server = await startPostgres();

@@ -1,4 +1,5 @@
 // One connection to PostgreSQL: opened, looked over, and asked one thing after the other.
+import type { Socket } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
 import pg from 'pg';
@@ -11,8 +12,8 @@ import { newCounts, type Counts } from './counts.ts';
 import { cannotConnect, endsSession, isLost, isSaidByServer, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
-/** How many milliseconds to wait for a connection. */
-export const patience = 2500;
+/** How many milliseconds a server that one connects to may say nothing: it speaks at each step of that, of which there are some. */
+export const patience = 3100;
 
 /** After so many without an answer it is tried whether the server answers anybody; with the above that is within five seconds. */
 const silence = 1500;
@@ -66,12 +67,14 @@ export type Purpose = keyof typeof settings;
 
 export interface ConnectionOptions {
   counts?: Counts | undefined;
-  /** Milliseconds. */
+  /** How many milliseconds the server may say nothing. */
   patience?: number;
 }
 
 export class Connection {
   readonly #client: pg.Client;
+  /** What all bytes come through, also where it is TLS that they are. */
+  readonly #socket: Socket;
   readonly #address: PostgresAddress;
   readonly #purpose: Purpose;
   readonly #inTurn = limit({ atOnce: 1 });
@@ -83,6 +86,7 @@ export class Connection {
 
   private constructor(client: pg.Client, address: PostgresAddress, purpose: Purpose, counts: Counts) {
     this.#client = client;
+    this.#socket = socketOf(client);
     this.#address = address;
     this.#purpose = purpose;
     this.#counts = counts;
@@ -109,7 +113,6 @@ export class Connection {
       ssl: tlsOf(address),
       types: types,
       application_name: 'larder',
-      connectionTimeoutMillis: lasting,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       enableChannelBinding: true,
@@ -117,7 +120,7 @@ export class Connection {
     });
     const connection = new Connection(client, address, purpose, counts);
     // Also for a server that takes a connection and says nothing.
-    const late = setTimeout(() => connection.destroy(new Error('timeout expired')), lasting);
+    const quiet = whenQuiet(socketOf(client), lasting, () => connection.destroy(new Error('timeout expired')));
     try {
       await client.connect();
       await client.query(settings[purpose]);
@@ -129,7 +132,7 @@ export class Connection {
       connection.destroy();
       throw error instanceof NoConnection ? error : cannotConnect(address, error);
     } finally {
-      clearTimeout(late);
+      clearInterval(quiet);
     }
   }
 
@@ -181,11 +184,12 @@ export class Connection {
   /** Whether the server answers anybody: one that does may take its time here, and from one that does not nothing will come. */
   async #tryServer(): Promise<void> {
     const inBulk = this.#purpose === 'loads' || this.#purpose === 'reads all';
+    const before = this.#socket.bytesRead;
     try {
       const other = await Connection.open(this.#address, 'reads', { patience: inBulk ? patienceInBulk : patience });
       await other.close();
     } catch (error) {
-      if (!isSaidByServer(error)) this.destroy();
+      if (!isSaidByServer(error) && this.#socket.bytesRead === before) this.destroy();
     }
     this.#trying = undefined;
   }
@@ -206,10 +210,22 @@ export class Connection {
   destroy(why?: Error): void {
     this.#lose();
     // To end it in words first would leave whoever waits for the connection itself without an answer.
-    (this.#client as unknown as { connection: { stream: { destroy(why?: Error): void } } }).connection.stream.destroy(
-      why,
-    );
+    socketOf(this.#client).destroy(why);
   }
+}
+
+/** What a client speaks through just now. */
+const socketOf = (client: pg.Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+/** Does something when nothing has come for so many milliseconds. */
+function whenQuiet(socket: Socket, lasting: number, work: () => void): NodeJS.Timeout {
+  let heard = { bytes: 0, at: performance.now() };
+  return setInterval(() => {
+    const [bytes, at] = [socket.bytesRead, performance.now()];
+    if (bytes !== heard.bytes) heard = { bytes, at };
+    else if (at - heard.at >= lasting) work();
+  }, lasting / 20);
 }
 
 function tlsOf(address: PostgresAddress): TlsOptions | false {

@@ -7,8 +7,8 @@ import { forCaller, isLost, isStale } from './errors.ts';
 /** So many are opened at most; a question beyond that waits behind others. */
 const most = 8;
 
-/** How many milliseconds a question tries to reach a server that does not answer. */
-const patience = 4000;
+/** For so many milliseconds a question tries again to reach a server: with the last try that is within five seconds. */
+const patience = 1800;
 
 export class Readers {
   readonly #open: () => Promise<Connection>;

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-
+import { names } from '#api/accept.ts';
 import { anyone } from '#api/access.ts';
 import { snapStoreVersion } from '#api/refusals.ts';
 import { json } from '#api/sent.ts';
@@ -21,8 +20,8 @@ export const root = operation({
   headers: ['vary'],
 
   handle({ request, config, version, authorityCertificate }) {
-    // Programs, and whoever only looks whether somebody is there, get what they always got.
-    const isBrowser = request.method === 'GET' && asksForPage(request);
+    // Programs, and whoever only looks whether somebody is there, get what they always got; browsers name text/html.
+    const isBrowser = request.method === 'GET' && names(request, 'text/html');
     const page = isBrowser ? welcome({ config, authorityCertificate }, vary) : undefined;
     if (page !== undefined) return page;
     const body = {
@@ -39,6 +38,3 @@ export const root = operation({
 });
 
 const vary = { vary: 'Accept' };
-
-/** Browsers name text/html; no stock client does. */
-const asksForPage = ({ headers }: IncomingMessage): boolean => /\btext\/html\b/i.test(headers.accept ?? '');

@@ -1,6 +1,7 @@
 import { noSigningKey, requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { mediaType } from '#assertions/assertion.ts';
+import { names } from '#api/accept.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { AccountKeyRequestRequest } from '#api/wire.ts';
@@ -44,7 +45,7 @@ export const readSigningKeyAccountKeyRequest = operation({
       until: until ?? null,
       text,
     });
-    if (!(request.headers.accept ?? '').includes(mediaType)) return { 'account-key-request': text };
+    if (!names(request, mediaType)) return { 'account-key-request': text };
     return new Answer({
       headers: {
         'content-type': mediaType,

@@ -115,13 +115,15 @@ t.test('a request to register the key elsewhere comes as JSON or as a download',
   t.same((await ada.post(path, {})).body, bare.body, 'an empty object is as good as no body');
 
   const type = 'application/x.ubuntu.assertion';
-  for (const accept of [type, `text/html, ${type};q=0.9`]) {
+  for (const accept of [type, `text/html, ${type};q=0.9`, type.toUpperCase()]) {
     const file = await ada.post(path, undefined, { accept });
     t.equal(file.headers.get('content-type'), type);
     t.equal(file.headers.get('content-disposition'), 'attachment; filename="serials.account-key-request"');
     t.equal(file.body, text);
   }
-  t.same((await ada.post(path, undefined, { accept: 'application/json, */*' })).body, bare.body);
+  for (const accept of ['application/json, */*', `${type};q=0, */*`, `${type}s`]) {
+    t.same((await ada.post(path, undefined, { accept })).body, bare.body, accept);
+  }
 });
 
 t.test('the request says from when and until when the key shall be valid', async (t) => {

@@ -69,10 +69,10 @@ export class PackedList<Item> implements Sequence<Item> {
   }
 
   /** The JSON of its items with a comma between them, in pieces. */
-  *texts(): Generator<string> {
+  *texts(): Generator<Buffer> {
     for (const [at, page] of this.#pages.entries()) {
-      if (at > 0) yield ',';
-      yield page.toString('utf8', 0, this.#used[at]);
+      if (at > 0) yield comma;
+      yield page.subarray(0, this.#used[at]);
     }
   }
 
@@ -100,18 +100,31 @@ export class PackedList<Item> implements Sequence<Item> {
 }
 
 const none = Buffer.alloc(0);
+const comma = Buffer.from(',');
 
 /** JSON of an object, of which members may be such lists: their text is taken as it is, and put together once. */
 export function jsonOf(value: unknown): string {
   if (value === null || typeof value !== 'object' || !Object.values(value).some(isPacked)) return JSON.stringify(value);
-  const texts: string[] = [];
+  const pieces: (string | Buffer)[] = [];
   for (const [key, said] of Object.entries(value) as [string, unknown][]) {
-    const pieces = isPacked(said) ? ['[', ...said.texts(), ']'] : [JSON.stringify(said) as string | undefined];
-    if (pieces[0] === undefined) continue;
-    texts.push(texts.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(pieces as string[]));
+    const whole = isPacked(said) ? ['[', ...said.texts(), ']'] : [JSON.stringify(said) as string | undefined];
+    if (whole[0] === undefined) continue;
+    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(whole as (string | Buffer)[]));
   }
-  texts.push('}');
-  return texts.join('');
+  pieces.push('}');
+  return together(pieces);
+}
+
+/** One text of pieces; what it takes to make it is given back at once, and not when garbage is collected. */
+function together(pieces: readonly (string | Buffer)[]): string {
+  const memory = new ArrayBuffer(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
+  const bytes = Buffer.from(memory);
+  let length = 0;
+  for (const piece of pieces)
+    length += typeof piece === 'string' ? bytes.write(piece, length) : piece.copy(bytes, length);
+  const text = bytes.toString();
+  memory.transfer(0);
+  return text;
 }
 
 const isPacked = (value: unknown): value is PackedList<unknown> => value instanceof PackedList;

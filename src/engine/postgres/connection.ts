@@ -15,6 +15,10 @@ import { prepared } from './statements.ts';
 /** How many milliseconds a server that one connects to may say nothing: it speaks at each step of that, of which there are some. */
 export const patience = 3100;
 
+/** The same where it has been tried for some time, and a caller has to hear of it five seconds after he came: by then he tries no more for a second. */
+export const patienceUntil = (deadline: number): number =>
+  Math.min(patience, Math.max(500, deadline + 900 - performance.now()));
+
 /** After so many without an answer it is tried whether the server answers anybody; with the above that is within five seconds. */
 const silence = 1500;
 

@@ -32,8 +32,8 @@ export async function openPostgres(
   const counts = newCounts();
   const { address, open, begin } = reach(text, { ...options, counts });
   await begin('writes', (connection) => prepare(address, connection, mustHoldStore));
-  const readers = new Readers(() => open('reads'), counts);
-  const lane = new WriteLane(() => open('writes'), randomBytes(16).toString('hex'), counts);
+  const readers = new Readers((time) => open('reads', time), counts);
+  const lane = new WriteLane((time) => open('writes', time), randomBytes(16).toString('hex'), counts);
   const versions = new Versions(async () => (await readers.all<{ number: number }>(lastCommit()))[0]!.number);
   let closing: Promise<void> | undefined;
 

@@ -20,8 +20,8 @@ export interface ReachOptions {
 
 export interface Reach {
   address: PostgresAddress;
-  /** Opens a connection, or throws why there is none: whoever has a database open tries again himself. */
-  open(purpose: Purpose): Promise<Connection>;
+  /** Opens a connection, or throws why there is none, after so many milliseconds of silence: whoever has a database open tries again himself. */
+  open(purpose: Purpose, time?: number): Promise<Connection>;
   /** Opens the first one and does something on it, from its start again where the server was not there for all of it. */
   begin<Done>(purpose: Purpose, first: (connection: Connection) => Promise<Done>): Promise<Done>;
 }
@@ -44,7 +44,7 @@ export function reach(text: string, { password, waits, counts, lasting = longest
     });
   return {
     address,
-    open: (purpose) => open(purpose),
+    open,
     async begin(purpose, first) {
       const began = performance.now();
       const telling = waits && setTimeout(() => waits(placeOf(address)), moment);

@@ -1,23 +1,23 @@
 // The connections that read: each question is one statement, which sees what is committed when it arrives.
 import type { Statement } from '../database.ts';
-import type { Connection } from './connection.ts';
+import { patienceUntil, type Connection } from './connection.ts';
 import type { Counts } from './counts.ts';
 import { forCaller, isLost, isStale } from './errors.ts';
 
 /** So many are opened at most; a question beyond that waits behind others. */
 const most = 8;
 
-/** For so many milliseconds a question tries again to reach a server: with the last try that is within five seconds. */
-const patience = 1800;
+/** How many milliseconds a question tries to reach a server that does not answer. */
+const patience = 4000;
 
 export class Readers {
-  readonly #open: () => Promise<Connection>;
+  readonly #open: (time?: number) => Promise<Connection>;
   readonly #counts: Counts;
   #connections: Connection[] = [];
   #opening: Promise<Connection> | undefined;
   #isClosed = false;
 
-  constructor(open: () => Promise<Connection>, counts: Counts) {
+  constructor(open: (time?: number) => Promise<Connection>, counts: Counts) {
     this.#open = open;
     this.#counts = counts;
   }
@@ -29,9 +29,10 @@ export class Readers {
 
   /** Asks a question; where the connection breaks under it, on another one, for so many milliseconds. */
   async all<Row>(statement: Statement, lasting = patience): Promise<Row[]> {
-    for (const deadline = performance.now() + lasting; ;) {
+    const deadline = performance.now() + lasting;
+    for (let time: number | undefined; ; time = patienceUntil(deadline)) {
       try {
-        const connection = await this.#pick();
+        const connection = await this.#pick(time);
         return (await connection.query<Record<string, unknown>>(statement)).rows as Row[];
       } catch (error) {
         const again = isStale(error) || (isLost(error) && performance.now() < deadline && !this.#isClosed);
@@ -48,12 +49,12 @@ export class Readers {
   }
 
   /** One that nobody waits for; otherwise a new one, or where there are enough the one that fewest wait for. */
-  async #pick(): Promise<Connection> {
+  async #pick(time?: number): Promise<Connection> {
     if (this.#isClosed) throw new Error('cannot read: the database is closed');
     this.#connections = this.#connections.filter(({ isLost }) => !isLost);
     const [first] = this.#connections.sort((one, other) => one.pending - other.pending);
     if (first !== undefined && (first.pending === 0 || this.#connections.length >= most)) return first;
-    this.#opening ??= this.#open()
+    this.#opening ??= this.#open(time)
       .then((opened) => {
         this.#connections.push(opened);
         return opened;

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Queries } from '../database.ts';
 import { heldTooLong } from '../held.ts';
 import { whileOpen } from '../while-open.ts';
-import type { Connection } from './connection.ts';
+import { patienceUntil, type Connection } from './connection.ts';
 import { forCaller, isConflict, isHeld, isLost, NoConnection, unavailable } from './errors.ts';
 import { marking, markOf } from './commits.ts';
 import type { Counts } from './counts.ts';
@@ -50,7 +50,7 @@ function refuse(changes: readonly Change[], why: unknown): void {
 class Unknown extends Error {}
 
 export class WriteLane {
-  readonly #open: () => Promise<Connection>;
+  readonly #open: (time: number) => Promise<Connection>;
   /** Who this is among all who write. */
   readonly #writer: string;
   readonly #counts: Counts;
@@ -60,7 +60,7 @@ export class WriteLane {
   /** The number of the last commit that was tried. */
   #mark = 0;
 
-  constructor(open: () => Promise<Connection>, writer: string, counts: Counts) {
+  constructor(open: (time: number) => Promise<Connection>, writer: string, counts: Counts) {
     this.#open = open;
     this.#writer = writer;
     this.#counts = counts;
@@ -142,7 +142,7 @@ export class WriteLane {
   }
 
   async #attempt(batch: readonly Change[], deadline: number): Promise<(() => void)[]> {
-    const connection = await this.#connect();
+    const connection = await this.#connect(deadline);
     await connection.script(`BEGIN; ${lock}`);
     const done: Performed[] = [];
     for (const change of batch) done.push(await this.#perform(connection, change, batch.length === 1));
@@ -192,7 +192,7 @@ export class WriteLane {
     this.#connection = undefined;
     for (;;) {
       try {
-        const connection = await this.#connect();
+        const connection = await this.#connect(deadline);
         await connection.script(`BEGIN; ${lock}`);
         const [row] = (await connection.query<{ mark: number }>(markOf(this.#writer))).rows;
         await connection.script('ROLLBACK');
@@ -205,8 +205,9 @@ export class WriteLane {
     }
   }
 
-  async #connect(): Promise<Connection> {
-    if (this.#connection === undefined || this.#connection.isLost) this.#connection = await this.#open();
+  async #connect(deadline: number): Promise<Connection> {
+    if (this.#connection === undefined || this.#connection.isLost)
+      this.#connection = await this.#open(patienceUntil(deadline));
     return this.#connection;
   }
 

@@ -2,6 +2,7 @@
 // what, and what to do about it. Their own words and numbers are for the log.
 import { accessSync, closeSync, constants, openSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { shellWord } from '#domain/shell-word.ts';
 
 /** What an error is about, where it does not say so itself. */
 export interface About {
@@ -134,7 +135,7 @@ function ofDatabase(code: string, { data }: About): string {
   if (/^SQLITE_(?:CORRUPT|NOTADB|FORMAT)/.test(code)) {
     return (
       `${file} is damaged; stop the server, move ${directory} aside, ` +
-      `and restore the last backup: 'larder restore FILE --data ${directory} --keys DIR'`
+      `and restore the last backup: 'larder restore FILE --data ${data === undefined ? directory : shellWord(data)} --keys DIR'`
     );
   }
   if (code === 'SQLITE_FULL') return full(data, {});

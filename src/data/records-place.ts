@@ -1,5 +1,6 @@
 // Where the records of a data directory are, as its configuration says.
 import { join } from 'node:path';
+import { shellWord } from '#domain/shell-word.ts';
 
 import type { DatabasePlace } from '#engine/place.ts';
 import type { Config } from '#src/config.ts';
@@ -26,5 +27,5 @@ export function recordsPlace(
 /** What somebody does whose records are damaged, in a sentence. */
 export const mendOfRecords = (place: DatabasePlace, directory: string): string =>
   'file' in place
-    ? `Stop the server, move ${directory} aside, and restore the last backup from before: larder restore FILE --data ${directory} --keys DIR`
+    ? `Stop the server, move ${directory} aside, and restore the last backup from before: larder restore FILE --data ${shellWord(directory)} --keys DIR`
     : 'Stop every larder that serves the store, and have the database put back as a backup of the PostgreSQL server has it from before.';

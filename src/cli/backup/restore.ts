@@ -7,6 +7,7 @@ import type { KeyTexts } from '#backup/keys.ts';
 import { attemptIn, restoreBackup } from '#backup/restore.ts';
 import { settle, takeBack } from '#data/copies.ts';
 import { randomIds } from '#domain/ids.ts';
+import { shellWord } from '#domain/shell-word.ts';
 import { missingContents } from '#integrity/verify.ts';
 import { databaseAt } from '#engine/postgres/address.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
@@ -147,7 +148,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
       `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
       placesText(server, before) +
       lackingText(lacking) +
-      `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${data}`}' makes a credential ` +
+      `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${shellWord(data)}`}' makes a credential ` +
       `for the store administrator: no backup holds one.`,
     json: {
       data,

@@ -1,5 +1,6 @@
 // The data directory belongs to one user: commands run as that user, whoever typed them.
 import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { shellWord } from '#domain/shell-word.ts';
 import { makeFolder } from '#files/durable.ts';
 import { Failure } from './command.ts';
 
@@ -73,7 +74,7 @@ export function makeForOwner(data: string, identity: Identity = process): boolea
 
 /** What to type in order to serve it: the system service where that is installed and the store is the one it serves. */
 export const howToServe = (data: string): string =>
-  isServices(data) ? "'systemctl start larder'" : `'larder serve --data ${data}'`;
+  isServices(data) ? "'systemctl start larder'" : `'larder serve --data ${shellWord(data)}'`;
 
 /** Whether the system service is installed, and the store is the one it serves. */
 const isServices = (data: string): boolean =>
@@ -115,5 +116,5 @@ function ownerOf(data: string): { uid: number; gid: number } {
     if (code === 'EACCES') throw new Failure(`this user may not look into ${data}; run this as its owner or as root`);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw new Error(`cannot look at ${data}`, { cause: error });
   }
-  throw new Failure(`there is no store in ${data}; 'larder init --data ${data}' makes one`);
+  throw new Failure(`there is no store in ${data}; 'larder init --data ${shellWord(data)}' makes one`);
 }

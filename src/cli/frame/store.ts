@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { By } from '#acts/act.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { shellWord } from '#domain/shell-word.ts';
 import { timeKeeper } from '#jobs/remember-time.ts';
 import type { Account } from '#records/accounts.ts';
 import type { AuditEntry } from '#records/audit.ts';
@@ -59,7 +60,7 @@ export function refuseWithoutDatabase(data: string): void {
   if (found !== undefined && found.size > 0) return;
   throw new Failure(
     `the database ${file} is ${found === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
-      `and restore the last backup: 'larder restore FILE --data ${data} --keys DIR'`,
+      `and restore the last backup: 'larder restore FILE --data ${shellWord(data)} --keys DIR'`,
     { code: 'store-damaged' },
   );
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { emailAddress } from '#domain/account.ts';
+import { shellWord } from '#domain/shell-word.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { administratorId } from '#acts/appliance.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
@@ -294,7 +295,7 @@ function makeRoom(data: string): void {
 /** Before anything is asked for it. */
 function refuseStore(data: string): void {
   if (!existsSync(join(data, 'larder.toml'))) return;
-  throw new Failure(`there is a store in ${data} already; 'larder serve --data ${data}' serves it`, {
+  throw new Failure(`there is a store in ${data} already; 'larder serve --data ${shellWord(data)}' serves it`, {
     code: 'store-exists',
   });
 }

@@ -10,6 +10,7 @@ import { readConfig } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
+import { shellWord } from '#domain/shell-word.ts';
 import { command, type Answer, type Call } from '../frame/command.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { progressOf } from '../frame/progress.ts';
@@ -148,7 +149,7 @@ function mendsOf({ database, audit, blobs }: Found, { directory, database: { pla
     ...(blobs.damaged.length + blobs.missing.length > 0
       ? [
           'A damaged or missing content comes back when the same file is uploaded again, or from a backup: ' +
-            `larder restore FILE --missing --data ${directory}`,
+            `larder restore FILE --missing --data ${shellWord(directory)}`,
         ]
       : []),
   ];

@@ -21,7 +21,10 @@ export const listRevisions = operation({
     const limit = Math.min(most, Number(query.limit ?? usual));
     const one =
       query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
-    const found = query.revision === undefined ? await records.revisions.list(subject.id, limit) : one ? [one] : [];
+    const found =
+      query.revision === undefined
+        ? await records.revisions.list(subject.id, limit)
+        : (one === undefined ? [] : [one]).slice(0, limit);
     const isSlim = subject.namespace === 'snap' && query.fields === undefined;
     const members = membersIn(isSlim ? slimSnapFields : query.fields);
     const numbers = found.map(({ revision }) => revision);

@@ -103,6 +103,7 @@ t.test('the newest hundred are listed, newest first, unless another number is as
   t.same(await numbers('?revision=0'), []);
   t.same(await numbers('?revision=121'), [], 'one that is not there is no refusal');
   t.same(await numbers('?revision=7&limit=5'), [7]);
+  t.same(await numbers('?revision=7&limit=0'), []);
 });
 
 t.test('no more than five hundred come at once', async (t) => {

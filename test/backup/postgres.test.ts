@@ -1,5 +1,6 @@
 // Backups of stores whose records are on a PostgreSQL server, and restores onto one: it is the same archive from either engine,
 // and either engine takes it.
+import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -173,7 +174,8 @@ t.test('killed at any of its steps, a restore onto a server leaves no store, and
   t.ok(all > 40, `${String(all)} steps`);
   await whole();
   let unfinished = 0;
-  for (const at of someOf(all, long ? 200 : 1)) {
+  // Behind the last steps there may be a store: one step of the first half shows what there is where it was not ended.
+  for (const at of long ? someOf(all, 200) : [randomInt(1, all >> 1), all]) {
     const { code } = await runKilledAt(t, at, line);
     const isStore = existsSync(join(data, 'larder.toml'));
     if (!isStore) {

@@ -136,7 +136,7 @@ t.test('every act is listed, under a name of its own', async (t) => {
   );
 });
 
-t.test('every file of tests runs once: alone, in one suite, or with those that need servers of others', (t) => {
+t.test('every file of tests runs once: alone, in one suite, or with those that need a browser or servers of others', (t) => {
   const root = join(import.meta.dirname, '..');
   const { include, exclude } = load(readFileSync(join(root, '.taprc'), 'utf8')) as Record<string, string[]>;
   const run = globSync(include!, { cwd: root, exclude: exclude! });

@@ -1,4 +1,5 @@
-// The tests that need servers of others, PostgreSQL, OpenStack Swift and nginx, or start several hosts: each in a process of its own.
+// The tests that need a browser or servers of others, PostgreSQL, OpenStack Swift and nginx, or start several hosts or workers: each
+// in a process of its own.
 //   npm run test:servers
 //   npm run test:servers -- hosts/killed     those whose names begin so
 import { join } from 'node:path';
@@ -15,6 +16,9 @@ const files = filesOf(
   'cli/@(postgres|postgres-upgrade).test.ts',
   'engine/full-disk.test.ts',
   'journeys/@(blobs-on-s3|from-the-bucket).test.ts',
+  'workers/@(ends|in-turn|killed|serving).test.ts',
+  'console/@(journey|pages).test.ts',
+  'pages.test.ts',
 );
 const named = process.argv.slice(2);
 const chosen = files.filter((file) => named.length === 0 || named.some((name) => file.startsWith(name)));

@@ -8,7 +8,7 @@ import type { Operation } from '#api/operation.ts';
 import { problems, type Shape } from '#api/schema.ts';
 import { grants, permissions } from '#domain/permission.ts';
 import { operations } from '#operations/index.ts';
-import { startStore, type Reply } from '#test/fixtures/appliance.ts';
+import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { bodyOf, inNoNamespace, needsToken, pathOf } from '#test/fixtures/requests.ts';
@@ -44,6 +44,25 @@ t.test('a record says who it is', (t) => {
   t.end();
 });
 
+/** What a build host has told of before. */
+async function toldOfBuilds({ post }: Client): Promise<Record<string, string>> {
+  const { id } = (await post('/v1/source', { name: 'hello', type: 'rockcraft' })).body;
+  const channel = { name: 'latest/edge', track: 'latest', risk: 'edge', branch: null };
+  const platform = { name: 'ubuntu', channel: '24.04', architectures: ['amd64'] };
+  const about = { 'commit-hash': 'c0ffee', 'craft-channel': channel, 'craft-revision': 7 };
+  const set = await post('/internal/v1/craft/buildsets', {
+    package: { id, name: 'hello', type: 'rockcraft', ...about, 'craft-version': '1.2' },
+    platforms: [platform],
+    triggers: [{ type: 'commit' }],
+    builds: [{ status: 'waiting', platform }],
+  });
+  const workflow = await post('/internal/v1/craft/commit-workflows', {
+    ...{ package: 'source/hello', status: null, buildsets: [] },
+    ...about,
+  });
+  return { buildset_id: set.body.id, commit_workflow_id: workflow.body.id };
+}
+
 t.test('every operation', async (t) => {
   const store = await startStore(t, switched(true));
   const ada = await store.as('ada');
@@ -60,6 +79,7 @@ t.test('every operation', async (t) => {
     charm_name: 'hello',
     brand_account_id: store.ids.ada,
     package_id: ids['snap'] ?? '',
+    ...(await toldOfBuilds(ada)),
   };
   const before = footprint(store.directory);
 

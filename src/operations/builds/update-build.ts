@@ -2,7 +2,7 @@ import { updateBuild as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentBuild } from './present.ts';
-import { buildHost, told } from './writer.ts';
+import { hostOfBuildSet, told } from './writer.ts';
 
 export const updateBuild = operation({
   name: 'update_build',
@@ -10,16 +10,15 @@ export const updateBuild = operation({
   path: '/internal/v1/craft/buildsets/:buildset_id/builds/:build_id',
   since: 0,
   summary: 'Tell what has become of a build; for build hosts.',
-  access: buildHost,
+  access: hostOfBuildSet,
   enabledBy: 'internal.build_records',
   body: 'UpdateBuildRequest',
   response: 'Build',
   refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
-    const { packageOfBuildSet, params, body, acts } = call;
+    const { package: subject, params, body, acts } = call;
     const { buildset_id: buildSetId, build_id: buildId } = params;
-    const subject = await packageOfBuildSet(buildSetId);
     const { status, errors } = body;
     const said = { ...(status !== undefined && { status }), ...(errors !== undefined && { errors }), ...told(body) };
     const build = { package: subject, buildSetId, buildId, told: said };

@@ -2,7 +2,7 @@ import { updateCommitWorkflow as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { buildHost } from './writer.ts';
+import { hostOfWorkflow } from './writer.ts';
 
 export const updateCommitWorkflow = operation({
   name: 'update_commit_workflow',
@@ -10,16 +10,15 @@ export const updateCommitWorkflow = operation({
   path: '/internal/v1/craft/commit-workflows/:commit_workflow_id',
   since: 0,
   summary: 'Tell what has become of a commit workflow; for build hosts.',
-  access: buildHost,
+  access: hostOfWorkflow,
   enabledBy: 'internal.build_records',
   body: 'UpdateCommitWorkflowRequest',
   response: 'CommitWorkflow',
   refuses: ['resource-not-found', 'conflict'],
 
   async handle(call) {
-    const { packageOfWorkflow, params, body, acts } = call;
+    const { package: subject, params, body, acts } = call;
     const id = params.commit_workflow_id;
-    const subject = await packageOfWorkflow(id);
     const { status, errors, buildsets } = body;
     const told = {
       ...(status !== undefined && { status }),

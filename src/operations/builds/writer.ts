@@ -1,7 +1,7 @@
 // What build hosts write, and whether they may: their tokens hold package-manage-revisions, and their accounts have a
 // part in the package.
 import { unknownBuild, unknownWorkflow } from '#acts/builds.ts';
-import { account, noPackage, nowhere, packageIn, partIn, type Access } from '#api/access.ts';
+import { account, noPackage, nowhere, packageIn, partIn, type Access, type Asked } from '#api/access.ts';
 import type { Channel as ChannelShape, UpdateBuildRequest } from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -17,38 +17,68 @@ export interface BuildHostEvidence {
   packageOfId(id: string): Promise<PublishedPackage>;
   /** By `namespace/name`. */
   packageNamed(text: string): Promise<PublishedPackage>;
-  /** The package of a build set. */
-  packageOfBuildSet(id: string): Promise<PublishedPackage>;
-  /** The package of a commit workflow. */
-  packageOfWorkflow(id: string): Promise<PublishedPackage>;
 }
 
 const holdsPermission = account('packages', permission);
 
+/** Whoever tells of something new, and says in the body what package it is of. */
 export const buildHost: Access<BuildHostEvidence> = {
   ...holdsPermission,
   async admit(asked) {
     const { principal } = await holdsPermission.admit(asked);
     const { records } = asked;
-    const writable = async (subject: PublishedPackage | undefined, unknown: Refusal): Promise<PublishedPackage> => {
-      if (subject !== undefined && (await partIn(principal, subject, permission, records))) return subject;
-      throw unknown;
-    };
-    const writableOf = async (kept: { packageId: string } | undefined, unknown: Refusal): Promise<PublishedPackage> =>
-      writable(kept && (await records.packages.byId(kept.packageId)), unknown);
     return {
       principal,
-      packageOfId: async (id) => writable(await records.packages.byId(id), unknownPackage(id)),
+      packageOfId: async (id) => writable(asked, principal, await records.packages.byId(id), unknownPackage(id)),
       async packageNamed(text) {
         const named = packageIn(text);
         if (named === undefined) throw noPackage(text);
-        return writable(await records.packages.find(named.namespace, named.name), nowhere(named));
+        return writable(asked, principal, await records.packages.find(named.namespace, named.name), nowhere(named));
       },
-      packageOfBuildSet: async (id) => writableOf(await records.buildSets.find(id), unknownBuild()),
-      packageOfWorkflow: async (id) => writableOf(await records.commitWorkflows.find(id), unknownWorkflow()),
     };
   },
 };
+
+/** The part in a package that a build host has told of something before, which the path names. */
+interface ToldBefore {
+  principal: Principal;
+  package: PublishedPackage;
+}
+
+const hostOf = (
+  find: (asked: Asked) => Promise<{ packageId: string } | undefined>,
+  unknown: () => Refusal,
+): Access<ToldBefore> => ({
+  ...holdsPermission,
+  async admit(asked) {
+    const { principal } = await holdsPermission.admit(asked);
+    const kept = await find(asked);
+    const subject = kept && (await asked.records.packages.byId(kept.packageId));
+    return { principal, package: await writable(asked, principal, subject, unknown()) };
+  },
+});
+
+/** Whoever may write about the package of the build set in the path; to everybody else there is no such build. */
+export const hostOfBuildSet = hostOf(
+  ({ records, params }) => records.buildSets.find(params['buildset_id'] ?? ''),
+  unknownBuild,
+);
+
+/** Whoever may write about the package of the commit workflow in the path; to everybody else there is none. */
+export const hostOfWorkflow = hostOf(
+  ({ records, params }) => records.commitWorkflows.find(params['commit_workflow_id'] ?? ''),
+  unknownWorkflow,
+);
+
+async function writable(
+  { records }: Pick<Asked, 'records'>,
+  principal: Principal,
+  subject: PublishedPackage | undefined,
+  unknown: Refusal,
+): Promise<PublishedPackage> {
+  if (subject !== undefined && (await partIn(principal, subject, permission, records))) return subject;
+  throw unknown;
+}
 
 const unknownPackage = (id: string): Refusal =>
   new Refusal(

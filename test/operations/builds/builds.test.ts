@@ -202,6 +202,27 @@ t.test('only those who have a part in the package write about it', async (t) => 
   );
 });
 
+t.test('who may not know of a build or a workflow cannot tell from what is said of his body', async (t) => {
+  const { store, host, id } = await withSource(t);
+  const bob = await store.as('bob');
+  const set = (await host.post('/internal/v1/craft/buildsets', buildSet(id))).body;
+  const workflow = { 'craft-revision': 1, 'craft-channel': edge, buildsets: [], status: null, 'commit-hash': null };
+  const made = (await host.post('/internal/v1/craft/commit-workflows', { package: 'source/hello', ...workflow })).body;
+  const build = `/internal/v1/craft/buildsets/${set.id}/builds/${set.builds[0].id}`;
+  const noBuild = `/internal/v1/craft/buildsets/nobodys/builds/none`;
+  for (const [his, none] of [
+    [build, noBuild],
+    [`/internal/v1/craft/commit-workflows/${made.id}`, '/internal/v1/craft/commit-workflows/nobodys'],
+  ] as const) {
+    for (const body of [{ status: 'running' }, { status: 7 }, { other: 1 }]) {
+      const [seen, unseen] = [await bob.patch(his, body), await bob.patch(none, body)];
+      t.match(seen, refused('resource-not-found', 404), JSON.stringify(body));
+      t.same(seen.body['error-list'], unseen.body['error-list'], 'as if it did not exist');
+    }
+    t.match(await host.patch(his, { status: 7 }), { status: 400 }, 'its own host is told what is wrong with it');
+  }
+});
+
 t.test('a package in the query that is none is refused, once the caller is known to be let in', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');

@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -33,5 +33,30 @@ t.test('what nothing came for in a day is removed, but for what a push of an ima
   store.clock.advance(1000);
   t.same(await job.run(), { swept: 2 }, 'the push has ended too, and a day has gone by');
   t.same(readdirSync(folder), []);
+  await blobs.close();
+});
+
+t.test('what is gone before it can be removed is no failure, and what cannot be removed is one', async (t) => {
+  const store = await startStore(t);
+  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  t.teardown(() => digests.close());
+  const { directory } = store;
+  const blobs = await diskBlobs({ directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });
+  const folder = join(directory, 'blobs/tmp');
+  for (const id of ['first', 'second', 'third']) writeFileSync(join(folder, id), 'half');
+  const swept = await blobs.sweepTemporary(async (id, changed) => {
+    // Another process of the store sweeps too, and was quicker: before it is looked at, and after.
+    if (id === 'first') rmSync(join(folder, id));
+    t.equal((await changed()) === undefined, id === 'first');
+    if (id === 'second') rmSync(join(folder, id));
+    return false;
+  });
+  t.equal(swept, 1);
+  t.same(readdirSync(folder), []);
+  mkdirSync(join(folder, 'a-folder'));
+  await t.rejects(
+    blobs.sweepTemporary(() => false),
+    { code: /^(?:EISDIR|EPERM)$/ },
+  );
   await blobs.close();
 });

@@ -198,20 +198,15 @@ export class Receiver {
   /** Removes temporary files that nobody receives any more; how many. */
   async sweep(isLive: IsLive): Promise<number> {
     const { contents, files } = this.#parts;
-    let removed = 0;
+    let count = 0;
     for (const id of await readdir(contents.temporary)) {
       const path = join(contents.temporary, id);
-      const changed = (): Promise<Date | undefined> =>
-        stat(path).then(
-          ({ mtime }) => mtime,
-          () => undefined,
-        );
+      const changed = (): Promise<Date | undefined> => stat(path).then(({ mtime }) => mtime, unlessGone);
       if (this.#underWay.has(id) || (await isLive(id, changed))) continue;
-      await unlink(path);
-      removed += 1;
+      if (await removed(path)) count += 1;
     }
-    if (removed > 0) await files.syncFolder(contents.temporary);
-    return removed;
+    if (count > 0) await files.syncFolder(contents.temporary);
+    return count;
   }
 
   async #fill(
@@ -340,4 +335,20 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
 
 function tooLarge(limit: number): Refusal {
   return new Refusal('request-too-large', `The file is larger than the ${limit} bytes this store accepts.`);
+}
+
+/** What somebody else has taken away meanwhile is as it should be; whatever else cannot be done is told. */
+function unlessGone(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
+
+/** Whether it was there to be removed. */
+async function removed(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    unlessGone(error);
+    return false;
+  }
 }

@@ -9,7 +9,8 @@ import { json } from './sent.ts';
 export const notModified = { 304: 'The answer is still the one of the digest that If-None-Match names.' };
 
 /** A cache between must not give one device what another one may have. */
-export const ofDevice = 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store';
+export const ofDevice =
+  'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store, X-Ubuntu-Store';
 
 /** Nor what is for another architecture. */
 export const ofArchitecture = `Snap-Device-Architecture, X-Ubuntu-Architecture, ${ofDevice}`;

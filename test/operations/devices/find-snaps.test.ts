@@ -159,7 +159,7 @@ t.test('a client that has the answer is told so, and members are those that were
   const etag = first.headers.get('etag')!;
   t.equal(first.headers.get('cache-control'), 'max-age=60');
   const decides =
-    'Snap-Device-Architecture, X-Ubuntu-Architecture, Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store';
+    'Snap-Device-Architecture, X-Ubuntu-Architecture, Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store, X-Ubuntu-Store';
   t.equal(first.headers.get('vary'), decides);
   const info = await store.anyone.get('/v2/snaps/info/hello', deviceHeaders());
   t.equal(info.headers.get('content-type'), 'application/json');

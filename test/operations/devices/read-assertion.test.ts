@@ -64,7 +64,7 @@ t.test(
       t.match(Object.fromEntries(reply.headers), {
         'content-type': mediaType,
         'cache-control': 'max-age=300',
-        vary: 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store',
+        vary: 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store, X-Ubuntu-Store',
         'snap-store-version': '60',
         etag: /^"[0-9a-f]{64}"$/,
       });

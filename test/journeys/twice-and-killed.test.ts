@@ -7,6 +7,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
+import { latestTimeName } from '#acts/clock.ts';
+import { recordsProven } from '#acts/integrity.ts';
 import { copyRecords } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
 import { openRecords } from '#data/records.ts';
@@ -54,7 +56,13 @@ function held(directory: string): Record<string, number> {
   const rows = Object.entries(footprint(directory)).filter(
     (row): row is [string, number] => typeof row[1] === 'number' && !others.test(row[0]),
   );
-  return Object.fromEntries([...rows, ...acts.map(({ action, times }) => [`act ${action}`, times] as const)]);
+  // Nor does an operation bring about that the records are proven, or that the time of the last hour is remembered.
+  const appliance = rowsIn<{ rows: number }>(
+    directory,
+    `SELECT COUNT(*) AS rows FROM appliance WHERE name NOT IN ('${recordsProven}', '${latestTimeName}')`,
+  )[0]!.rows;
+  const done = acts.map(({ action, times }) => [`act ${action}`, times] as const);
+  return Object.fromEntries([...rows, ['appliance', appliance], ...done]);
 }
 
 const difference = (before: Record<string, number>, after: Record<string, number>): Record<string, number> =>

@@ -393,6 +393,10 @@ t.test('without its marker nothing is believed to be absent', async (t) => {
   t.match(await whyNot(blobs), /larder-store.json, is not in .* any more/);
   await remove(placeOf(sha3_384));
   await t.rejects(listed(blobs.list()), unavailable, 'nor is it empty');
+  const ofAnother = Buffer.from(`${JSON.stringify({ larder: 1, store: 'store-of-bob' })}\n`);
+  await write('larder-store.json', ofAnother);
+  for (const asked of calls) await t.rejects(asked(), unavailable);
+  t.match(await whyNot(blobs), /it belongs to another store/, 'nor is the place of another store ours');
   await write('larder-store.json', marker);
   t.match(await blobs.put(Buffer.from('more'), { id: 'u3' }), { size: 4 });
   await blobs.remove(sha3(Buffer.from('more')));

@@ -49,6 +49,8 @@ export class Bucket {
   readonly #memory = new PartMemory();
   /** Whether the marker was there when it was last looked for; where it is not, nothing is taken in. */
   isMarked = true;
+  /** Which store's it is, and what the server called its marker when it was last read; nothing before it has been opened. */
+  ownMarker: { store: string; etag: string } | undefined;
 
   private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
     [this.address, this.requests, this.#sizes, this.#close] = [address, requests, sizes, close];

@@ -31,6 +31,7 @@ export async function openMarker(bucket: Bucket, { store, isNew }: Opening): Pro
   try {
     const found = (await ownMarker(bucket, store)) ?? (await makeMarker(bucket, store, isNew));
     if (found.store !== store) throw notOurs(bucket);
+    bucket.ownMarker = { store, etag: found.etag };
     return found;
   } catch (error) {
     throw cannotOpen(bucket.address, error);
@@ -56,7 +57,7 @@ export async function ownMarker(bucket: Bucket, store: string) {
 }
 
 /** Whose the place is; nothing where nobody has marked it. */
-async function readMarker(bucket: Bucket): Promise<{ store: string; isMd5: boolean } | undefined> {
+async function readMarker(bucket: Bucket): Promise<{ store: string; etag: string; isMd5: boolean } | undefined> {
   const there = await bucket.read(markerKey);
   if (there === undefined) return undefined;
   const { found, body } = there;
@@ -69,7 +70,8 @@ async function readMarker(bucket: Bucket): Promise<{ store: string; isMd5: boole
   const text = Buffer.concat(chunks);
   const store = storeIn(text);
   if (store === undefined) throw notLarders(bucket);
-  return { store, isMd5: createHash('md5').update(text).digest('hex') === found.etag };
+  const { etag } = found;
+  return { store, etag, isMd5: createHash('md5').update(text).digest('hex') === etag };
 }
 
 function storeIn(text: Buffer): string | undefined {
@@ -145,7 +147,18 @@ export async function mustFindMarker(bucket: Bucket, how?: { signal: AbortSignal
       `the marker of the store, ${markerKey}, is not in ${placeOf(bucket.address)} any more, so somebody has removed what was there; if the files are still there, run 'larder bucket accept', and if it is empty, fetch them from a backup with 'larder restore FILE --missing'`,
     );
   }
+  await refuseMarkerOfOthers(bucket, found);
   return found;
+}
+
+/** A marker that is another object than the one that was read may be another store's: a place restored or named anew below one that serves. */
+async function refuseMarkerOfOthers(bucket: Bucket, { etag }: Found): Promise<void> {
+  const own = bucket.ownMarker;
+  if (own === undefined || own.etag === etag) return;
+  bucket.isMarked = false;
+  const found = await ownMarker(bucket, own.store);
+  bucket.isMarked = found !== undefined;
+  if (found !== undefined) bucket.ownMarker = { store: own.store, etag: found.etag };
 }
 
 /** The same, and where the server refuses it the error says why: an answer to HEAD has no words, and one to GET has. */

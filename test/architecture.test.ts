@@ -136,19 +136,22 @@ t.test('every act is listed, under a name of its own', async (t) => {
   );
 });
 
-t.test('every file of tests runs once: alone, in one suite, or with those that need a browser or servers of others', (t) => {
-  const root = join(import.meta.dirname, '..');
-  const { include, exclude } = load(readFileSync(join(root, '.taprc'), 'utf8')) as Record<string, string[]>;
-  const run = globSync(include!, { cwd: root, exclude: exclude! });
-  const filesIn = (suite: string): string[] => {
-    const patterns = [...readFileSync(join(root, suite), 'utf8').matchAll(/'([^']+\.test\.ts)'/g)];
-    return filesOf(...patterns.map(([, pattern = '']) => pattern)).map((file) => `test/${file}`);
-  };
-  const inSuites = run.filter((file) => file.startsWith('test/suites/')).flatMap(filesIn);
-  const withServers = filesIn('test/servers.ts');
-  t.ok(withServers.length > 0);
-  const alone = run.filter((file) => !file.startsWith('test/suites/'));
-  t.ok(inSuites.length > alone.length);
-  t.strictSame([...alone, ...inSuites, ...withServers].sort(), globSync('test/**/*.test.ts', { cwd: root }).sort());
-  t.end();
-});
+t.test(
+  'every file of tests runs once: alone, in one suite, or with those that need a browser or servers of others',
+  (t) => {
+    const root = join(import.meta.dirname, '..');
+    const { include, exclude } = load(readFileSync(join(root, '.taprc'), 'utf8')) as Record<string, string[]>;
+    const run = globSync(include!, { cwd: root, exclude: exclude! });
+    const filesIn = (suite: string): string[] => {
+      const patterns = [...readFileSync(join(root, suite), 'utf8').matchAll(/'([^']+\.test\.ts)'/g)];
+      return filesOf(...patterns.map(([, pattern = '']) => pattern)).map((file) => `test/${file}`);
+    };
+    const inSuites = run.filter((file) => file.startsWith('test/suites/')).flatMap(filesIn);
+    const withServers = filesIn('test/servers.ts');
+    t.ok(withServers.length > 0);
+    const alone = run.filter((file) => !file.startsWith('test/suites/'));
+    t.ok(inSuites.length > alone.length);
+    t.strictSame([...alone, ...inSuites, ...withServers].sort(), globSync('test/**/*.test.ts', { cwd: root }).sort());
+    t.end();
+  },
+);

@@ -11,6 +11,7 @@
 // it had promised to write; trying again would only seem to work, so the store stops.
 import { hash } from 'node:crypto';
 import { open as openFile, rename, stat } from 'node:fs/promises';
+import { noRoom } from '#domain/disk-full.ts';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
 import type { Blobs, Loan } from './blobs.ts';
@@ -23,7 +24,7 @@ import { PieceMemory, SentContent } from './disk/sending.ts';
 import { Places, type PlaceOptions } from './places.ts';
 import { createProofs, type Proofs } from './proofs.ts';
 import { onlyOne, type Shares } from './shares.ts';
-import { DiskSpace, diskBytes, diskFull, freeBytes } from './space.ts';
+import { DiskSpace, diskBytes, freeBytes } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
   /** Sets the ballast aside where there is room for it; false when there is none. Call it when the store is ready. */
@@ -87,7 +88,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
         const claim = await room.claim((await stat(file)).size);
         await contents
           .addToQuarantine(sha3_384, file)
-          .catch((error: unknown) => Promise.reject(isFull(error) ? diskFull() : (error as Error)))
+          .catch((error: unknown) => Promise.reject(isFull(error) ? noRoom() : (error as Error)))
           .finally(() => claim.release());
       },
     },

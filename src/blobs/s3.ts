@@ -14,6 +14,7 @@ import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
+import { noRoom } from '#domain/disk-full.ts';
 import { after, days, minutes, seconds } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
@@ -34,7 +35,7 @@ import { Reading } from './s3/reading.ts';
 import { ownRemovals, type Removals } from './s3/removals.ts';
 import { asked, type Traffic } from './s3/requests.ts';
 import { onlyOne } from './shares.ts';
-import { diskBytes, diskFull, DiskSpace, freeBytes, type Space } from './space.ts';
+import { diskBytes, DiskSpace, freeBytes, type Space } from './space.ts';
 
 export interface S3Blobs extends DiskBlobs {
   traffic(): Traffic;
@@ -185,6 +186,6 @@ async function lent(contents: S3Contents, bucket: Bucket, room: Space, key: stri
     return { file, release };
   } catch (error) {
     await release();
-    throw isFull(error) ? diskFull() : error;
+    throw isFull(error) ? noRoom() : error;
   }
 }

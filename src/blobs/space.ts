@@ -6,8 +6,8 @@
 // row follows now and then: what it says too much errs on the safe side.
 import { statfsSync } from 'node:fs';
 
+import { noRoom } from '#domain/disk-full.ts';
 import { limit } from '#domain/limit.ts';
-import { Refusal } from '#domain/refusal.ts';
 import { heldOf, type Shares } from './shares.ts';
 
 /** The space one upload was promised. */
@@ -32,16 +32,6 @@ export interface Space {
 const stride = 64 * 1024 * 1024;
 /** A share that is larger than it need be by so much is made smaller. */
 const tooMuch = 4 * stride;
-/** Seconds after which trying again makes sense: an administrator has to make room first. */
-const retryAfter = 300;
-
-export function diskFull(): Refusal {
-  return new Refusal(
-    'insufficient-storage',
-    'The store has not enough free space for this; try again later.',
-    retryAfter,
-  );
-}
 
 /** Bytes that an unprivileged process may still write on the file system of `directory`. */
 export function freeBytes(directory: string): number {
@@ -94,7 +84,7 @@ export class DiskSpace implements Space {
   }
 
   mustFit(expected: number | undefined, there = 0): void {
-    if (this.#room() < this.#owed() + owedTo({ promised: expected ?? there, written: there })) throw diskFull();
+    if (this.#room() < this.#owed() + owedTo({ promised: expected ?? there, written: there })) throw noRoom();
   }
 
   async claim(expected: number | undefined, there = 0): Promise<SpaceClaim> {
@@ -120,7 +110,7 @@ export class DiskSpace implements Space {
   #promise(claim: Claim, bytes: number): Promise<void> {
     return this.#inTurn(async () => {
       const needed = (): number => this.#owed() - owedTo(claim) + owedTo({ ...claim, promised: bytes });
-      if (this.#room() < needed() || !(await this.#has(needed))) throw diskFull();
+      if (this.#room() < needed() || !(await this.#has(needed))) throw noRoom();
       claim.promised = bytes;
       this.#claims.add(claim);
       await this.#shrink();

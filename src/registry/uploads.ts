@@ -2,7 +2,7 @@
 // come stands in the records; the bytes lie in one file. What was not finished does not outlive the store; clients begin
 // again then.
 import type { Chunks } from '#blobs/blobs.ts';
-import { diskFull } from '#blobs/space.ts';
+import { noRoom } from '#domain/disk-full.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
@@ -61,7 +61,7 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
       };
       // Whoever has too many is refused before he costs anything; several may come at once.
       await refuseBeyond(records.registryUploads);
-      if (!(await parts.hasRoom())) throw diskFull();
+      if (!(await parts.hasRoom())) throw noRoom();
       await records.passing(async (tx) => {
         await refuseBeyond(tx.registryUploads);
         await tx.registryUploads.begin({ id, repository, accountId: sender.accountId, endsAt: parts.ending() });
@@ -155,7 +155,7 @@ class UnderWay implements BlobUpload {
   async #begin(): Promise<Sending> {
     if (!(await this.#parts.hasRoom())) {
       await this.abandon();
-      throw diskFull();
+      throw noRoom();
     }
     const stop = await this.#parts.send(this.id, this.size);
     return { receiving: await this.#parts.take(this.id, this.size, this.#sender), stop };

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { noRoom } from '#domain/disk-full.ts';
 import { Refusal } from '#domain/refusal.ts';
 import {
   LeftToOthers,
@@ -18,7 +19,7 @@ import { copyRanges, CutOff } from '../copying.ts';
 import type { FileRange, FileRanges } from '../file-ranges.ts';
 import type { DigestPool } from '../digests.ts';
 import type { Places } from '../places.ts';
-import { diskFull, type Space, type SpaceClaim } from '../space.ts';
+import type { Space, SpaceClaim } from '../space.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
 import { Together } from './together.ts';
@@ -313,7 +314,7 @@ export class Receiver {
     try {
       return await work(join(contents.temporary, id));
     } catch (error) {
-      throw isFull(error) ? diskFull() : error;
+      throw isFull(error) ? noRoom() : error;
     } finally {
       this.#underWay.delete(id);
     }

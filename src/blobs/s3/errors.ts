@@ -1,7 +1,7 @@
 // What a server of S3 says when it does not do what it is asked, and what a person is told of it. An error is never proof that
 // content is damaged, and that an object is not there is believed only where the marker of the store is (see marker.ts).
+import { noRoom } from '#domain/disk-full.ts';
 import { away, because, Refusal } from '#domain/refusal.ts';
-import { diskFull } from '../space.ts';
 import { placeOf, type BucketAddress } from './address.ts';
 
 /** What is asked of a server cannot be had from it; why, in one sentence. */
@@ -68,7 +68,7 @@ export const unavailable = (cause: unknown): Refusal =>
 export function forCaller(error: unknown): unknown {
   if (!isOfServer(error)) return error;
   if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {
-    return because(error, diskFull());
+    return because(error, noRoom());
   }
   return isForbidden(error) ? forbidden(error) : unavailable(error);
 }

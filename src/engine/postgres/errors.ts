@@ -1,5 +1,5 @@
 // What PostgreSQL says when it does not do what it is asked, and what a person is told of it.
-import { diskFull } from '../disk-full.ts';
+import { diskFull } from '#domain/disk-full.ts';
 import { away, because, Refusal } from '#domain/refusal.ts';
 import { placeOf, type PostgresAddress } from './address.ts';
 

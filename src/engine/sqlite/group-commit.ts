@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import SQLite from 'better-sqlite3';
 
 import type { Queries } from '../database.ts';
-import { diskFull } from '../disk-full.ts';
+import { diskFull } from '#domain/disk-full.ts';
 import { heldTooLong } from '../held.ts';
 import { whileOpen } from '../while-open.ts';
 import { isDiskFailure, isFull } from './disk-errors.ts';

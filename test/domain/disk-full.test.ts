@@ -1,0 +1,16 @@
+// A full disk is told alike, whatever was to be written on it.
+import t from 'tap';
+
+import { diskFull, noRoom } from '#domain/disk-full.ts';
+
+t.test('what a disk does not take is refused with one code and one patience, by whichever disk', (t) => {
+  const cause = new Error('SQLITE_FULL');
+  const refusals = [noRoom(), diskFull(cause), diskFull(cause, 'The disk of the database')];
+  for (const refusal of refusals) t.match(refusal, { code: 'insufficient-storage', retryAfter: 300 });
+  t.match(
+    refusals.map(({ message }) => message),
+    [/^The store has not enough free space/, /^The disk of the store is full/, /^The disk of the database is full/],
+  );
+  t.equal(refusals[1]!.cause, cause);
+  t.end();
+});

@@ -119,8 +119,8 @@ export const inventory = (db: Reading) => ({
   figuresOf: async (packageId: string) =>
     (await db.get<Figures>(sql`
       SELECT (SELECT released_at FROM past_releases WHERE package_id = ${packageId} ORDER BY seq DESC LIMIT 1) AS "releasedAt",
-        coalesce((SELECT revisions FROM package_figures WHERE package_id = ${packageId}), 0) AS revisions,
-        coalesce((SELECT bytes FROM package_figures WHERE package_id = ${packageId}), 0) AS bytes`))!,
+        revisions, bytes
+      FROM packages WHERE id = ${packageId}`))!,
 
   /** Brands in the order of their accounts' ids, behind one of them. */
   brands: (after: string, limit: number) =>
@@ -264,7 +264,7 @@ const listedColumns = columns`
   package.id, namespace, name, type, private, status, package.created_at AS "createdAt",
   package.publisher_id AS "publisherId", username,
   (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1) AS "releasedAt",
-  coalesce(figures.revisions, 0) AS revisions, coalesce(figures.bytes, 0) AS bytes`;
+  revisions, bytes`;
 
 /** The next packages with all that is told of them, each found once: half the cost of finding them by their ids again. */
 const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Range, limit: number) =>
@@ -273,14 +273,12 @@ const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Ra
         SELECT ${listedColumns}
         FROM packages AS package
         CROSS JOIN accounts
-        LEFT JOIN package_figures AS figures ON figures.package_id = package.id
         WHERE accounts.id = package.publisher_id AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
         ORDER BY namespace, name LIMIT ${limit}`)
     : db.all<InventoryPackage>(sql`
         SELECT ${listedColumns}
         FROM packages AS package
         CROSS JOIN accounts
-        LEFT JOIN package_figures AS figures ON figures.package_id = package.id
         WHERE accounts.id = package.publisher_id AND package.publisher_id = ${publisher}
           AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
         ORDER BY namespace, name LIMIT ${limit}`);
@@ -290,7 +288,6 @@ const pick = (db: Reading, ids: string[], wanted: Range & Picked, limit: number)
   db.all<InventoryPackage>(sql`
     SELECT ${listedColumns}
     FROM packages AS package
-    LEFT JOIN package_figures AS figures ON figures.package_id = package.id
     CROSS JOIN accounts
     WHERE accounts.id = package.publisher_id AND package.id IN ${list(ids)}
       AND (namespace, name) > (${wanted.from.namespace}, ${wanted.from.name}) AND namespace <= ${wanted.last}
@@ -300,5 +297,5 @@ const pick = (db: Reading, ids: string[], wanted: Range & Picked, limit: number)
         OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))
       AND (${wanted.quietSince} IS NULL OR ${wanted.quietSince} > coalesce(
         (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1), ''))
-      AND (${wanted.atLeast} IS NULL OR coalesce(figures.bytes, 0) >= ${wanted.atLeast})
+      AND (${wanted.atLeast} IS NULL OR bytes >= ${wanted.atLeast})
     ORDER BY namespace, name LIMIT ${limit}`);

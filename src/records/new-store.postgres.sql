@@ -422,7 +422,7 @@ CREATE TABLE packages (
   default_track TEXT COLLATE "C",
   links         TEXT COLLATE "C" NOT NULL,
   icon          TEXT COLLATE "C",
-  created_at    TEXT COLLATE "C" NOT NULL, manual_review BIGINT NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT COLLATE "C" NOT NULL DEFAULT '[]',
+  created_at    TEXT COLLATE "C" NOT NULL, manual_review BIGINT NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT COLLATE "C" NOT NULL DEFAULT '[]', revisions BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0,
   UNIQUE (namespace, name)
 );
 CREATE TABLE passing_codes (
@@ -1124,6 +1124,7 @@ INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
+INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1241,6 +1242,8 @@ CREATE FUNCTION device_grants_changed() RETURNS trigger LANGUAGE plpgsql AS $$ B
 CREATE TRIGGER device_grants_changed AFTER UPDATE ON device_grants FOR EACH ROW EXECUTE FUNCTION device_grants_changed();
 CREATE FUNCTION device_grants_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'device_grants'; RETURN OLD; END $$;
 CREATE TRIGGER device_grants_removed AFTER DELETE ON device_grants FOR EACH ROW EXECUTE FUNCTION device_grants_removed();
+CREATE FUNCTION figures_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE packages SET revisions = NEW.revisions, bytes = NEW.bytes WHERE id = NEW.package_id; RETURN NEW; END $$;
+CREATE TRIGGER figures_changed AFTER UPDATE OF revisions, bytes ON package_figures FOR EACH ROW EXECUTE FUNCTION figures_changed();
 CREATE FUNCTION image_blob_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO touched_contents VALUES (NEW.package_id, NEW.sha3_384); RETURN NEW; END $$;
 CREATE TRIGGER image_blob_added AFTER INSERT ON image_blobs FOR EACH ROW EXECUTE FUNCTION image_blob_added();
 CREATE FUNCTION image_blob_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO touched_contents VALUES (OLD.package_id, OLD.sha3_384); RETURN OLD; END $$;
@@ -1292,7 +1295,7 @@ CREATE TRIGGER package_renamed AFTER UPDATE OF id ON packages FOR EACH ROW EXECU
 CREATE FUNCTION packages_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count + 1 WHERE noun = 'packages'; RETURN NEW; END $$;
 CREATE TRIGGER packages_added AFTER INSERT ON packages FOR EACH ROW EXECUTE FUNCTION packages_added();
 CREATE FUNCTION packages_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; RETURN NEW; END $$;
-CREATE TRIGGER packages_changed AFTER UPDATE ON packages FOR EACH ROW EXECUTE FUNCTION packages_changed();
+CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, icon, created_at, manual_review, edited ON packages FOR EACH ROW EXECUTE FUNCTION packages_changed();
 CREATE FUNCTION packages_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count - 1 WHERE noun = 'packages'; RETURN OLD; END $$;
 CREATE TRIGGER packages_removed AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION packages_removed();
 CREATE FUNCTION proposals_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'proposals'; RETURN NEW; END $$;

@@ -424,7 +424,7 @@ CREATE TABLE packages (
   default_track TEXT,
   links         TEXT NOT NULL,
   icon          TEXT,
-  created_at    TEXT NOT NULL, manual_review INTEGER NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT NOT NULL DEFAULT '[]',
+  created_at    TEXT NOT NULL, manual_review INTEGER NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT NOT NULL DEFAULT '[]', revisions INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0,
   UNIQUE (namespace, name)
 );
 CREATE TABLE passing_codes (
@@ -1061,6 +1061,7 @@ INSERT INTO migrations (name) VALUES ('0083-made-texts');
 INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
+INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1152,6 +1153,9 @@ CREATE TRIGGER deltas_removed AFTER DELETE ON passing_deltas BEGIN UPDATE noun_v
 CREATE TRIGGER device_grants_added AFTER INSERT ON device_grants BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'device_grants'; END;
 CREATE TRIGGER device_grants_changed AFTER UPDATE ON device_grants BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'device_grants'; END;
 CREATE TRIGGER device_grants_removed AFTER DELETE ON device_grants BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'device_grants'; END;
+CREATE TRIGGER figures_changed AFTER UPDATE OF revisions, bytes ON package_figures BEGIN
+  UPDATE packages SET revisions = NEW.revisions, bytes = NEW.bytes WHERE id = NEW.package_id;
+END;
 CREATE TRIGGER image_blob_added AFTER INSERT ON image_blobs BEGIN
   INSERT INTO touched_contents VALUES (NEW.package_id, NEW.sha3_384);
 END;
@@ -1207,7 +1211,7 @@ CREATE TRIGGER package_renamed AFTER UPDATE OF id ON packages WHEN NEW.id <> OLD
   UPDATE package_figures SET package_id = NEW.id WHERE package_id = OLD.id;
 END;
 CREATE TRIGGER packages_added AFTER INSERT ON packages BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count + 1 WHERE noun = 'packages'; END;
-CREATE TRIGGER packages_changed AFTER UPDATE ON packages BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; END;
+CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, icon, created_at, manual_review, edited ON packages BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; END;
 CREATE TRIGGER packages_removed AFTER DELETE ON packages BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count - 1 WHERE noun = 'packages'; END;
 CREATE TRIGGER proposals_added AFTER INSERT ON proposals BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'proposals'; END;
 CREATE TRIGGER proposals_changed AFTER UPDATE ON proposals BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'proposals'; END;

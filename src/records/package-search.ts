@@ -66,13 +66,12 @@ export const packageSearch = (db: Reading) => ({
     const { namespace, of } = wanted;
     const found = await db.all<{ id: string }>(sql`
       SELECT looked.id FROM (
-        SELECT ${lookedAt}, publisher_id FROM packages
+        SELECT ${lookedAt}, publisher_id, bytes FROM packages
         WHERE (namespace, name) > (${namespace ?? ''}, '') AND namespace <= ${namespace ?? '~'}
           AND (${of} IS NULL OR publisher_id = ${of}
             OR id IN (SELECT package_id FROM collaborators WHERE account_id = ${of}))
         ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
       JOIN accounts ON accounts.id = looked.publisher_id
-      LEFT JOIN package_figures AS figures ON figures.package_id = looked.id
       LEFT JOIN (
         SELECT package_id, count(*) AS uploads
         FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${mostWaiting}) AS unsettled
@@ -81,8 +80,8 @@ export const packageSearch = (db: Reading) => ({
       ORDER BY
         CASE ${order} WHEN 'name' THEN name WHEN 'publisher' THEN username END,
         CASE ${order} WHEN '-kind' THEN namespace WHEN '-name' THEN name WHEN '-publisher' THEN username END DESC,
-        CASE ${order} WHEN 'waiting' THEN coalesce(uploads, 0) WHEN 'size' THEN coalesce(bytes, 0) END,
-        CASE ${order} WHEN '-waiting' THEN coalesce(uploads, 0) WHEN '-size' THEN coalesce(bytes, 0) END DESC,
+        CASE ${order} WHEN 'waiting' THEN coalesce(uploads, 0) WHEN 'size' THEN bytes END,
+        CASE ${order} WHEN '-waiting' THEN coalesce(uploads, 0) WHEN '-size' THEN bytes END DESC,
         namespace, name
       LIMIT ${limit} OFFSET ${offset}`);
     const places = new Map(found.map(({ id }, at) => [id, at]));
@@ -136,10 +135,9 @@ async function shown(db: Reading, found: readonly { id: string }[]): Promise<Fou
   const ids = found.map(({ id }) => id);
   const rows = await db.all<Omit<FoundPackage, 'waiting' | 'stable'>>(sql`
     SELECT package.id, title, namespace, name, type, private, package.publisher_id AS "publisherId", username,
-      coalesce(figures.bytes, 0) AS bytes
+      bytes
     FROM packages AS package
     JOIN accounts ON accounts.id = package.publisher_id
-    LEFT JOIN package_figures AS figures ON figures.package_id = package.id
     WHERE package.id IN ${list(ids)} ORDER BY namespace, name`);
   const waiting = await db.all<{ packageId: string; uploads: number }>(sql`
     SELECT package_id AS "packageId", count(*) AS uploads

@@ -99,6 +99,10 @@ const figures: Record<string, [kept: string, counted: string]> = {
     'SELECT package_id, revisions FROM package_figures WHERE revisions > 0 ORDER BY 1',
     `SELECT package_id, count(*) AS revisions FROM revisions WHERE deleted_at IS NULL GROUP BY package_id ORDER BY 1`,
   ],
+  'what lists show': [
+    'SELECT id, revisions, bytes FROM packages WHERE revisions > 0 OR bytes > 0 ORDER BY 1',
+    'SELECT package_id AS id, revisions, bytes FROM package_figures WHERE revisions > 0 OR bytes > 0 ORDER BY 1',
+  ],
   'bytes of publishers': [
     'SELECT publisher_id, bytes FROM publisher_figures WHERE bytes > 0 ORDER BY 1',
     `SELECT publisher_id, sum(size) AS bytes

@@ -189,20 +189,20 @@ export const inventory = (db: Reading) => ({
   /** The packages for which most lies on the disk. */
   largestPackages: (limit: number) =>
     db.all<Use>(sql`
-      SELECT namespace || '/' || name AS owner, 1 AS packages, bytes
+      SELECT namespace || '/' || name AS owner, 1 AS packages, largest.bytes
       FROM (SELECT package_id, bytes FROM package_figures WHERE bytes > 0 ORDER BY bytes DESC, package_id DESC LIMIT ${limit})
         AS largest
       JOIN packages ON packages.id = package_id
-      ORDER BY bytes DESC, owner`),
+      ORDER BY largest.bytes DESC, owner`),
 
   /** The same with their ids. */
   largestById: (limit: number) =>
     db.all<Use & { id: string }>(sql`
-      SELECT package_id AS id, namespace || '/' || name AS owner, 1 AS packages, bytes
+      SELECT package_id AS id, namespace || '/' || name AS owner, 1 AS packages, largest.bytes
       FROM (SELECT package_id, bytes FROM package_figures WHERE bytes > 0 ORDER BY bytes DESC, package_id DESC LIMIT ${limit})
         AS largest
       JOIN packages ON packages.id = package_id
-      ORDER BY bytes DESC, owner`),
+      ORDER BY largest.bytes DESC, owner`),
 
   /** The publishers for whom most lies on the disk; what several of one publisher's packages share counts once. */
   largestPublishers: (limit: number) =>

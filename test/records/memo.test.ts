@@ -186,6 +186,15 @@ t.test('what passes and what is noted lets nothing be forgotten, however often',
 /** The audit log is added to, and nothing else; with it comes every new account. */
 const eventsOf: Record<string, string[]> = { audit: ['INSERT'], accounts: ['UPDATE', 'DELETE'] };
 
+/** What a table repeats of another, whose version is raised with it. */
+const unheard: Record<string, string[]> = { packages: ['revisions', 'bytes'] };
+
+const columnsOf = (db: SQLite.Database, table: string): string[] =>
+  db
+    .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?)')
+    .all(table)
+    .map(({ name }) => name);
+
 t.test('what is remembered says which tables it is made of', onSqlite, async (t) => {
   const { store, asked, records } = await watched(t);
   const askings = {
@@ -217,10 +226,14 @@ t.test('what is remembered says which tables it is made of', onSqlite, async (t)
         .all(noun)
         .map((trigger) => trigger.sql);
       for (const event of eventsOf[noun] ?? ['INSERT', 'UPDATE', 'DELETE']) {
-        const raises = new RegExp(`AFTER ${event} ON ${noun} .* noun_versions .* noun = '${noun}'`);
-        t.ok(
-          triggers.some((text) => raises.test(text)),
-          `${name}: ${event} on ${noun}`,
+        const raises = new RegExp(`AFTER ${event}(?: OF ([\\w, ]+))? ON ${noun} .* noun_versions .* noun = '${noun}'`);
+        const [found] = triggers.flatMap((text) => [...text.matchAll(new RegExp(raises, 'g'))]);
+        t.ok(found, `${name}: ${event} on ${noun}`);
+        const heard = found?.[1]?.split(', ') ?? columnsOf(db, noun);
+        t.same(
+          columnsOf(db, noun).filter((column) => !heard.includes(column)),
+          event === 'UPDATE' ? (unheard[noun] ?? []) : [],
+          `${name}: ${event} of any column of ${noun}`,
         );
       }
     }

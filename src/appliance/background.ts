@@ -31,6 +31,7 @@ import { sealAudit } from '#jobs/seal-audit.ts';
 import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { sweepTemporary } from '#jobs/sweep-temporary.ts';
+import type { OwnLeases } from '#shared/leases.ts';
 import { oneOfMany } from '#shared/one-of-many.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';
@@ -112,6 +113,7 @@ export async function startBackground(
   );
   await endsWith(parts, watching);
   const scrub = keepsAll(options) ? await startScrubbing(parts, storage, current) : scrubbedElsewhere;
+  await holdsUntil(parts, leases);
   return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
 
@@ -134,6 +136,16 @@ const endsWith = (parts: Parts, watching: AbortController): Promise<AbortControl
     () => watching,
     (started) => {
       started.abort();
+    },
+  );
+
+/** What holds leases ends one after the other, and gives them back together. */
+const holdsUntil = (parts: Parts, leases: OwnLeases): Promise<OwnLeases> =>
+  parts.start(
+    'held',
+    () => leases,
+    (own) => {
+      own.end();
     },
   );
 

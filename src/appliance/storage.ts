@@ -22,7 +22,7 @@ import { readConfig, type Config } from '#src/config.ts';
 import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
-import { createLeases, type Leases } from '#shared/leases.ts';
+import { createLeases, type OwnLeases } from '#shared/leases.ts';
 import { newHolder, otherHosts, serveBeside, succeed } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
@@ -41,7 +41,7 @@ export interface Storage {
   engines: Engines;
   clock: TimeKeeper;
   /** What one process of the store does at a time. */
-  leases: Leases;
+  leases: OwnLeases;
   /** What this process has of what all of its host have together, and all of the store. */
   shares: { readonly ofHost: Shares; readonly ofStore: Shares };
   digests: DigestPool;
@@ -142,7 +142,11 @@ async function joinProcesses(
     );
   }
   const holder = newHolder(newId);
-  const leases = createLeases({ records, holder, now });
+  const leases = await parts.start(
+    'leases',
+    () => createLeases({ records, holder, now }),
+    (own) => own.giveBack(),
+  );
   const sharesOf = (ofHost: boolean): Shares => createShares({ records, holder, now, ofHost });
   return {
     leases,

@@ -33,7 +33,7 @@ export interface JobState {
 
 export interface Runner {
   state(): JobState[];
-  /** Lets the runs under way finish, and begins no other. */
+  /** Begins no other run, and lets those under way finish: for half a minute, what is left is done after the next start. */
   stop(): Promise<void>;
 }
 
@@ -53,6 +53,9 @@ const lookAgain = minutes(1);
 /** So is one that an engine on another machine was in the way of: what others hold of it may be what it could not give back then. */
 const engineLooksAgain = seconds(5);
 
+/** A stop waits so long for the runs under way; where each answer of an engine takes seconds, some of them would take hours. */
+const stopWaits = seconds(30);
+
 /**
  * Runs each job soon after the start, and then at its interval. A failure is logged and tried again next time; where something that
  * it needs was away, soon, and that is said once.
@@ -60,13 +63,9 @@ const engineLooksAgain = seconds(5);
 export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
-  const states = new Map<string, JobState>(
-    jobs.map(({ name, every }) => [
-      name,
-      { name, every, running: false, runs: 0, failures: 0, lastSuccess: undefined, problem: undefined },
-    ]),
-  );
+  const states = new Map(jobs.map((job) => [job.name, notYetRun(job)]));
   let stopped = false;
+  let isOver = false;
 
   const schedule = (job: Job, delay: number): void => {
     if (stopped) return;
@@ -104,7 +103,8 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
       state.failures++;
       const isSaid = isAway(error) && state.problem !== undefined;
       state.problem = inOneSentence(error);
-      log[isSaid ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
+      // Behind a stop that has not waited for it, it finds closed what it needs.
+      log[isSaid || isOver ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
       return isAway(error) ? engineLooksAgain : job.every;
     } finally {
       state.running = false;
@@ -117,7 +117,28 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
     async stop() {
       stopped = true;
       for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all(running);
+      isOver = !(await haveEnded(running));
+      const jobs = [...states.values()].filter((state) => state.running).map(({ name }) => name);
+      if (isOver) log.warn({ jobs }, 'not waited for jobs that take long; they begin anew after the next start');
     },
   };
+}
+
+const notYetRun = ({ name, every }: Job): JobState => ({
+  name,
+  every,
+  running: false,
+  runs: 0,
+  failures: 0,
+  lastSuccess: undefined,
+  problem: undefined,
+});
+
+/** Whether runs have ended before a stop waits for them no longer. */
+async function haveEnded(runs: Iterable<Promise<void>>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const waiting = setTimeout(() => late.resolve(false), stopWaits);
+  const inTime = await Promise.race([Promise.all(runs).then(() => true), late.promise]);
+  clearTimeout(waiting);
+  return inTime;
 }

@@ -19,6 +19,7 @@ import { until } from '#test/fixtures/until.ts';
 const all = [
   'lock',
   'records',
+  'leases',
   'seals',
   'clock',
   'digests of the scrub',
@@ -33,6 +34,7 @@ const all = [
   'deltas',
   'watching',
   'scrub',
+  'held',
   'registry',
   'downloads',
   'server',

@@ -3,15 +3,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
 import { startAppliance } from '#appliance/appliance.ts';
 import { hours } from '#domain/clock.ts';
 import { newWrappingKey } from '#data/secrets.ts';
+import { sql, type Database } from '#engine/database.ts';
 import { changeConfig, initialConfig } from '#src/config.ts';
 import { createLog } from '#src/log.ts';
-import { makeStore } from '#test/fixtures/engines.ts';
+import { makeStore, openPostgres } from '#test/fixtures/engines.ts';
 import { startPostgres } from '#test/fixtures/postgres.ts';
 import { startProxy } from '#test/fixtures/postgres-proxy.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -71,6 +73,37 @@ t.test('a server whose answers take seconds is slow, and no more', async (t) => 
   }
   const lost = async () => /^larder_database_connections_lost_total (\d+)$/m.exec((await ask('/metrics')).body)?.[1];
   t.equal(await lost(), '0');
+  proxy.lag = 0;
+});
+
+t.test('where each answer takes long, whoever writes from elsewhere has his turn among many changes', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const proxy = await startProxy(server.folder);
+  t.teardown(proxy.end);
+  await makeStore(server.address());
+  const [folder, slowly] = [encodeURIComponent(server.folder), encodeURIComponent(proxy.folder)];
+  const far = await openPostgres(server.address().replace(folder, slowly));
+  t.teardown(() => far.close());
+  const near = await openPostgres(server.address());
+  t.teardown(() => near.close());
+  const put = (at: Database, name: string): Promise<unknown> =>
+    at.transaction((tx) => tx.run(sql`INSERT INTO appliance (name, value) VALUES (${name}, 'x')`));
+  await put(far, 'first');
+  proxy.lag = 400;
+  // Together they would hold the records for nine seconds, and everybody else is refused after five.
+  const names = Array.from({ length: 8 }, (_, number) => `change ${number}`);
+  const order: string[] = [];
+  const many = names.map((name) => put(far, name).then(() => order.push(name)));
+  await sleep(proxy.lag);
+  await put(near, 'the other').then(() => order.push('the other'));
+  t.notOk(order.includes(names.at(-1)!), 'which did not wait for all of them');
+  await Promise.all(many);
+  t.same(
+    order.filter((name) => name !== 'the other'),
+    names,
+    'in the order in which they came',
+  );
   proxy.lag = 0;
 });
 

@@ -64,6 +64,23 @@ t.test('each job comes round again, and never twice at once', async (t) => {
   t.equal(ends.length, 2, 'and begins no other');
 });
 
+t.test('a stop waits half a minute for a run that takes longer, and says which it is', async (t) => {
+  const { run, pass, lines } = world(t);
+  const cut = Promise.withResolvers<Record<string, unknown>>();
+  const runner = run([job('sweep everything', () => cut.promise), job('quick', async () => ({}))]);
+  await pass(1);
+  let isStopped = false;
+  const stopping = runner.stop().then(() => (isStopped = true));
+  await pass(29_000, 1000);
+  t.notOk(isStopped);
+  await pass(2000, 1000);
+  await stopping;
+  t.match(JSON.parse(lines.at(-1)!), { jobs: ['sweep everything'], msg: /begin anew after the next start/ });
+  cut.reject(new Error('cannot read: the database is closed'));
+  await pass(1);
+  t.notMatch(lines.at(-1), /job failed/, 'nobody is told of what follows from that');
+});
+
 t.test('a job that fails is logged and tried again, and holds up no other', async (t) => {
   const { run, pass, lines } = world(t);
   let [failed, fine] = [0, 0];

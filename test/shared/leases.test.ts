@@ -57,6 +57,71 @@ t.test('of many who want it at once one gets it, also within a process', async (
   t.equal(most, 1);
 });
 
+t.test('those that are wanted at once are taken, renewed and given back together', async (t) => {
+  const { there, records, clock } = await world(t);
+  let changes = 0;
+  const passing: typeof records.passing = (work) => {
+    changes++;
+    return records.passing(work);
+  };
+  const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+  const names = Array.from({ length: 20 }, (_, number) => `job ${number}`);
+  t.same(await there.holding('job 7', async () => true, Boolean), { result: true }, 'one of them is not free');
+  const allBegun = Promise.withResolvers<undefined>();
+  let begun = 0;
+  const done = await Promise.all(
+    names.map((name) =>
+      here.holding(name, () => {
+        if (++begun === 19) allBegun.resolve(undefined);
+        return allBegun.promise;
+      }),
+    ),
+  );
+  t.same(
+    names.filter((_, at) => done[at] === undefined),
+    ['job 7'],
+  );
+  t.equal(changes, 2);
+  for (const name of ['job 0', 'job 19']) t.ok(await there.holding(name, async () => true), `${name} is free again`);
+});
+
+t.test('a process that stops begins nothing, and gives back together what it held', async (t) => {
+  const { there, records, clock } = await world(t);
+  let changes = 0;
+  let isAway = false;
+  const passing: typeof records.passing = (work) => {
+    changes++;
+    return isAway ? Promise.reject(new Error('the records are away')) : records.passing(work);
+  };
+  const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+  const ends = [1, 2, 3].map(() => Promise.withResolvers<undefined>());
+  const begun = ends.map(() => Promise.withResolvers<undefined>());
+  const working = ends.map((end, at) =>
+    here.holding(`job ${at}`, () => {
+      begun[at]!.resolve(undefined);
+      return end.promise;
+    }),
+  );
+  await Promise.all(begun.map(({ promise }) => promise));
+  const taken = here.holding('job 3', () => Promise.reject(new Error('begun')));
+  here.end();
+  t.equal(await taken, undefined, 'what was asked for before is not begun either');
+  t.equal(await here.holding('job 4', () => Promise.reject(new Error('begun'))), undefined);
+  for (const end of ends.slice(1)) end.resolve(undefined);
+  await Promise.all(working.slice(1));
+  changes = 0;
+  await here.giveBack();
+  t.equal(changes, 1);
+  for (const name of ['job 1', 'job 2', 'job 3']) t.ok(await there.holding(name, async () => true), `${name} is free`);
+  t.equal(await there.holding('job 0', async () => true), undefined, 'the other work goes on');
+
+  isAway = true;
+  ends[0]!.resolve(undefined);
+  await working[0];
+  await here.giveBack();
+  t.equal(await there.holding('job 0', async () => true), undefined, 'which ends by itself');
+});
+
 t.test('the lease of a process that died ends, also where the clock was set back since', async (t) => {
   for (const [passes, by] of [
     [leaseLife, 'time'],

@@ -15,6 +15,12 @@ import { queriesOn } from './queries.ts';
 /** So many changes are committed together at most: whoever came first waits for all of them. */
 const most = 64;
 
+/**
+ * After so many milliseconds no further change joins those that are committed together: whoever writes from another process waits for
+ * them, and is refused after five seconds.
+ */
+const enough = 1500;
+
 /** So often a change is done again that another transaction was in the way of. */
 const tries = 5;
 
@@ -57,6 +63,8 @@ export class WriteLane {
   readonly #waiting: Change[] = [];
   #connection: Connection | undefined;
   #running: Promise<void> | undefined;
+  /** How many are committed together: where each answer of the server takes long, only as many as there was time for. */
+  #together = most;
   /** The number of the last commit that was tried. */
   #mark = 0;
 
@@ -91,7 +99,7 @@ export class WriteLane {
     while (this.#waiting.length > 0) {
       // Whatever came in the same turn of the event loop comes along.
       await nextTurn();
-      const batch = this.#waiting.splice(0, most);
+      const batch = this.#waiting.splice(0, this.#together);
       const failed = await this.#commit(batch);
       // What failed together may have failed for one of them.
       if (failed !== undefined && batch.length > 1) for (const change of batch) await this.#alone(change);
@@ -105,8 +113,8 @@ export class WriteLane {
     if (failed !== undefined) change.reject(failed.error);
   }
 
-  /** Commits changes together and answers them; why not, where nothing was committed and nobody has been answered. */
-  async #commit(batch: readonly Change[]): Promise<{ error: unknown } | undefined> {
+  /** Commits changes together and answers them, but for those that it puts back; why not, where nothing was committed and nobody has been answered. */
+  async #commit(batch: Change[]): Promise<{ error: unknown } | undefined> {
     // Those who have waited through the silence before are not kept through another one.
     const { deadline } = batch[0]!;
     for (let attempt = 1; ; attempt++) {
@@ -141,11 +149,18 @@ export class WriteLane {
     return this.#waiting.splice(0, early === -1 ? Infinity : early);
   }
 
-  async #attempt(batch: readonly Change[], deadline: number): Promise<(() => void)[]> {
+  async #attempt(batch: Change[], deadline: number): Promise<(() => void)[]> {
     const connection = await this.#connect(deadline);
     await connection.script(`BEGIN; ${lock}`);
+    const begun = performance.now();
+    const isAlone = batch.length === 1;
     const done: Performed[] = [];
-    for (const change of batch) done.push(await this.#perform(connection, change, batch.length === 1));
+    const isLong = (): boolean => performance.now() - begun > enough;
+    for (const change of batch) {
+      done.push(await this.#perform(connection, change, isAlone));
+      if (isLong()) this.#waiting.unshift(...batch.splice(done.length));
+    }
+    this.#together = isLong() ? done.length : Math.min(2 * this.#together, most);
     if (done.some(({ isRefused }) => !isRefused)) await this.#end(connection, deadline);
     else await connection.script('ROLLBACK');
     return done.map(({ answer }) => answer);

@@ -63,9 +63,9 @@ export const leasePassing = (db: Queries) => ({
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
         WHERE passing_leases.holder = excluded.holder OR passing_leases.ends_at <= ${now} OR passing_leases.ends_at > ${tooLate}`);
     }
-    const holders = list(wanted.map(({ holder }) => holder));
+    const holders = wanted.map(({ holder }) => holder);
     const held = await db.all<{ holder: string }>(sql`
-      SELECT holder FROM passing_leases WHERE holder IN ${holders} AND ends_at = ${endsAt}`);
+      SELECT holder FROM passing_leases WHERE holder IN ${list(holders)} AND ends_at = ${endsAt}`);
     return held.map(({ holder }) => holder);
   },
 

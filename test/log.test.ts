@@ -126,6 +126,33 @@ t.test('every line arrives whole and in order, also what was gathered when the p
   t.end();
 });
 
+t.test('lines of several workers do not mix, although all of them write to one pipe that is read slowly', (t) => {
+  const writer = `
+    import { createLog } from ${JSON.stringify(import.meta.resolve('#src/log.ts'))};
+    const log = createLog('info', { worker: Number(process.argv[1]) });
+    for (let at = 0; at < 5000; at++) log.info({ at, text: '\u{1d11e}é'.repeat(at % 90) }, 'counted');`;
+  const reader = `
+    for await (const piece of process.stdin) {
+      for (const end = performance.now() + 4; performance.now() < end; );
+      process.stdout.write(piece);
+    }`;
+  const script =
+    'for worker in 1 2 3; do "$1" --input-type=module -e "$2" $worker & done 2>&1 | "$1" --input-type=module -e "$3"';
+  const args = ['-u', 'NODE_OPTIONS', 'sh', '-c', script, 'sh', process.execPath, writer, reader];
+  const { stdout } = spawnSync('/usr/bin/env', args, { encoding: 'utf8', maxBuffer: 1e8 });
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { at: number; worker: number });
+  for (const worker of [1, 2, 3]) {
+    t.same(
+      lines.filter((line) => line.worker === worker).map(({ at }) => at),
+      Array.from({ length: 5000 }, (_, at) => at),
+    );
+  }
+  t.end();
+});
+
 t.test('a log that finds no room ends nobody, and tells how many lines it lost once there is some', async (t) => {
   const disk = smallDisk(t, '4m');
   if (disk === undefined) {

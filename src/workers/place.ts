@@ -4,7 +4,6 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Answers } from '#appliance/team.ts';
 import { seconds } from '#domain/clock.ts';
 import { version } from '#src/version.ts';
-import { wholeLines } from './lines.ts';
 import { workerVariable, type Order, type Report, type Role } from './messages.ts';
 
 /** How long the others wait for what one of them answers. */
@@ -18,8 +17,6 @@ export interface Heard {
   asks(ask: number, what: keyof Answers, own: unknown): void;
   /** `served` is for how many milliseconds; 0 where it never came to that. */
   ended(how: { code: number | null; signal: string | null; served: number }): void;
-  /** What it writes, in whole lines. */
-  lines(lines: Buffer): void;
 }
 
 export class Place {
@@ -54,8 +51,6 @@ export class Place {
     const worker = cluster.fork({ [workerVariable]: String(this.number) });
     this.#worker = worker;
     closeWhatIsNeverTaken(worker);
-    const { take, end } = wholeLines(this.#heard.lines);
-    worker.process.stderr?.on('data', take);
     worker.on('message', (report: Report) => {
       // What one that has ended said last may come when another one is in its place.
       if (this.#worker !== worker) return;
@@ -73,11 +68,8 @@ export class Place {
       for (const answer of this.#asked.values()) answer(undefined);
       this.#heard.ended({ code, signal, served });
     };
-    // Its last lines come before its end is told.
-    worker.process.once('close', (code: number | null, signal: string | null) => {
-      end();
-      onEnd(code, signal);
-    });
+    // What it said last comes before its end is told.
+    worker.process.once('close', onEnd);
     worker.on('error', (error: Error) => {
       if (worker.process.pid !== undefined) return;
       this.#heard.failed(`cannot start a worker: ${error.message}`, false);

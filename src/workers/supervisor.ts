@@ -17,7 +17,7 @@ import { seconds } from '#domain/clock.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { readConfig, type Config } from '#src/config.ts';
 import { programAgain } from '#src/embedded.ts';
-import { createLog, isForPeople, standardError } from '#src/log.ts';
+import { createLog, isForPeople } from '#src/log.ts';
 import { version } from '#src/version.ts';
 import { createGathering } from './gathering.ts';
 import { createPatience } from './patience.ts';
@@ -93,10 +93,9 @@ class Supervisor {
     this.#startedWith = config;
     const size = config.http.workers;
     const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
-    const out = standardError();
-    this.log = createLog(config.log.level, { asText: () => isText, destination: out });
+    this.log = createLog(config.log.level, { asText: () => isText });
     this.#patience = createPatience(size);
-    this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1, (lines) => out.pass(lines)));
+    this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1));
     this.#gathering = createGathering(this.#places);
     const { directory, listen } = options;
     cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -106,8 +105,8 @@ class Supervisor {
         ...(listen === undefined ? [] : ['--listen', listen]),
       ]),
       serialization: 'advanced',
-      // Nothing is read or written there; to be given nothing at all would take a /dev/null.
-      stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
+      // Nothing is read or written in the first two; to be given nothing at all would take a /dev/null.
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
   }
 
@@ -149,9 +148,8 @@ class Supervisor {
     for (const place of this.#places) place.kill();
   }
 
-  #placeOf(number: number, lines: (lines: Buffer) => void): Place {
+  #placeOf(number: number): Place {
     const place: Place = new Place(number, {
-      lines,
       serves: (url) => {
         this.#url ||= url;
         this.#starting.get(place)?.resolve(undefined);

@@ -1,6 +1,9 @@
 // A load of its own: sends prepared requests over several connections, over and over, and measures each answer.
 // It runs as a process of its own, so that it does not slow the server that it measures.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 export interface Load {
@@ -11,6 +14,8 @@ export interface Load {
   /** Texts that take turns in the request, so that no two are the same. */
   turns?: Turns;
   connections: number;
+  /** The process that is to answer, where several have the port; others that take a connection are not asked. */
+  answers?: number;
   /** Whether the client sleeps until an answer comes; where that takes milliseconds it is right, and leaves a processor free. */
   sleeps?: boolean;
 }
@@ -21,6 +26,8 @@ export interface Turns {
   texts: string[];
   /** After so many different requests the first one comes again. */
   different: number;
+  /** Which of them is the first; 0 unless said, and another one where clients must not ask the same. */
+  from?: number;
 }
 
 export interface Measured {
@@ -54,14 +61,17 @@ interface Client {
   slice(bounds: Bounds): Promise<Measured>;
 }
 
-async function open({ port, tls = false, request, turns, connections, sleeps = false }: Load): Promise<Client> {
+async function open({
+  port,
+  tls = false,
+  request,
+  turns,
+  connections,
+  answers,
+  sleeps = false,
+}: Load): Promise<Client> {
   const next = writer(request, turns);
-  const sockets: Socket[] = [];
-  while (sockets.length < connections) {
-    // A few at a time: a server's queue of connections that it has not seen yet is short.
-    const few = Math.min(64, connections - sockets.length);
-    sockets.push(...(await Promise.all(Array.from({ length: few }, () => connected(port, tls)))));
-  }
+  const sockets = await openAll(port, tls, connections, answers);
   return {
     async slice({ milliseconds = Infinity, requests = Infinity }) {
       const begin = performance.now();
@@ -88,6 +98,44 @@ async function open({ port, tls = false, request, turns, connections, sleeps = f
   };
 }
 
+async function openAll(port: number, tls: boolean, connections: number, answers?: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < connections) {
+    // A few at a time: a server's queue of connections that it has not seen yet is short.
+    const few = Math.min(64, connections - sockets.length);
+    const opened = await Promise.all(Array.from({ length: few }, () => connected(port, tls)));
+    sockets.push(...(answers === undefined ? opened : await takenBy(answers, port, opened)));
+  }
+  return sockets;
+}
+
+/** Those of the connections that a process has; the others are closed. */
+async function takenBy(pid: number, port: number, sockets: Socket[]): Promise<Socket[]> {
+  // Until a worker has it, a connection is the supervisor's.
+  await sleep(100);
+  const open = openFiles(pid);
+  const ofServer = new Map<number, string>();
+  for (const line of readFileSync('/proc/net/tcp', 'latin1').trim().split('\n').slice(1)) {
+    const [, local = '', remote = '', , , , , , , inode = ''] = line.trim().split(/ +/);
+    const [at, from] = [local, remote].map((address) => parseInt(address.split(':')[1] ?? '', 16));
+    if (at === port) ofServer.set(from!, `socket:[${inode}]`);
+  }
+  return sockets.filter((socket) => open.has(ofServer.get(socket.localPort!) ?? '') || void socket.destroy());
+}
+
+/** What the descriptors of a process are of; one that is closed meanwhile is of nothing. */
+function openFiles(pid: number): Set<string> {
+  const descriptors = `/proc/${String(pid)}/fd`;
+  const files = readdirSync(descriptors).map((descriptor) => {
+    try {
+      return readlinkSync(join(descriptors, descriptor));
+    } catch {
+      return '';
+    }
+  });
+  return new Set(files);
+}
+
 interface Slice {
   end: number;
   left: number;
@@ -108,8 +156,8 @@ const connected = (port: number, tls: boolean): Promise<Socket> =>
 function writer(request: string, turns: Turns | undefined): () => Buffer {
   const bytes = Buffer.from(request);
   if (turns === undefined) return () => bytes;
-  const { places, texts, different } = turns;
-  let count = 0;
+  const { places, texts, different, from = 0 } = turns;
+  let count = from;
   return () => {
     let choice = count++ % different;
     const copy = Buffer.from(bytes);

@@ -1,6 +1,6 @@
 // Two ways to serve one store, side by side: the same questions and the same changes, in slices of one run. What a request costs
 // shows everywhere; how many there are in a second only where each process has a processor, and the client another.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,6 +30,11 @@ export interface Serving {
 export interface Side {
   name: string;
   serving: readonly Serving[];
+  /**
+   * The processors that it may have. Those that answer take turns on them, each with a client of its own beside it: who asks and who answers
+   * share a processor then, whether there is one of it or two.
+   */
+  processors?: readonly number[];
   /** The server that has its records, where one does. */
   server?: PostgresServer;
 }
@@ -99,15 +104,28 @@ export async function compare({ name, load, warmup, slice }: Work, sides: readon
 
 const answeringOf = ({ serving }: Side): number => serving.reduce((sum, { workers }) => sum + workers.length, 0);
 
-/** A client for each address, which share the connections; warmed up. */
-async function openLoads({ serving }: Side, load: Work['load'], warmup: Bounds): Promise<Client[]> {
+/** A client for each address, or for each of those that answer, which share the connections; warmed up. */
+async function openLoads({ serving, processors }: Side, load: Work['load'], warmup: Bounds): Promise<Client[]> {
+  const asked = serving.flatMap(({ port, workers }) =>
+    processors === undefined ? [{ port }] : workers.map((answers) => ({ port, answers })),
+  );
   const clients: Client[] = [];
-  for (const { port } of serving) {
-    const client = await openLoad({ ...load, port, connections: connections / serving.length });
+  for (const [at, { port, ...which }] of asked.entries()) {
+    const turns = load.turns && { ...load.turns, from: (at / asked.length) * load.turns.different };
+    const whole: Load = { ...load, ...(turns && { turns }), ...which, port, connections: connections / asked.length };
+    const client = await openLoad(whole);
+    const processor = processors?.[at % processors.length];
+    if (processor !== undefined) for (const pid of [client.child.pid, whole.answers]) pin(pid!, processor);
     await client.slice(warmup);
     clients.push(client);
   }
   return clients;
+}
+
+/** Keeps all threads of a process to one processor. */
+function pin(pid: number, processor: number): void {
+  const args = ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)];
+  execFileSync('taskset', args, { stdio: 'ignore' });
 }
 
 function watch(sides: readonly Side[], clients: readonly Client[]): () => string {

@@ -8,5 +8,5 @@ await together(
   'shared/*.test.ts',
   'data/*.test.ts',
   'registry/*.test.ts',
-  'workers/@(lines|patience).test.ts',
+  'workers/patience.test.ts',
 );

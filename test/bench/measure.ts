@@ -1,5 +1,5 @@
 // What the benchmarks share: processes to measure, and how their figures are printed.
-import { fork, type ChildProcess } from 'node:child_process';
+import { execFileSync, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -93,16 +93,27 @@ export function processorTime({ pid }: { pid?: number | undefined }): number {
 /** Milliseconds that all processes of a server have run, those that have ended too. */
 export function serverTime(server: PostgresServer): number {
   const first = `/proc/${String(server.pid())}`;
-  const children = readFileSync(`${first}/task/${String(server.pid())}/children`, 'latin1')
-    .trim()
-    .split(' ');
   // After the name of the program, which ends with the last bracket: the 14th and 15th field are those of the ended children.
   const fields = readFileSync(`${first}/stat`, 'latin1')
     .replace(/^.*\) /, '')
     .split(' ');
   const ended = (Number(fields[13]) + Number(fields[14])) * 10;
-  const running = [server.pid(), ...children.filter((one) => one !== '').map(Number)];
-  return running.reduce((sum, pid) => sum + processorTime({ pid }), ended);
+  return processesOf(server).reduce((sum, pid) => sum + processorTime({ pid }), ended);
+}
+
+/** The first process of a server, and those that it has started. */
+export function processesOf(server: PostgresServer): number[] {
+  const pid = server.pid();
+  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'latin1')
+    .trim()
+    .split(' ');
+  return [pid, ...children.filter((one) => one !== '').map(Number)];
+}
+
+/** Keeps all threads of a process to one processor, and the processes that it starts from now on. */
+export function pin(pid: number, processor: number): void {
+  const args = ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)];
+  execFileSync('taskset', args, { stdio: 'ignore' });
 }
 
 /** What computes, and is known by its process; a PostgreSQL server is known by the first of several. */

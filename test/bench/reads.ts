@@ -13,7 +13,16 @@ import { logIn } from '#test/fixtures/images.ts';
 import type { PostgresServer } from '#test/fixtures/postgres.ts';
 import { grow } from './grow.ts';
 import { makeMeasured, type World } from './measured.ts';
-import { median, processorTime, serverTime, startServer, stopServer, watchMachine } from './measure.ts';
+import {
+  median,
+  pin,
+  processesOf,
+  processorTime,
+  serverTime,
+  startServer,
+  stopServer,
+  watchMachine,
+} from './measure.ts';
 import { bringIntoFile, moveRecords, startMeasuredServer } from './on-postgres.ts';
 import { questions, type Question, type Visit } from './questions.ts';
 
@@ -55,6 +64,9 @@ export async function reads(): Promise<void> {
     large: await serve(directory, sizes.large, server),
   };
   rmSync(directory, { recursive: true, force: true });
+  // As where the records are on another host: otherwise each finds its caches cold when the other one has used them, the more the larger
+  // its tables are, and a store without any table would seem to grow.
+  if (server) for (const pid of [process.pid, ...processesOf(server)]) pin(pid, 1);
   // What a client of the image registry gets ends soon, and filling a store takes minutes.
   for (const side of Object.values(sides)) side.questions = questions(world, await visit(side, world));
   refuseUnasked(sides.small.questions);
@@ -115,6 +127,7 @@ async function serve(measured: string, packages: number, server: PostgresServer 
   await grow(directory, packages);
   if (server) await moveRecords(directory, server);
   const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
+  if (server) pin(child.pid!, 0);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return { directory, child, port: told.port, agent, questions: [] };
 }

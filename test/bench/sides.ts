@@ -1,6 +1,6 @@
 // Two ways to serve one store, side by side: the same questions and the same changes, in slices of one run. What a request costs
 // shows everywhere; how many there are in a second only where each process has a processor, and the client another.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { PostgresServer } from '#test/fixtures/postgres.ts';
 import { larderCommand } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 import type { Bounds, Load, Measured } from './load.ts';
-import { openLoad, median, processorTime, serverTime, watchMachine, type Client } from './measure.ts';
+import { openLoad, median, pin, processorTime, serverTime, watchMachine, type Client } from './measure.ts';
 
 const rounds = 7;
 /** Connections: enough that no process waits for a question. */
@@ -120,12 +120,6 @@ async function openLoads({ serving, processors }: Side, load: Work['load'], warm
     clients.push(client);
   }
   return clients;
-}
-
-/** Keeps all threads of a process to one processor. */
-function pin(pid: number, processor: number): void {
-  const args = ['--all-tasks', '--cpu-list', '--pid', String(processor), String(pid)];
-  execFileSync('taskset', args, { stdio: 'ignore' });
 }
 
 function watch(sides: readonly Side[], clients: readonly Client[]): () => string {

@@ -24,7 +24,11 @@ import { firstSettings } from './store.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 /** Each snap has so many bytes; and one file beside them that is larger than any memory should be. */
-const size = { packages: long ? 10_000 : 1000, bytes: 256 * 1024, large: (long ? 4096 : 512) * 1024 * 1024 };
+const size = {
+  packages: Number(process.env['LARDER_PACKAGES'] ?? (long ? 10_000 : 1000)),
+  bytes: 256 * 1024,
+  large: (long ? 4096 : 512) * 1024 * 1024,
+};
 const root = join(import.meta.dirname, '../..');
 const executable = join(root, 'dist/larder');
 /** What people run, where it was built: the sources are stripped of their types by each thread, which takes memory and time. */
@@ -32,7 +36,7 @@ const program: readonly [string, ...string[]] = existsSync(executable)
   ? [executable]
   : [process.execPath, join(root, 'src/main.ts')];
 
-/** Prints the figures of transfers; LARDER_LONG=1 takes 10,000 packages, and a file of 4 GiB. */
+/** Prints the figures of transfers; LARDER_LONG=1 takes 10,000 packages, or as many as LARDER_PACKAGES says, and a file of 4 GiB. */
 export const transfers = (): Promise<void> =>
   between(
     `${String(size.packages)} snaps of ${String(size.bytes / 1024)} KiB`,

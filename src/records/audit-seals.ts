@@ -28,6 +28,9 @@ export interface AuditSeal extends AuditHead {
   mac: string;
 }
 
+/** What the next seal has to know of the one before it. */
+export type NewestSeal = Pick<AuditSeal, 'number' | 'seq' | 'at' | 'mac'>;
+
 /** Where the newest seal is kept a second time, outside the database. */
 export interface SealFile {
   /** Its path, for people. */
@@ -97,9 +100,9 @@ export async function sealHead(
   db: Queries,
   { siteKey, file, report }: Sealing,
   head: AuditHead & { at: string },
+  newest: NewestSeal | undefined,
   { now = false, anew }: Occasion = {},
 ): Promise<AuditSeal | undefined> {
-  const newest = await auditSeals(db).newest();
   if (newest?.seq === head.seq) return undefined;
   if (!now && anew === undefined && newest !== undefined && !isDue(newest, head)) return undefined;
   if (anew === undefined) {
@@ -250,7 +253,7 @@ function isSame(known: string, computed: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-const isDue = (newest: AuditSeal, head: AuditHead & { at: string }): boolean =>
+const isDue = (newest: NewestSeal, head: AuditHead & { at: string }): boolean =>
   head.seq - newest.seq >= sealEvery.rows || !(timeBetween(newest, head) < sealEvery.milliseconds);
 
 /** Whichever of two was first: clocks are set back. */

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 
 import {
-  auditSeals,
   endMac,
   isEnd,
   keptIn,
@@ -10,6 +9,7 @@ import {
   type AuditHead,
   type AuditSeal,
   type EarlySeal,
+  type NewestSeal,
   type Occasion,
   type Sealing,
 } from './audit-seals.ts';
@@ -65,6 +65,29 @@ export interface AuditSpan {
 /** What a row tells to those who follow the log. */
 export type Done = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' | 'outcome'>;
 
+/** How the log stands. */
+export interface Standing {
+  /** Its last row. */
+  head: (AuditHead & { at: string }) | undefined;
+  /** Where it ended when it was last written, and the code under which that stands. */
+  end: (AuditHead & { mac: string | null }) | undefined;
+  newest: NewestSeal | undefined;
+}
+
+/** Of each that is not there everything is null. */
+interface StandingRow {
+  seq: number | null;
+  hash: string;
+  at: string;
+  endSeq: number | null;
+  endHash: string;
+  endMac: string | null;
+  sealNumber: number | null;
+  sealSeq: number;
+  sealAt: string;
+  sealMac: string;
+}
+
 /** What stands before the first row. */
 export const beginning = '0'.repeat(64);
 
@@ -101,6 +124,24 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<EarlySeal>(sql`SELECT seq, hash, at, mac FROM audit_seals WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 
   head: () => db.get<AuditHead & { at: string }>(sql`SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1`),
+
+  /** What each change asks before it is told there, by one statement. */
+  async standing(): Promise<Standing> {
+    const row = (await db.get<StandingRow>(sql`
+      SELECT audit.seq, audit.hash, audit.at, written.version AS "endSeq", written.hash AS "endHash", written.mac AS "endMac",
+        seal.number AS "sealNumber", seal.seq AS "sealSeq", seal.at AS "sealAt", seal.mac AS "sealMac"
+      FROM (SELECT 1 AS one) AS store
+      LEFT JOIN audit ON audit.seq = (SELECT max(seq) FROM audit)
+      LEFT JOIN noun_versions AS written ON written.noun = 'audit' AND written.hash IS NOT NULL
+      LEFT JOIN audit_seal_chain AS seal ON seal.number = (SELECT max(number) FROM audit_seal_chain)`))!;
+    const { seq, endSeq, sealNumber } = row;
+    return {
+      head: seq === null ? undefined : { seq, hash: row.hash, at: row.at },
+      end: endSeq === null ? undefined : { seq: endSeq, hash: row.endHash, mac: row.endMac },
+      newest:
+        sealNumber === null ? undefined : { number: sealNumber, seq: row.sealSeq, at: row.sealAt, mac: row.sealMac },
+    };
+  },
 
   /** The rows before a number, newest first. */
   newest: (before: number, limit: number) =>
@@ -164,7 +205,8 @@ export async function appendAudit(
   sealing?: Sealing,
   occasion: Occasion = {},
 ): Promise<AuditSeal | undefined> {
-  const head = await audit(db).head();
+  const standing = await audit(db).standing();
+  const { head } = standing;
   const row = {
     seq: (head?.seq ?? 0) + 1,
     at: entry.at,
@@ -178,7 +220,7 @@ export async function appendAudit(
     outcome: entry.outcome ?? ('done' as const),
   };
   const written = { seq: row.seq, hash: auditHash(row), at: row.at };
-  const isWhole = sealing && (occasion.anew !== undefined || (await endsAsWritten(db, sealing, head)));
+  const isWhole = sealing && (occasion.anew !== undefined || endsAsWritten(sealing, standing));
   await db.run(sql`
     INSERT INTO audit (seq, at, actor, session_id, action, object, request_id, details, previous, hash, outcome)
     VALUES (${row.seq}, ${row.at}, ${row.actor}, ${row.sessionId}, ${row.action}, ${row.object}, ${row.requestId},
@@ -190,28 +232,28 @@ export async function appendAudit(
     return undefined;
   }
   await db.run(sql`UPDATE noun_versions SET mac = ${endMac(sealing.siteKey, written)} WHERE noun = 'audit'`);
-  return sealHead(db, sealing, written, occasion);
+  return sealHead(db, sealing, written, standing.newest, occasion);
 }
 
 /** Seals the last row, when it is the one that larder has written last and is not sealed yet. */
 export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal | undefined> {
-  const head = await audit(db).head();
+  const standing = await audit(db).standing();
+  const { head } = standing;
   if (head === undefined) return undefined;
-  if (!(await endsAsWritten(db, sealing, head))) {
+  if (!endsAsWritten(sealing, standing)) {
     sealing.report(`the audit log does not end with row ${String(head.seq)} as larder had written it`);
     return undefined;
   }
   await db.run(sql`UPDATE noun_versions SET mac = ${endMac(sealing.siteKey, head)} WHERE noun = 'audit'`);
-  return sealHead(db, sealing, head, { now: true });
+  return sealHead(db, sealing, head, standing.newest, { now: true });
 }
 
 /** Whether the last row is the one that larder has written last. */
-async function endsAsWritten(db: Queries, sealing: Sealing, head: AuditHead | undefined): Promise<boolean> {
-  const end = await audit(db).end();
+function endsAsWritten(sealing: Sealing, { head, end, newest }: Standing): boolean {
   if (end === undefined) return head === undefined;
   if (isEnd(sealing.siteKey, end)) return head?.seq === end.seq && head.hash === end.hash;
   // Data of the first release has an end without a code, and nothing of it is sealed in the chain yet.
-  if ((await auditSeals(db).newest()) !== undefined) return false;
+  if (newest !== undefined) return false;
   const kept = keptIn(sealing.file, sealing.siteKey);
   return typeof kept === 'object' && kept.number === 0;
 }

@@ -9,6 +9,8 @@ export interface LogOptions {
   destination?: Destination;
   /** Which of several processes that serve the store together writes, where there are several. */
   worker?: number | undefined;
+  /** Whether other processes write to the same place; they do where this one is a worker. */
+  others?: boolean;
 }
 
 type Destination = DestinationStream & {
@@ -28,8 +30,11 @@ export const isForPeople = (format: LogFormat, isTerminal: boolean | undefined):
  * A logger. Lines for standard error are gathered for a moment and written together, so that a request
  * does not wait for its line; `flush` writes what has been gathered.
  */
-export function createLog(level: string, { asText = () => false, destination, worker }: LogOptions = {}): Logger {
-  const out = destination ?? standardError(worker !== undefined);
+export function createLog(
+  level: string,
+  { asText = () => false, destination, worker, others = worker !== undefined }: LogOptions = {},
+): Logger {
+  const out = destination ?? standardError(others);
   const log = pino(
     {
       level,

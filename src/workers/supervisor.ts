@@ -93,7 +93,7 @@ class Supervisor {
     this.#startedWith = config;
     const size = config.http.workers;
     const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
-    this.log = createLog(config.log.level, { asText: () => isText });
+    this.log = createLog(config.log.level, { asText: () => isText, others: true });
     this.#patience = createPatience(size);
     this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1));
     this.#gathering = createGathering(this.#places);

@@ -52,10 +52,12 @@ async function compareWorkers(filled: FilledStore, works: readonly WorkOfSides[]
   const single: Side = { name: 'one process', serving: [await begin(one)], processors: both.slice(0, 1) };
   const workers: Side = { name: 'two workers', serving: [await begin(two)], processors: both };
   const stores: Side = { name: 'two stores', serving: [...single.serving, await begin(other)], processors: both };
+  const spread = [workers, stores].map((side) => ({ ...side, name: `${side.name}, spread`, spread: true }));
   for (const each of works) {
     const work = { ...each, load: { ...each.load, sleeps: true } };
     await compare(work, [single, workers]);
-    if (!work.changes) await compare(work, [single, stores]);
+    if (work.changes) continue;
+    for (const side of [stores, ...spread]) await compare(work, [single, side]);
   }
   await leave([stores, workers], [one, other, two]);
 }

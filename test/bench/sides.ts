@@ -35,6 +35,8 @@ export interface Side {
    * share a processor then, whether there is one of it or two.
    */
   processors?: readonly number[];
+  /** Whether each of those that answer is asked from each of the processors, by clients that share them; otherwise from its own alone. */
+  spread?: boolean;
   /** The server that has its records, where one does. */
   server?: PostgresServer;
 }
@@ -105,21 +107,36 @@ export async function compare({ name, load, warmup, slice }: Work, sides: readon
 const answeringOf = ({ serving }: Side): number => serving.reduce((sum, { workers }) => sum + workers.length, 0);
 
 /** A client for each address, or for each of those that answer, which share the connections; warmed up. */
-async function openLoads({ serving, processors }: Side, load: Work['load'], warmup: Bounds): Promise<Client[]> {
-  const asked = serving.flatMap(({ port, workers }) =>
-    processors === undefined ? [{ port }] : workers.map((answers) => ({ port, answers })),
-  );
+async function openLoads(side: Side, load: Work['load'], warmup: Bounds): Promise<Client[]> {
+  const asked = clientsOf(side);
   const clients: Client[] = [];
-  for (const [at, { port, ...which }] of asked.entries()) {
+  for (const [at, { port, beside, from, ...which }] of asked.entries()) {
     const turns = load.turns && { ...load.turns, from: (at / asked.length) * load.turns.different };
     const whole: Load = { ...load, ...(turns && { turns }), ...which, port, connections: connections / asked.length };
     const client = await openLoad(whole);
-    const processor = processors?.[at % processors.length];
-    if (processor !== undefined) for (const pid of [client.child.pid, whole.answers]) pin(pid!, processor);
+    if (from !== undefined) pin(client.child.pid!, from);
+    if (beside !== undefined) pin(whole.answers!, beside);
     await client.slice(warmup);
     clients.push(client);
   }
   return clients;
+}
+
+/** Whom a client asks, on which processor who answers runs, and on which one the client. */
+interface Asked {
+  port: number;
+  answers?: number;
+  beside?: number;
+  from?: number;
+}
+
+function clientsOf({ serving, processors, spread = false }: Side): Asked[] {
+  if (processors === undefined) return serving.map(({ port }) => ({ port }));
+  const answering = serving.flatMap(({ port, workers }) => workers.map((answers) => ({ port, answers })));
+  return answering.flatMap((one, at) => {
+    const beside = processors[at % processors.length]!;
+    return (spread ? processors : [beside]).map((from) => ({ ...one, beside, from }));
+  });
 }
 
 function watch(sides: readonly Side[], clients: readonly Client[]): () => string {

@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 import { refuseOther } from './contents.ts';
 import { newCounts } from './counts.ts';
 import { codeOf, NoConnection } from './errors.ts';
-import { bytesTaken, poolOf, stateOf } from './figures.ts';
+import { poolOf, sizeFrom, stateOf } from './figures.ts';
 import { queriesOn, serverClock, tableNamed } from './queries.ts';
 import { reach, type ReachOptions } from './reach.ts';
 import { Readers } from './readers.ts';
@@ -48,7 +48,7 @@ export async function openPostgres(
     keepRowDigests() {
       // The server has checksums of its pages; whoever looks the store over is told where they are off.
     },
-    size: async () => ({ ...(await readers.all<{ bytes: number }>(bytesTaken()))[0]!, logBytes: undefined }),
+    size: sizeFrom(readers),
     server: {
       place: placeOf(address),
       clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at),

@@ -1,5 +1,5 @@
 // How a server that has a database says it is, and how the connections of this process to it go.
-import { sql, type PoolFigures, type ServerState } from '../database.ts';
+import { sql, type Database, type PoolFigures, type ServerState } from '../database.ts';
 import type { Counts } from './counts.ts';
 import type { Readers } from './readers.ts';
 import type { WriteLane } from './write-lane.ts';
@@ -16,10 +16,24 @@ export function poolOf(readers: Readers, lane: WriteLane, counts: Counts): PoolF
   };
 }
 
-/** The bytes that the tables of a store take, with their indexes and large values. */
-export const bytesTaken = () => sql`
+const bytesTaken = () => sql`
   SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`;
+
+/** For so many milliseconds what the tables take is not looked at again: the server asks its disk for each file of each table and index. */
+const fresh = 15_000;
+
+/** The bytes that the tables of a store take, with their indexes and large values; the log is the server's own. */
+export function sizeFrom(readers: Pick<Readers, 'all'>): Database['size'] {
+  let known: { bytes: number; at: number } | undefined;
+  return async () => {
+    if (known === undefined || performance.now() - known.at > fresh) {
+      const at = performance.now();
+      known = { ...(await readers.all<{ bytes: number }>(bytesTaken()))[0]!, at };
+    }
+    return { bytes: known.bytes, logBytes: undefined };
+  };
+}
 
 const howItIs = () => sql`
   SELECT current_setting('server_version') AS version, current_setting('data_checksums') = 'on' AS checksums,

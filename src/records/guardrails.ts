@@ -1,5 +1,5 @@
 // Guardrails: the patterns that a package's tracks must match, set by the store administrator.
-import { list, sql, type Queries } from '#engine/database.ts';
+import { sql, type Queries } from '#engine/database.ts';
 
 export interface Guardrail {
   pattern: string;
@@ -13,19 +13,17 @@ export const guardrails = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT pattern, created_at AS "createdAt" FROM track_guardrails
       WHERE package_id = ${packageId} ORDER BY created_at, seq`),
 
-  /** The guardrails of all packages that an account publishes in a namespace: of a thousand in a quarter of the time that `listOf` takes. */
-  ofPublisher: (accountId: string, namespace: string) =>
-    db.all<Guardrail & { packageId: string }>(sql`
-      SELECT package_id AS "packageId", pattern, track_guardrails.created_at AS "createdAt"
-      FROM packages CROSS JOIN track_guardrails
-      WHERE publisher_id = ${accountId} AND namespace = ${namespace} AND package_id = packages.id
-      ORDER BY track_guardrails.created_at, seq`),
-
-  /** The guardrails of several packages, each with its package's id. */
-  listOf: (packageIds: string[]) =>
+  /** The guardrails of all packages that an account publishes or collaborates on in a namespace. */
+  ofAccount: (accountId: string, namespace: string) =>
     db.all<Guardrail & { packageId: string }>(sql`
       SELECT package_id AS "packageId", pattern, created_at AS "createdAt"
-      FROM track_guardrails WHERE package_id IN ${list(packageIds)}
+      FROM (
+        SELECT id FROM packages WHERE publisher_id = ${accountId} AND namespace = ${namespace}
+        UNION ALL
+        SELECT id FROM collaborators CROSS JOIN packages
+        WHERE account_id = ${accountId} AND id = package_id AND namespace = ${namespace} AND publisher_id <> ${accountId}
+      ) AS listed CROSS JOIN track_guardrails
+      WHERE package_id = listed.id
       ORDER BY created_at, seq`),
 });
 

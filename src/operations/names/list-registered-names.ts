@@ -1,6 +1,8 @@
 import { inNamespace } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { reachesPackage } from '#domain/principal.ts';
+import type { PublishedPackage } from '#records/packages.ts';
+import { withLatest } from '#records/tracks.ts';
 import { membersIn, pick } from '../present.ts';
 import { presentPackage } from './present.ts';
 
@@ -22,23 +24,22 @@ export const listRegisteredNames = operation({
         ? await records.packages.sharedWith(principal.accountId, namespace)
         : [];
     const found = [...own, ...shared].filter((one) => reachesPackage(principal, one));
-    const sharedIds = shared.map(({ id }) => id);
-    const besides = async <Row extends { packageId: string }>(member: string, rows: Beside<Row>) => {
-      if (!members.has(member)) return undefined;
-      const ofOwn = await rows.ofPublisher(principal.accountId, namespace);
-      const ofShared = sharedIds.length === 0 ? [] : await rows.listOf(sharedIds);
-      return Map.groupBy([...ofOwn, ...ofShared], ({ packageId }) => packageId);
-    };
+    const besides = async <Row extends { packageId: string }>(member: string, rows: Beside<Row>) =>
+      members.has(member)
+        ? Map.groupBy(await rows.ofAccount(principal.accountId, namespace), ({ packageId }) => packageId)
+        : undefined;
     const tracks = await besides('tracks', records.tracks);
     const guardrails = await besides('track-guardrails', records.guardrails);
-    const of = (id: string) => ({ tracks: tracks?.get(id) ?? [], guardrails: guardrails?.get(id) ?? [] });
+    const of = (one: PublishedPackage) => ({
+      tracks: tracks === undefined ? [] : withLatest(tracks.get(one.id) ?? [], one),
+      guardrails: guardrails?.get(one.id) ?? [],
+    });
     const store = { id: config.store.id, baseUrl: config.http.base_url };
-    return { results: found.map((one) => pick(presentPackage(one, of(one.id), store), members)) };
+    return { results: found.map((one) => pick(presentPackage(one, of(one), store), members)) };
   },
 });
 
 /** What stands beside packages, such as their tracks. */
 interface Beside<Row> {
-  ofPublisher(accountId: string, namespace: string): Promise<Row[]>;
-  listOf(packageIds: string[]): Promise<Row[]>;
+  ofAccount(accountId: string, namespace: string): Promise<Row[]>;
 }

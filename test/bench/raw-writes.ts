@@ -1,7 +1,7 @@
 // What a change of the store writes, written by plain statements: a database with the tables and the indexes of a store and
 // none of its triggers, one commit a change, each synced. It runs as a process of its own, beside the store that it is held
 // against, and measures so many changes each time it is told to. Asked over HTTP as a store is, it does the same change for
-// each request: what nothing built on node:http can beat.
+// each request, and commits those together that wait: what nothing built on node:http can beat.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -112,9 +112,26 @@ process.on('message', (told: RawWrites | 'stop') => {
 /** Does what a request of a publisher asks for, to register a name or to release a revision of a package. */
 async function answer(request: IncomingMessage): Promise<unknown> {
   const said = (await json(request)) as { name: string } | [{ revision: number }];
-  if ('name' in said) commits.register_name(said.name, 0);
-  else commits.release(request.url!.split('/')[3]!, said[0].revision);
+  if ('name' in said) await together(() => changes.register_name(said.name, 0));
+  else await together(() => changes.release(request.url!.split('/')[3]!, said[0].revision));
   return said;
+}
+
+let waiting: { change: () => void; done: () => void }[] = [];
+const commitAll = db.transaction((all: typeof waiting) => {
+  for (const { change } of all) change();
+}).immediate;
+
+function together(change: () => void): Promise<void> {
+  return new Promise((done) => {
+    if (waiting.push({ change, done }) > 1) return;
+    setImmediate(() => {
+      const all = waiting;
+      waiting = [];
+      commitAll(all);
+      for (const one of all) one.done();
+    });
+  });
 }
 
 const server = createServer((request, response) => {

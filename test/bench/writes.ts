@@ -74,12 +74,13 @@ export async function writes(): Promise<void> {
     const sides: Record<string, (place: Place) => Promise<Slice>> = {
       'raw commits': (place) => raw(bench, change, place),
       'bare server': (place) => ask(bench, bench.raw, change, 1, place),
+      'bare, by 32': (place) => ask(bench, bench.raw, change, 32, place),
       '1 client': (place) => ask(bench, bench.store, change, 1, place),
       '32 clients': (place) => ask(bench, bench.store, change, 32, place),
     };
     for (let done = 0; done < warmup; done++) {
       await raw(bench, change, place(change));
-      await ask(bench, bench.raw, change, 1, place(change));
+      await ask(bench, bench.raw, change, 8, place(change));
       await ask(bench, bench.store, change, 8, place(change));
     }
     const slices = new Map(Object.keys(sides).map((name) => [name, [] as Slice[]]));
@@ -100,6 +101,7 @@ export async function writes(): Promise<void> {
       `  1 client of bare node:http that commits the same to raw commits ${ratio('bare server', 'raw commits')}`,
     );
     console.log(`  32 clients to 1 client  ${ratio('32 clients', '1 client')}`);
+    console.log(`  the same of bare node:http, which commits together too ${ratio('bare, by 32', 'bare server')}`);
     for (const clients of [1, 32]) await countPages(bench, change, clients);
   }
   console.log(`  ${machine()}`);

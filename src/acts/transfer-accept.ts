@@ -7,7 +7,7 @@ import { policyTexts, type Line } from '#domain/approvals.ts';
 import { everybody, isProgressive } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { jsonOf } from '#domain/sequence.ts';
+import { jsonOf, PackedList, type Aside } from '#domain/sequence.ts';
 import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
@@ -40,6 +40,7 @@ import {
   type Here,
   type Receipt,
   type SourceTold,
+  type Undo,
 } from './transfers.ts';
 
 /** What a review of a manifest found. */
@@ -75,6 +76,8 @@ export interface Accepted extends Here {
   /** The digest of the lines that were looked at: where others would be changed, nothing is. Nothing where nobody looked. */
   seen: string | undefined;
   digestOf: (plan: Plan) => string;
+  /** Where what is long lies, also that of the receipt, as long as anybody needs it; in memory, where there is no such place. */
+  aside?: Aside | undefined;
 }
 
 export const acceptTransfer = act({
@@ -108,9 +111,10 @@ export const acceptTransfer = act({
     }
     const automatic = accepted.isAutomatic === true ? await automaticIn(tx, accepted, plan, doing.at) : undefined;
     await keepBelieved(tx, { ...believed, accepted: plan.assertions }, doing);
-    const undo: Receipt['undo'] = [];
+    const undo = new PackedList<Undo>(accepted.aside);
     letGo();
-    for (const one of plan.packages) undo.push(...(await new LettingIn(tx, doing, planning, one).run()));
+    for (const one of plan.packages)
+      for (const some of await new LettingIn(tx, doing, planning, one).run()) undo.add(some);
     letGo();
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt: Receipt = {
@@ -205,7 +209,7 @@ function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned
 
 /** What a transfer changes; refuses one that is not for this site, or not now. */
 async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
-  const { id, statement, site, labels, believed, only, without, asChannel } = accepted;
+  const { id, statement, site, labels, believed, only, without, asChannel, aside } = accepted;
   const policy = await tx.approvalPolicy.inForce();
   const isUnsigned = (await tx.transfers.find(id))?.unsigned === 1;
   const known = isUnsigned ? undefined : await tx.transferSources.find(statement.source);
@@ -214,7 +218,7 @@ async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Plan
   else refuseDoubtfulFloor(known);
   refuseUnfit(statement, { site, labels, at, floor: known?.floor ?? 0, policy });
   const source = known ?? nobody;
-  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed };
+  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
   const planning = await planningOf(tx, id, given);
   return { plan: await planOf(tx, planning), planning, source };
 }
@@ -246,7 +250,7 @@ class LettingIn {
     this.#carried = plan.carried;
   }
 
-  async run(): Promise<Receipt['undo']> {
+  async run(): Promise<Undo[]> {
     await this.#accounts();
     const subject = await this.#package();
     for (const name of this.#plan.tracks) {
@@ -366,8 +370,8 @@ class LettingIn {
     }
   }
 
-  async #releases({ id, status }: PublishedPackage): Promise<Receipt['undo']> {
-    const undo: Receipt['undo'] = [];
+  async #releases({ id, status }: PublishedPackage): Promise<Undo[]> {
+    const undo: Undo[] = [];
     for (const { release, before } of this.#plan.releases) {
       const channel = parseChannel(release.channel);
       if (channel === undefined) throw new Refusal('api-error', `'${release.channel}' is no channel.`);
@@ -390,13 +394,13 @@ class LettingIn {
     return undo;
   }
 
-  async #ends({ id }: PublishedPackage): Promise<Receipt['undo']> {
+  async #ends({ id }: PublishedPackage): Promise<Undo[]> {
     for (const one of this.#plan.ends) await this.#tx.releases.empty(one);
     return this.#plan.ends.map((one) => undoOf(id, one, null, one));
   }
 
-  async #closes({ id }: PublishedPackage): Promise<Receipt['undo']> {
-    const undo: Receipt['undo'] = [];
+  async #closes({ id }: PublishedPackage): Promise<Undo[]> {
+    const undo: Undo[] = [];
     for (const { channel, held } of this.#plan.closes) {
       await this.#tx.releases.close(id, channel);
       await rememberEnded(this.#tx, held, this.#doing);

@@ -33,11 +33,11 @@ interface Planned {
 /** What is to be done to each package, in lines for people, and what stands in the way. */
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
   // What is carried is read from the statement again, so that it is not in memory twice.
-  const plans = new PackedList<Planned>();
+  const plans = new PackedList<Planned>(planning.aside);
   const packages = mapped(plans, ({ at, made }): PackagePlan => {
     return { ...made, carried: asReleased(planning.statement.packages.at(at)!, planning.asChannel) };
   });
-  const [lines, releases] = [new PackedList<PlanLine>(), new PackedList<Line>()];
+  const [lines, releases] = [new PackedList<PlanLine>(planning.aside), new PackedList<Line>(planning.aside)];
   const plan: Plan = { packages, assertions: [], lines, releases, problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
   refuseIdle(statement, [...only, ...without]);

@@ -9,7 +9,7 @@ import type {
 import type { Assertion } from '#assertions/assertion.ts';
 import type { Picked } from '#assertions/spooled.ts';
 import type { Line } from '#domain/approvals.ts';
-import type { PackedList, Sequence } from '#domain/sequence.ts';
+import type { Aside, PackedList, Sequence } from '#domain/sequence.ts';
 import type { ChannelRenaming } from '#domain/channel-renaming.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -134,6 +134,8 @@ export interface Planning {
   asChannel: readonly ChannelRenaming[];
   /** RFC 3339. */
   at: string;
+  /** Where what is long lies as long as anybody looks at it; in memory, where there is no such place. */
+  aside: Aside | undefined;
 }
 
 /** What it takes to say what a transfer changes: what is said of it, and what the records have of it. */

@@ -196,7 +196,7 @@ export interface Receipt {
   /** Whom this site believed then, and as far as that. */
   sources: SourceTold[];
   /** What the channels held that were changed, to put it back. */
-  undo: Undo[];
+  undo: Sequence<Undo>;
 }
 
 /** Who approved; with the key and the signature where he has signed it (`ssh-keygen -Y verify -n larder-approval`). */
@@ -205,7 +205,7 @@ export interface ApprovalTold extends Pick<Approval, 'accountId' | 'username' | 
   signature?: string;
 }
 
-interface Undo {
+export interface Undo {
   id: string;
   channel: string;
   slot: string;
@@ -261,10 +261,10 @@ export const withdrawTransfer = act({
     if (found?.status !== 'accepted' || found.settledAt === null) {
       throw new Refusal('conflict', `The transfer ${id.slice(0, 12)} was not let in, or was withdrawn already.`);
     }
-    const receipt = JSON.parse(found.receipt ?? '{}') as Receipt;
-    for (const one of receipt.undo) await refuseLater(tx, one, found.settledAt);
-    for (const one of receipt.undo.toReversed()) await putBack(tx, one, doing);
-    const channels = receipt.undo.map(({ channel }) => channel);
+    const { undo } = JSON.parse(found.receipt ?? '{}') as { undo: Undo[] };
+    for (const one of undo) await refuseLater(tx, one, found.settledAt);
+    for (const one of undo.toReversed()) await putBack(tx, one, doing);
+    const channels = undo.map(({ channel }) => channel);
     doing.note({ source: found.source, sequence: found.sequence, channels });
     await tx.transfers.settle(id, { status: 'withdrawn', receipt: found.receipt, at: doing.at, by: doing.actor });
     return channels;

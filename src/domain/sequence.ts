@@ -33,46 +33,50 @@ export function mapped<From, Item>(list: Sequence<From>, make: (one: From) => It
   };
 }
 
-const pageSize = 1024 * 1024;
+/** Where texts lie, and from where they can be read as long as it is there. */
+export interface Aside {
+  /** Adds a text, or its bytes; gives where they begin, and how many there are. */
+  add(text: string | Uint8Array): { begin: number; length: number };
+  /** The bytes that were added there, which are good until the next ones are read. */
+  read(begin: number, length: number): Buffer;
+}
 
-/** A list that grows, of what JSON can hold; kept as text, in pages outside of the heap. */
+/** A list that grows, of what JSON can hold; kept as text outside of the heap, or wherever such texts lie aside. */
 export class PackedList<Item> implements Sequence<Item> {
-  /** Each holds items with a comma between them, so that its text stands in that of the list as it is. */
-  #pages: Buffer[] = [];
-  /** How much of each page is used. */
-  readonly #used: number[] = [];
-  /** Where each item lies: the number of its page, where it begins there, and where it ends. */
-  readonly #places: number[] = [];
+  length = 0;
+  /** How many bytes the JSON of its items has with a comma between them. */
+  byteLength = 0;
+  readonly #aside: Aside;
+  /** Where the text of each item begins, and how many bytes it has. */
+  #places = new Float64Array(32);
 
-  get length(): number {
-    return this.#places.length / 3;
+  constructor(aside: Aside = new Pages()) {
+    this.#aside = aside;
   }
 
   add(item: Item): void {
-    const text = JSON.stringify(item);
-    const length = Buffer.byteLength(text);
-    if (this.#end + 1 + length > this.#last.length) {
-      this.#pages.push(Buffer.allocUnsafeSlow(Math.max(pageSize, length)));
-      this.#used.push(0);
+    const { begin, length } = this.#aside.add(JSON.stringify(item));
+    const at = this.length * 2;
+    if (at === this.#places.length) {
+      const before = this.#places;
+      this.#places = new Float64Array(before.length * 2);
+      this.#places.set(before);
     }
-    const begin = this.#end === 0 ? 0 : this.#end + this.#last.write(',', this.#end);
-    const end = begin + this.#last.write(text, begin);
-    this.#places.push(this.#pages.length - 1, begin, end);
-    this.#used[this.#used.length - 1] = end;
+    this.#places[at] = begin;
+    this.#places[at + 1] = length;
+    this.byteLength += length + (this.length === 0 ? 0 : comma.length);
+    this.length += 1;
   }
 
   at(index: number): Item | undefined {
-    const [page, begin, end] = this.#places.slice(index * 3, index * 3 + 3);
-    return page === undefined || index < 0
-      ? undefined
-      : (JSON.parse(this.#pages[page]!.toString('utf8', begin, end)) as Item);
+    return index >= 0 && index < this.length ? (JSON.parse(this.#bytesAt(index).toString()) as Item) : undefined;
   }
 
-  /** The JSON of its items with a comma between them, in pieces. */
+  /** The JSON of its items with a comma between them, in pieces that are good until the next one is asked for. */
   *texts(): Generator<Buffer> {
-    for (const [at, page] of this.#pages.entries()) {
-      if (at > 0) yield comma;
-      yield page.subarray(0, this.#used[at]);
+    for (let index = 0; index < this.length; index++) {
+      if (index > 0) yield comma;
+      yield this.#bytesAt(index);
     }
   }
 
@@ -90,41 +94,87 @@ export class PackedList<Item> implements Sequence<Item> {
     return [...this.values()];
   }
 
-  get #last(): Buffer {
-    return this.#pages.at(-1) ?? none;
-  }
-
-  get #end(): number {
-    return this.#used.at(-1) ?? 0;
+  #bytesAt(index: number): Buffer {
+    return this.#aside.read(this.#places[index * 2]!, this.#places[index * 2 + 1]!);
   }
 }
 
-const none = Buffer.alloc(0);
 const comma = Buffer.from(',');
+const pageSize = 1024 * 1024;
+/** More bytes than any page has. */
+const betweenPages = 2 ** 32;
+
+/** Texts in memory outside of the heap. */
+class Pages implements Aside {
+  readonly #pages: Buffer[] = [];
+  /** How much of the last page is used. */
+  #used = 0;
+
+  add(text: string | Uint8Array): { begin: number; length: number } {
+    const length = Buffer.byteLength(text);
+    if (this.#pages.length === 0 || this.#used + length > this.#pages.at(-1)!.length) {
+      this.#pages.push(Buffer.allocUnsafeSlow(Math.max(pageSize, length)));
+      this.#used = 0;
+    }
+    const begin = this.#used;
+    const page = this.#pages.at(-1)!;
+    if (typeof text === 'string') page.write(text, begin);
+    else page.set(text, begin);
+    this.#used += length;
+    return { begin: (this.#pages.length - 1) * betweenPages + begin, length };
+  }
+
+  read(begin: number, length: number): Buffer {
+    const at = begin % betweenPages;
+    return this.#pages[(begin - at) / betweenPages]!.subarray(at, at + length);
+  }
+}
 
 /** JSON of an object, of which members may be such lists: their text is taken as it is, and put together once. */
 export function jsonOf(value: unknown): string {
-  if (value === null || typeof value !== 'object' || !Object.values(value).some(isPacked)) return JSON.stringify(value);
-  const pieces: (string | Buffer)[] = [];
-  for (const [key, said] of Object.entries(value) as [string, unknown][]) {
-    const whole = isPacked(said) ? ['[', ...said.texts(), ']'] : [JSON.stringify(said) as string | undefined];
-    if (whole[0] === undefined) continue;
-    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(whole as (string | Buffer)[]));
-  }
-  pieces.push('}');
-  return together(pieces);
-}
-
-/** One text of pieces; what it takes to make it is given back at once, and not when garbage is collected. */
-function together(pieces: readonly (string | Buffer)[]): string {
-  const memory = new ArrayBuffer(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
+  const pieces = piecesOf(value);
+  const size = (one: Piece): number => (typeof one === 'string' ? Buffer.byteLength(one) : one.byteLength);
+  // What it takes to make the text is given back at once, and not when garbage is collected.
+  const memory = new ArrayBuffer(pieces.reduce((sum, one) => sum + size(one), 0));
   const bytes = Buffer.from(memory);
   let length = 0;
-  for (const piece of pieces)
-    length += typeof piece === 'string' ? bytes.write(piece, length) : piece.copy(bytes, length);
+  for (const one of pieces) {
+    if (typeof one === 'string') length += bytes.write(one, length);
+    else for (const text of one.texts()) length += text.copy(bytes, length);
+  }
   const text = bytes.toString();
   memory.transfer(0);
   return text;
+}
+
+/** The same in texts of about so many characters, for whoever gives it to somebody else. */
+export function* jsonTexts(value: unknown, size: number): Generator<string> {
+  let texts: string[] = [];
+  let length = 0;
+  for (const one of piecesOf(value)) {
+    for (const text of typeof one === 'string' ? [one] : one.texts()) {
+      length += texts[texts.push(text.toString()) - 1]!.length;
+      if (length < size) continue;
+      yield texts.join('');
+      [texts, length] = [[], 0];
+    }
+  }
+  if (length > 0) yield texts.join('');
+}
+
+type Piece = string | PackedList<unknown>;
+
+function piecesOf(value: unknown): Piece[] {
+  if (value === null || typeof value !== 'object' || !Object.values(value).some(isPacked))
+    return [JSON.stringify(value)];
+  const pieces: Piece[] = [];
+  for (const [key, said] of Object.entries(value) as [string, unknown][]) {
+    const whole = isPacked(said) ? ['[', said, ']'] : [JSON.stringify(said) as string | undefined];
+    if (whole[0] === undefined) continue;
+    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(whole as Piece[]));
+  }
+  pieces.push('}');
+  return pieces;
 }
 
 const isPacked = (value: unknown): value is PackedList<unknown> => value instanceof PackedList;

@@ -25,13 +25,18 @@ export class Spool {
     this.#folder = folder;
   }
 
-  /** Adds a text; gives where its bytes begin, and how many there are. */
-  add(text: string): { begin: number; length: number } {
+  /** Adds a text, or its bytes; gives where they begin, and how many there are. */
+  add(text: string | Uint8Array): { begin: number; length: number } {
     const begin = this.#written + this.#lastLength;
     const length = Buffer.byteLength(text);
     if (this.#lastLength + length > this.#last.length) this.#grow(this.#lastLength + length);
-    if (this.#lastLength + length > this.#last.length) this.#write(Buffer.from(text));
-    else this.#lastLength += this.#last.write(text, this.#lastLength);
+    if (this.#lastLength + length > this.#last.length) {
+      this.#write(typeof text === 'string' ? Buffer.from(text) : text);
+      return { begin, length };
+    }
+    if (typeof text === 'string') this.#last.write(text, this.#lastLength);
+    else this.#last.set(text, this.#lastLength);
+    this.#lastLength += length;
     return { begin, length };
   }
 

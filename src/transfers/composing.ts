@@ -5,7 +5,7 @@ import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { PackedList, type Sequence } from '#domain/sequence.ts';
+import { PackedList, type Aside, type Sequence } from '#domain/sequence.ts';
 import { cutInto } from './form/cutting.ts';
 import type { Transfer } from './form/members.ts';
 import { signed } from './form/signatures.ts';
@@ -43,6 +43,8 @@ interface Composing {
   content: Content;
   /** Refuses content that is not there, or not what it was. */
   refuseLacking: (carried: Sequence<TransferBlob>) => Promise<void>;
+  /** Where its lists lie as long as anybody needs them; in memory, where there is no such place. */
+  aside?: Aside | undefined;
 }
 
 /** The statement of a transfer, signed. */
@@ -56,11 +58,11 @@ export const compose = async (
 export async function composed(
   { accounts, assertions, packages, contents, leftOut }: Carrying,
   { sites, base, known, expiresDays, partSize, reason }: Intent,
-  { source, sequence, at, label, content, refuseLacking }: Composing,
+  { source, sequence, at, label, content, refuseLacking, aside }: Composing,
 ): Promise<Omit<Transfer, 'signatures'>> {
   const streams = new Map(assertions.values().map((one) => [one['sha3-384'], one]));
   const there = await known([...new Set([...streams.keys(), ...contents.keys()])]);
-  const carried = new PackedList<TransferBlob>();
+  const carried = new PackedList<TransferBlob>(aside);
   const carry = (blob: TransferBlob): void => {
     if (!there.has(blob['sha3-384'])) carried.add(blob);
   };
@@ -76,7 +78,7 @@ export async function composed(
     ...(label !== undefined && { label }),
     ...{ accounts, assertions, packages, blobs: carried, 'left-out': leftOut },
   };
-  return withParts(statement, partSize, content);
+  return withParts(statement, partSize, { content, aside });
 }
 
 const blobOf = ({ content, mediaType }: { content: TransferContent; mediaType: string }): TransferBlob => ({
@@ -93,11 +95,11 @@ export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 
 async function withParts(
   statement: Omit<Statement, 'parts'>,
   partSize: number | undefined,
-  content: Content,
+  { content, aside }: Pick<Composing, 'content' | 'aside'>,
 ): Promise<Omit<Transfer, 'signatures'>> {
   const parts: PackedList<TransferPiece>[] = [];
   for (const cuts of cutInto(statement, partSize)) {
-    const pieces = new PackedList<TransferPiece>();
+    const pieces = new PackedList<TransferPiece>(aside);
     for (const cut of cuts) {
       const blob = statement.blobs.at(cut.blob)!;
       pieces.add({ ...cut, sha256: cut.size === blob.size ? blob.sha256 : await digestOf(blob, cut, content) });

@@ -66,10 +66,12 @@ export function transferDesk(serving: Serving): TransferDesk {
   return {
     find: (prefix) => transferOf(records, prefix),
     async preview(prefix) {
-      const seen = await withBrought(prefix, (brought) => lookAt(brought, whole, { records, now }));
-      const { lines, problems, leftOut, missing } = seen.plan;
-      const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
-      return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };
+      return withBrought(prefix, async (brought) => {
+        const seen = await lookAt(brought, whole, { records, now });
+        const { lines, problems, leftOut, missing } = seen.plan;
+        const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
+        return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };
+      });
     },
     async receipt({ receipt }) {
       const site = await siteOf(records, siteKey);

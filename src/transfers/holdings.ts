@@ -13,7 +13,7 @@ import type {
 } from '#api/wire.ts';
 import { isProgressive, unexpired } from '#domain/channel-map.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
-import { PackedList, type Sequence } from '#domain/sequence.ts';
+import { PackedList, type Aside, type Sequence } from '#domain/sequence.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
@@ -68,6 +68,8 @@ export interface Contents {
   bytesOf: (sha3_384: string) => Promise<Buffer | undefined>;
   /** Keeps a text as content. */
   keep: (text: string) => Promise<TransferContent>;
+  /** Where what is said of packages lies as long as anybody needs it; in memory, where there is no such place. */
+  aside?: Aside | undefined;
 }
 
 /** Everything that is held of what is wanted. */
@@ -94,7 +96,7 @@ const everything: PackageWish = {};
 class Gathering {
   readonly #records: HoldingRecords;
   readonly #at: string;
-  readonly #packages = new PackedList<TransferPackage>();
+  readonly #packages: PackedList<TransferPackage>;
   readonly #accounts = new Set<string>();
   readonly #contents: Held['contents'] = new Map();
   readonly #assertions = new Set<string>();
@@ -106,6 +108,7 @@ class Gathering {
     this.#records = records;
     this.#at = at;
     this.#from = from;
+    this.#packages = new PackedList(from.aside);
   }
 
   addAssertion(name: string): void {

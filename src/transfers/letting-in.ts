@@ -24,10 +24,10 @@ type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic'> & { narrowed: Nar
 /** Lets in what was looked at; where nobody looked, what there is. Pieces that came of it are of no use any more then. */
 export async function letIn(
   { acts, directory, site, labels }: LettingIn,
-  { transfer: { id }, statement, believed, seen, narrowed, isAutomatic = false }: Wanted,
+  { transfer: { id }, statement, believed, aside, seen, narrowed, isAutomatic = false }: Wanted,
   by: By,
 ): Promise<Receipt> {
-  const accepted = { id, statement, site, labels, believed, ...narrowed, seen, digestOf, isAutomatic };
+  const accepted = { id, statement, site, labels, believed, ...narrowed, seen, digestOf, isAutomatic, aside };
   const receipt = await acts.do(acceptTransfer, by, accepted);
   await rm(piecesOf(directory, id), { recursive: true, force: true });
   return receipt;

@@ -24,7 +24,7 @@ import { canonical } from './form/canonical.ts';
 import { keyIdOf, readSignatures, signersOf } from './form/signatures.ts';
 import { readStatement } from './form/statement.ts';
 import { fingerprintOfId } from './site.ts';
-import { wholeOf } from './whole.ts';
+import { giveBack, wholeOf } from './whole.ts';
 
 export interface Looking {
   records: Records;
@@ -38,12 +38,14 @@ export interface Looking {
 /** What a transfer brings. */
 export interface Brought {
   transfer: ReceivedTransfer;
-  /** Its bytes. */
-  bytes: Buffer;
   statement: Statement;
+  /** The keys that have signed it, and whether they are of its source as this site knows it. */
+  signatures: { fingerprint: string; 'is-of-source': boolean }[];
   believed: BelievedByName<Picked>;
   /** What was carried of assertions and cannot be believed, and why. */
   disbelieved: { what: string; why: string }[];
+  /** Where what is long lies aside, as long as anybody looks at it. */
+  aside: Spool;
 }
 
 export interface Seen extends Brought {
@@ -56,8 +58,6 @@ export interface Seen extends Brought {
   needed: Missing[];
   /** Of the lines, as whoever lets it in has seen them. */
   digest: string;
-  /** The keys that have signed it, and whether they are of its source as this site knows it. */
-  signatures: { fingerprint: string; 'is-of-source': boolean }[];
 }
 
 /** The transfer whose id begins so; refused where there is none, or more than one. */
@@ -91,12 +91,16 @@ export function digestOf({ lines }: Pick<Plan, 'lines'>): string {
 
 /** Reads a transfer that came in, and judges its assertions. */
 export async function broughtBy(transfer: ReceivedTransfer, looking: Looking): Promise<Brought> {
-  const bytes = await wholeOf(looking.blobs, transfer.statement);
+  const { blobs, records, spool } = looking;
+  const bytes = await wholeOf(blobs, transfer.statement);
   if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
-  const statement = readStatement(bytes);
+  const statement = readStatement(bytes, spool);
+  const keys = (await records.transferSources.find(statement.source))?.keys ?? [];
+  const signatures = transfer.unsigned === 1 ? [] : signaturesOn(bytes, transfer, keys);
+  giveBack(bytes);
   const judged = await believedOf(statement, looking);
   letGo();
-  return { transfer, bytes, statement, ...judged };
+  return { transfer, statement, signatures, ...judged, aside: spool };
 }
 
 export async function lookAt(
@@ -104,20 +108,19 @@ export async function lookAt(
   { only, without, asChannel }: Pick<Planning, 'only' | 'without' | 'asChannel'>,
   { records, now }: Pick<Looking, 'records' | 'now'>,
 ): Promise<Seen> {
-  const { transfer, bytes, statement, believed } = brought;
+  const { transfer, statement, believed, aside } = brought;
   const isUnsigned = transfer.unsigned === 1;
   const believedSource = isUnsigned ? nobody : await records.transferSources.find(statement.source);
-  const source = believedSource ?? { packages: [], mayRelease: false, keys: [] };
+  const source = believedSource ?? { packages: [], mayRelease: false };
   const at = timestamp(now());
-  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed };
+  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
   const planning = await planningOf(records, transfer.id, given);
   const plan = await planOf(records, planning);
   letGo();
-  const signatures = isUnsigned ? [] : signaturesOn(bytes, transfer, source.keys);
   const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
   const why = (await records.transfers.finding(transfer.id, whyItWaits))?.refused ?? null;
-  return { ...brought, isLate, plan, why, needed, digest: digestOf(plan), signatures };
+  return { ...brought, isLate, plan, why, needed, digest: digestOf(plan) };
 }
 
 function signaturesOn(

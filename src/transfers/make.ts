@@ -8,7 +8,7 @@ import type { TransferBlob, TransferContent, TransferRequest } from '#api/wire.t
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Sequence } from '#domain/sequence.ts';
+import type { Aside, Sequence } from '#domain/sequence.ts';
 import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import { ChunkReader, type Files } from '#files/streamed.ts';
 import type { Records } from '#records/index.ts';
@@ -37,6 +37,8 @@ export interface Making {
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
   files?: Files;
+  /** Where what is long lies, also that of the statement, as long as anybody needs it; in memory, where there is no such place. */
+  aside?: Aside | undefined;
 }
 
 export interface Wished extends Intent {
@@ -52,7 +54,7 @@ export interface Wished extends Intent {
 
 /** Makes a transfer of what is held here; its files have their names when all of them are durable. */
 export async function make(wished: Wished, making: Making): Promise<Made> {
-  const { records, acts, by, blobs, site, labels, now } = making;
+  const { records, acts, by, blobs, site, labels, now, aside } = making;
   const at = now();
   if (wished.request !== undefined) refuseDownward(wished.request, labels);
   // Which images the resources name is read beside what is answered, and may not have been read yet.
@@ -66,7 +68,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
     texts.add(content['sha3-384']);
     return content;
   };
-  const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep };
+  const contents: Contents = { bytesOf: (sha3) => wholeOf(blobs, sha3), keep, aside };
   const hold = (more: Partial<Wanted>) => holdingsOf(records, { packages, at: timestamp(at), ...more }, contents);
   const all = await (request === undefined ? hold({}) : heldFor(request, records, hold));
   if (all.packages.length === 0 && all.assertions.size === 0) {
@@ -86,7 +88,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
     { ...held, assertions },
     { ...wished, base },
     {
-      ...{ site, sequence, at, label: labels.label, content },
+      ...{ site, sequence, at, label: labels.label, content, aside },
       refuseLacking: (carried) => refuseLacking(carried, blobs),
     },
   );

@@ -2,14 +2,22 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { jsonOf, mapped, PackedList, sequenceOf } from '#domain/sequence.ts';
+import { jsonOf, jsonTexts, mapped, PackedList, sequenceOf } from '#domain/sequence.ts';
+import { Spool } from '#files/spool.ts';
 
-t.test('a packed list gives what was added, in its order, and says the same in JSON', (t) => {
+t.test('a packed list gives what was added, in its order, and says the same in JSON, in memory and aside', (t) => {
+  const folder = t.testdir();
   fc.assert(
-    fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), (raw) => {
+    fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), fc.boolean(), fc.nat(200), (raw, liesAside, size) => {
       const items = JSON.parse(JSON.stringify(raw)) as unknown[];
-      const list = new PackedList<unknown>();
-      for (const one of items) list.add(one);
+      const spool = new Spool(folder);
+      const list = new PackedList<unknown>(liesAside ? spool : undefined);
+      for (const one of items) {
+        list.add(one);
+        // Somebody else's text may lie between.
+        if (liesAside) spool.add('another');
+      }
+      t.equal(list.byteLength, Buffer.byteLength(JSON.stringify(items)) - 2);
       t.same([...list], items);
       t.same(
         [...mapped(list, (one) => [one])],
@@ -22,6 +30,10 @@ t.test('a packed list gives what was added, in its order, and says the same in J
       const whole = { before: 'it', list, after: { more: 1 }, nothing: undefined };
       t.equal(jsonOf(whole), JSON.stringify({ ...whole, list: items }));
       t.equal(JSON.stringify(whole), jsonOf(whole));
+      const texts = [...jsonTexts(whole, size)];
+      t.equal(texts.join(''), jsonOf(whole));
+      t.ok(texts.slice(0, -1).every((text) => text.length >= size));
+      spool.close();
     }),
     { numRuns: 50 },
   );
@@ -29,10 +41,14 @@ t.test('a packed list gives what was added, in its order, and says the same in J
 });
 
 t.test('items that are larger than a page, or fill many, are given whole', (t) => {
-  const list = new PackedList<string>();
-  const texts = Array.from({ length: 40 }, (_, at) => `${String(at)}ü`.repeat(at % 7 === 0 ? 400_000 : 60_000));
-  for (const one of texts) list.add(one);
-  t.ok(texts.every((one, at) => list.at(at) === one));
+  for (const spool of [undefined, new Spool(t.testdir())]) {
+    const list = new PackedList<string>(spool);
+    const texts = Array.from({ length: 40 }, (_, at) => `${String(at)}ü`.repeat(at % 7 === 0 ? 400_000 : 60_000));
+    for (const one of texts) list.add(one);
+    t.ok(texts.every((one, at) => list.at(at) === one));
+    t.equal(jsonOf({ list }), JSON.stringify({ list: texts }));
+    spool?.close();
+  }
   t.end();
 });
 

@@ -18,7 +18,7 @@ t.test('texts are read as they were added, in any order, from memory and from a 
           .repeat(times % 977)
           .slice(0, times)
           .toWellFormed();
-        return { whole, ...spool.add(whole) };
+        return { whole, ...spool.add(times % 2 === 0 ? whole : Buffer.from(whole)) };
       });
       for (let looks = 0; looks < added.length; looks++) {
         const { whole, begin, length } = added[random.next().value % added.length]!;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
+import { Spool } from '#files/spool.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart } from '#transfers/form/read.ts';
 import { keyIdOf, readSignatures, signed, signersOf } from '#transfers/form/signatures.ts';
@@ -112,9 +113,16 @@ t.test('a part that is cut off, or goes on behind its end, is refused', async (t
 t.test('a statement has one form', (t) => {
   const { statement } = example([Buffer.from('some')]);
   const text = writeStatement(statement).toString();
-  const read = readStatement(Buffer.from(text));
-  const [packages, blobs, parts] = [[...read.packages], [...read.blobs], read.parts.map((pieces) => [...pieces])];
-  t.same({ ...read, packages, blobs, parts }, statement);
+  const spool = new Spool(t.testdir());
+  for (const aside of [undefined, spool]) {
+    const bytes = Buffer.from(text);
+    const read = readStatement(bytes, aside);
+    // What lies aside is read from there, and its bytes are somebody else's.
+    if (aside !== undefined) bytes.fill(0);
+    const [packages, blobs, parts] = [[...read.packages], [...read.blobs], read.parts.map((pieces) => [...pieces])];
+    t.same({ ...read, packages, blobs, parts }, statement);
+  }
+  spool.close();
   const other = [
     text.replace('{', '{ '),
     text.replace('"format":1', '"format":1,"format":1'),

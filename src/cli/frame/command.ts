@@ -112,6 +112,8 @@ export interface Answer {
   readonly json: unknown;
   /** 0 unless said otherwise: a command that was done may have found something wrong. */
   readonly exitCode?: number;
+  /** Gives back what the answer was read from, once it is told. */
+  readonly done?: () => void;
 }
 
 /** That a command asks before it acts, because what it does cannot be taken back or shuts somebody out. */

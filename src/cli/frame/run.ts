@@ -1,6 +1,6 @@
 // How a command line is run.
 import { Refusal } from '#domain/refusal.ts';
-import { jsonOf } from '#domain/sequence.ts';
+import { jsonTexts } from '#domain/sequence.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { causes, inOneSentence } from '#src/system-errors.ts';
@@ -26,8 +26,12 @@ export async function run(argv: readonly string[], world: World, groups: readonl
     call = readArguments(command, args, world);
     await askFirst(command, call);
     const answer = await command.run(call);
-    if (json) await tell(world, `${jsonOf(answer.json)}\n`);
-    else if (answer.text !== '' && !call.quiet) await tell(world, `${answer.text}\n`);
+    try {
+      if (json) await tell(world, jsonTexts(answer.json, piece));
+      else if (answer.text !== '' && !call.quiet) await tell(world, [answer.text]);
+    } finally {
+      answer.done?.();
+    }
     return answer.exitCode ?? 0;
   } catch (error) {
     if (error instanceof NoCommand && !json) {
@@ -38,10 +42,14 @@ export async function run(argv: readonly string[], world: World, groups: readonl
   }
 }
 
-/** Writes an answer. One that is lost is a failure: a script takes an empty file for what it asked for. */
-async function tell({ stdout }: World, text: string): Promise<void> {
+/** How many characters of an answer are written at once: what an answer of many megabytes takes beside it is little so. */
+const piece = 64 * 1024;
+
+/** Writes an answer and the end of its line. One that is lost is a failure: a script takes an empty file for what it asked for. */
+async function tell({ stdout }: World, texts: Iterable<string>): Promise<void> {
   try {
-    await stdout.write(text);
+    for (const text of texts) await stdout.write(text);
+    await stdout.write('\n');
   } catch (cause) {
     const why = inOneSentence(Object.assign(cause as Error, { path: 'its answer' }));
     throw new Failure(`the command was done, but cannot say so: ${why}`, { code: 'cannot-write', cause });

@@ -25,20 +25,19 @@ export const transferAccept = command({
   },
 
   run: ({ positionals: { id: named }, options, data, world }) =>
-    withStore({ data, world }, async (store) => {
-      const { receipt, transfer } = await withWaiting(store, named, options, async (carried) => {
-        const wanted = { ...carried, seen: options.seen };
-        return { transfer: carried.transfer, receipt: await letIn(await lettingIn(store), wanted, store.person) };
-      });
-      const id = shortId(transfer.id);
-      const { undo, ...told } = receipt;
-      const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
-      return {
-        text:
-          `Transfer ${id} was let in: ${counted(receipt.lines.length, 'change')}${left}. ` +
-          `'larder transfer receipt ${id}' writes its receipt; ` +
-          `'larder transfer withdraw ${id}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
-        json: told,
-      };
-    }),
+    withStore({ data, world }, (store) =>
+      withWaiting(store, named, options, async (carried) => {
+        const receipt = await letIn(await lettingIn(store), { ...carried, seen: options.seen }, store.person);
+        const id = shortId(carried.transfer.id);
+        const { undo, ...told } = receipt;
+        const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
+        return {
+          text:
+            `Transfer ${id} was let in: ${counted(receipt.lines.length, 'change')}${left}. ` +
+            `'larder transfer receipt ${id}' writes its receipt; ` +
+            `'larder transfer withdraw ${id}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
+          json: told,
+        };
+      }),
+    ),
 });

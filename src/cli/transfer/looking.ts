@@ -4,10 +4,10 @@ import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/channel-renaming.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
-import { withSpool } from '#files/spool.ts';
 import { broughtBy, lookAt, transferOf, type Brought, type Seen } from '#transfers/look.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
-import { UsageError } from '../frame/command.ts';
+import { answerBeside } from '../frame/beside.ts';
+import { UsageError, type Answer } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 export const narrowing = {
@@ -29,24 +29,24 @@ export interface Narrowed {
 
 type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
 
-/** Looks at what a transfer would change here, and goes on with that. */
-export const withSeen = <Result>(
+/** Looks at what a transfer would change here, and answers with that. */
+export const withSeen = (
   store: OpenStore,
   id: string,
   options: Narrowed,
-  work: (seen: Seen & { narrowed: Narrowing }) => Promise<Result>,
-): Promise<Result> =>
+  work: (seen: Seen & { narrowed: Narrowing }) => Promise<Answer>,
+): Promise<Answer> =>
   withWaiting(store, id, options, async (carried) =>
     work({ ...(await lookAt(carried, carried.narrowed, store)), narrowed: carried.narrowed }),
   );
 
-/** Looks at what a transfer brings, and what of it is believed, and goes on with that; its assertions can be read meanwhile. */
-export async function withWaiting<Result>(
+/** Looks at what a transfer brings, and what of it is believed, and answers with that; what is long lies aside until it is told. */
+export async function withWaiting(
   store: OpenStore,
   id: string,
   { only, without, 'as-channel': renamings }: Narrowed,
-  work: (waiting: Brought & { narrowed: Narrowing }) => Promise<Result>,
-): Promise<Result> {
+  work: (waiting: Brought & { narrowed: Narrowing }) => Promise<Answer>,
+): Promise<Answer> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
   keepHeapSmall();
@@ -58,7 +58,7 @@ export async function withWaiting<Result>(
     if (read !== undefined) return read;
     throw new UsageError(`'${one}' names no two channels; write such as stable=stable/site-test`);
   });
-  return withSpool(store.directory, async (spool) => {
+  return answerBeside(store.directory, async (spool) => {
     const brought = await withBlobs(store, ({ blobs }) => broughtBy(transfer, { records, blobs, roots, spool, now }));
     return work({ ...brought, narrowed: { only, without, asChannel } });
   });

@@ -3,11 +3,13 @@ import { resolve } from 'node:path';
 
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
+import type { Aside } from '#domain/sequence.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { forgetGathered, gatheredLast, makePartAgain, nextSequence, type Collector } from '#transfers/collector.ts';
 import { make, makeAgain, type Making } from '#transfers/make.ts';
 import type { ReadRequest } from '#transfers/request/form.ts';
 import { ownSite } from '#transfers/site.ts';
+import { answerBeside } from '../frame/beside.ts';
 import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { writing } from '../frame/outside.ts';
@@ -72,12 +74,14 @@ export const transferMake = command({
     keepHeapSmall();
     const collector = collectorAt(call);
     return collector === undefined
-      ? withStore(call, (store) => made(store, call), { writesOutside: true })
+      ? withStore(call, (store) => answerBeside(store.directory, (aside) => made(store, call, aside)), {
+          writesOutside: true,
+        })
       : madeByCollector(collector, call);
   },
 });
 
-async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
+async function made(store: OpenStore, call: MakeCall, aside: Aside): Promise<Answer> {
   const { options: given } = call;
   const { records, acts, person: by, siteKey, now, asCaller, config } = store;
   const site = await ownSite(records, siteKey);
@@ -88,7 +92,7 @@ async function made(store: OpenStore, call: MakeCall): Promise<Answer> {
     return await interruptible((signal) =>
       withBlobs(store, async ({ blobs }) => {
         const making: Making = {
-          ...{ records, acts, by, blobs, site, labels: config.site, now, asCaller, signal },
+          ...{ records, acts, by, blobs, site, labels: config.site, now, asCaller, signal, aside },
           progress: progress.at,
         };
         if (given.again !== undefined) {

@@ -24,22 +24,22 @@ export const transferPreview = command({
   run: ({ positionals: { id }, options, data, world }) =>
     withStore(
       { data, world },
-      async (store) => {
-        const found = await withSeen(store, id, options, async (seen) => seen);
-        const { html } = options;
-        const page =
-          html === undefined
-            ? undefined
-            : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(reportOf(found))));
-        // One of the two is asked for, and each is as long as the transfer.
-        return {
-          get text() {
-            return textOf(reportOf(found));
-          },
-          json: { ...present(found), ...(page !== undefined && { page }) },
-          exitCode: found.plan.problems.length === 0 ? 0 : 1,
-        };
-      },
+      (store) =>
+        withSeen(store, id, options, async (found) => {
+          const { html } = options;
+          const page =
+            html === undefined
+              ? undefined
+              : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(reportOf(found))));
+          // One of the two is asked for, and each is as long as the transfer.
+          return {
+            get text() {
+              return textOf(reportOf(found));
+            },
+            json: { ...present(found), ...(page !== undefined && { page }) },
+            exitCode: found.plan.problems.length === 0 ? 0 : 1,
+          };
+        }),
       { writesOutside: options.html !== undefined },
     ),
 });

@@ -66,9 +66,12 @@ export class Extents {
   }
 }
 
+/** Gives bytes of a text, which are good until others are asked for. */
+export type BytesOf = (extent: Extent) => Buffer;
+
 /** A list of what stands there; each item is read whenever it is asked for. */
-export const listIn = <Item>(bytes: Buffer, items: Extents): Sequence<Item> =>
-  sequenceOf(items.length, (index) => read(bytes, items.at(index)) as Item);
+export const listIn = <Item>(bytesOf: BytesOf, items: Extents): Sequence<Item> =>
+  sequenceOf(items.length, (index) => JSON.parse(bytesOf(items.at(index)).toString()) as Item);
 
 export const textIn = (bytes: Buffer, { begin, end }: Extent): string => bytes.toString('utf8', begin, end);
 

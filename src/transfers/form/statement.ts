@@ -6,8 +6,19 @@ import type { Statement } from '#acts/transfer-statement.ts';
 import { mostItems, problems, type Shape } from '#api/schema.ts';
 import type { TransferContent, TransferLibrary, TransferPackage, TransferStatement } from '#api/wire.ts';
 import { packageTypes } from '#domain/namespace.ts';
+import type { Aside } from '#domain/sequence.ts';
 import { canonical, canonicalBytes } from './canonical.ts';
-import { itemsOf, listIn, membersOfObject, NotCanonical, read, textIn, type Extent, type Extents } from './listed.ts';
+import {
+  itemsOf,
+  listIn,
+  membersOfObject,
+  NotCanonical,
+  read,
+  textIn,
+  type BytesOf,
+  type Extent,
+  type Extents,
+} from './listed.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
 /** How many bytes a statement has at most: that of 10,000 packages has about ten million. */
@@ -18,10 +29,14 @@ export const idOf = (statement: Uint8Array): string => createHash('sha256').upda
 
 export const writeStatement = (statement: Statement): Buffer => canonicalBytes({ ...statement });
 
-/** Reads a statement; throws `NotATransfer` where it is none, or says something that contradicts itself. */
-export function readStatement(bytes: Buffer): Statement {
+/**
+ * Reads a statement; throws `NotATransfer` where it is none, or says something that contradicts itself.
+ *
+ * @param aside where its text is to lie from now on: the bytes are of no more use then, and may be given back
+ */
+export function readStatement(bytes: Buffer, aside?: Aside): Statement {
   try {
-    const statement = readCanonical(bytes);
+    const statement = readCanonical(bytes, aside);
     refuseContradictions(statement);
     return statement;
   } catch (cause) {
@@ -33,7 +48,7 @@ export function readStatement(bytes: Buffer): Statement {
 /** What is listed, by the shape of each item; a list of parts lists the pieces of each. */
 const listed = { packages: 'TransferPackage', blobs: 'TransferBlob', parts: 'TransferPiece' } as const;
 
-function readCanonical(bytes: Buffer): Statement {
+function readCanonical(bytes: Buffer, aside: Aside | undefined): Statement {
   const members = membersOfObject(bytes);
   const format = members.get('format');
   const number = format && read(bytes, format);
@@ -53,12 +68,23 @@ function readCanonical(bytes: Buffer): Statement {
   refuseItems(listed.packages, bytes, lists.packages);
   refuseItems(listed.blobs, bytes, lists.blobs);
   for (const pieces of parts) refuseItems(listed.parts, bytes, pieces);
+  const bytesOf = aside === undefined ? inMemory(bytes) : lyingIn(aside, bytes);
   return {
     ...(said as unknown as Omit<TransferStatement, keyof typeof listed>),
-    packages: listIn(bytes, lists.packages),
-    blobs: listIn(bytes, lists.blobs),
-    parts: parts.map((pieces) => listIn(bytes, pieces)),
+    packages: listIn(bytesOf, lists.packages),
+    blobs: listIn(bytesOf, lists.blobs),
+    parts: parts.map((pieces) => listIn(bytesOf, pieces)),
   };
+}
+
+const inMemory =
+  (bytes: Buffer): BytesOf =>
+  ({ begin, end }) =>
+    bytes.subarray(begin, end);
+
+function lyingIn(aside: Aside, bytes: Buffer): BytesOf {
+  const { begin: first } = aside.add(bytes);
+  return ({ begin, end }) => aside.read(first + begin, end - begin);
 }
 
 /** What can be written in two ways can be signed in one and shown in another. */

@@ -41,11 +41,14 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
     return names.flatMap((name) => kept.get(name) ?? []);
   },
 
-  /** So many whose name begins so, which ends in a slash, after a name; in the order of the names. */
+  /**
+   * So many whose name begins so, which ends in a slash, after one of them, or from the first on; in the order of the names. Of two lower bounds
+   * SQLite would take one to begin with, and read all names up to the other.
+   */
   under: (beginning: string, after: string, limit: number) =>
     db.all<Pick<KeptAssertion, 'name' | 'text'>>(sql`
       SELECT name, text FROM assertions
-      WHERE name > ${after} AND name > ${beginning} AND name < ${`${beginning.slice(0, -1)}0`} ORDER BY name LIMIT ${limit}`),
+      WHERE name > ${after === '' ? beginning : after} AND name < ${`${beginning.slice(0, -1)}0`} ORDER BY name LIMIT ${limit}`),
 
   /** The snap-declarations of a snap name; a name may have had several owners. */
   ofSnap: (snapName: string) =>

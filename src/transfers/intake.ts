@@ -90,9 +90,8 @@ export class Intake {
 
   /** Takes in parts that stay open meanwhile. */
   async take(parts: readonly OpenPart[]): Promise<void> {
-    const pieces = parts.flatMap(({ part, takenOut }) =>
-      takenOut?.length ? [] : [...this.#statement.parts[part - 1]!],
-    );
+    const whole = parts.values().filter(({ takenOut = [] }) => takenOut.length === 0);
+    const pieces = whole.flatMap(({ part }) => this.#statement.parts[part - 1]!.values());
     this.#atHand = new Set(pieces.filter(({ blob }) => this.#cut.has(blob)).map(nameOf));
     try {
       for (const part of parts) await this.#takePart(part);

@@ -18,13 +18,13 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Spool } from '#files/spool.ts';
 import type { Records } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
-import { letGo } from '#src/small-heap.ts';
+import { giveBack, letGo } from '#src/small-heap.ts';
 import { missingAfter } from './closure-after.ts';
 import { canonical } from './form/canonical.ts';
 import { keyIdOf, readSignatures, signersOf } from './form/signatures.ts';
 import { readStatement } from './form/statement.ts';
 import { fingerprintOfId } from './site.ts';
-import { giveBack, wholeOf } from './whole.ts';
+import { wholeOf } from './whole.ts';
 
 export interface Looking {
   records: Records;

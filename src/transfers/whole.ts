@@ -12,15 +12,13 @@ export async function wholeOf(blobs: Pick<Blobs, 'open'>, sha3_384: string): Pro
   return whole.subarray(0, length);
 }
 
-/** Takes the memory of what came as a whole, now and not when garbage is collected: it has no bytes any more. */
-export function giveBack(whole: Buffer): void {
-  (whole.buffer as ArrayBuffer).transfer(0);
-}
-
 /** Keeps something that is at hand as a whole, however large: a statement of 10,000 packages has ten million bytes. */
 export function keepWhole(bytes: Uint8Array, blobs: Pick<Blobs, 'receive'>): Promise<TakenBlob> {
-  const once = async function* (): AsyncGenerator<[Uint8Array]> {
-    yield [bytes];
+  // Whoever digests it gets a copy of each piece.
+  const inPieces = async function* (): AsyncGenerator<[Uint8Array]> {
+    for (let at = 0; at < bytes.length; at += piece) yield [bytes.subarray(at, at + piece)];
   };
-  return blobs.receive(once(), { id: randomUUID(), limit: bytes.length, expected: bytes.length });
+  return blobs.receive(inPieces(), { id: randomUUID(), limit: bytes.length, expected: bytes.length });
 }
+
+const piece = 1024 * 1024;

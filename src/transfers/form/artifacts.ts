@@ -4,7 +4,6 @@ import { hash } from 'node:crypto';
 
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferPackage } from '#api/wire.ts';
-import { PackedList } from '#domain/sequence.ts';
 import { canonical, canonicalBytes } from './canonical.ts';
 
 export const layoutFile = Buffer.from(canonical({ imageLayoutVersion: '1.0.0' }));
@@ -73,18 +72,22 @@ export class Contained {
 
   /** The index of a part in which these blobs begin, and the artifacts that go with them. */
   layoutOf(begun: readonly string[]): Layout {
-    const manifests = new PackedList<Descriptor>();
     const sizes: number[] = [];
+    const manifests = this.#described(begun, sizes);
+    const index = { manifests, mediaType: 'application/vnd.oci.image.index.v1+json', schemaVersion: 2 };
+    return { index: canonicalBytes(index), sizes, documents: () => this.#documents(begun) };
+  }
+
+  /** Describes artifacts and images, and notes meanwhile how many bytes the documents have. */
+  *#described(begun: readonly string[], sizes: number[]): Generator<Descriptor> {
     const isNew = this.#made();
     for (const sha256 of begun) {
       for (const { descriptor, documents } of this.#artifacts(sha256)) {
-        manifests.add(descriptor);
         for (const one of documents) if (isNew(one)) sizes.push(one.bytes.length);
+        yield descriptor;
       }
-      for (const { descriptor } of this.#images(sha256)) manifests.add(descriptor);
+      for (const { descriptor } of this.#images(sha256)) yield descriptor;
     }
-    const index = { manifests, mediaType: 'application/vnd.oci.image.index.v1+json', schemaVersion: 2 };
-    return { index: canonicalBytes(index), sizes, documents: () => this.#documents(begun) };
   }
 
   *#documents(begun: readonly string[]): Generator<Document> {

@@ -89,7 +89,8 @@ class Writer {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
+  /** What was written, and no room behind it. */
   bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+    return Buffer.from(this.#bytes.buffer.transfer(this.#length));
   }
 }

@@ -3,6 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyOb
 
 import { problems } from '#api/schema.ts';
 import type { TransferSignatures } from '#api/wire.ts';
+import { giveBack } from '#src/small-heap.ts';
 import { canonical } from './canonical.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
@@ -36,9 +37,24 @@ export class SigningSeed {
 export const keyIdOf = (publicKey: string): string =>
   createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex');
 
-/** What is signed of a payload: its type and its length stand before it (DSSE, "PAE"). */
-export const enclosed = (payload: Uint8Array, type: string = ofTransfers): Buffer =>
-  Buffer.concat([Buffer.from(`DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `), payload]);
+/** What is signed of a payload: its type and its length stand before it (DSSE, "PAE"). It has memory of its own. */
+export function enclosed(payload: Uint8Array, type: string = ofTransfers): Buffer {
+  const before = `DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `;
+  const bytes = Buffer.from(new ArrayBuffer(before.length + payload.length));
+  bytes.write(before, 'latin1');
+  bytes.set(payload, before.length);
+  return bytes;
+}
+
+/** The same for as long as it takes to do something with it: a statement may have a hundred megabytes. */
+function whileEnclosed<Result>(payload: Uint8Array, type: string, work: (bytes: Buffer) => Result): Result {
+  const bytes = enclosed(payload, type);
+  try {
+    return work(bytes);
+  } finally {
+    giveBack(bytes);
+  }
+}
 
 /** The signatures of a statement, with those that it has already; one of a key that signed before is put in its place. */
 export function signed(
@@ -48,7 +64,8 @@ export function signed(
   payloadType: PayloadType = ofTransfers,
 ): Buffer {
   const keyid = keyIdOf(seed.publicKey);
-  const own = { keyid, sig: seed.sign(enclosed(statement, payloadType)).toString('base64') };
+  const sig = whileEnclosed(statement, payloadType, (bytes) => seed.sign(bytes).toString('base64'));
+  const own = { keyid, sig };
   const signatures = [...before.filter((one) => one.keyid !== keyid), own].sort((a, b) => (a.keyid < b.keyid ? -1 : 1));
   return Buffer.from(canonical({ payloadType, signatures } satisfies TransferSignatures));
 }
@@ -92,10 +109,11 @@ export function signersOf(
   keys: readonly string[],
   payloadType: PayloadType = ofTransfers,
 ): string[] {
-  const bytes = enclosed(statement, payloadType);
-  return [...new Set(keys)].filter((publicKey) => {
-    const keyid = keyIdOf(publicKey);
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-    return signatures.some((one) => one.keyid === keyid && verify(null, bytes, key, Buffer.from(one.sig, 'base64')));
-  });
+  return whileEnclosed(statement, payloadType, (bytes) =>
+    [...new Set(keys)].filter((publicKey) => {
+      const keyid = keyIdOf(publicKey);
+      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
+      return signatures.some((one) => one.keyid === keyid && verify(null, bytes, key, Buffer.from(one.sig, 'base64')));
+    }),
+  );
 }

@@ -106,12 +106,11 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     )?.at ?? null,
 
   /** Of these contents those that have come for a transfer that waits. */
-  arrived: async (id: string): Promise<Set<string>> =>
-    new Set(
-      (
-        await db.all<{ sha3_384: string }>(sql`
-          SELECT sha3_384 FROM passing_transfer_contents WHERE transfer = ${id}`)
-      ).map(({ sha3_384 }) => sha3_384),
+  arrived: (id: string): Promise<Set<string>> =>
+    allTexts((after, limit) =>
+      db.all(sql`
+        SELECT sha3_384 AS text FROM passing_transfer_contents
+        WHERE transfer = ${id} AND sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`),
     ),
 
   /** What a review found of a subject of a transfer. */
@@ -120,12 +119,11 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT subject, findings, refused FROM passing_transfer_findings WHERE transfer = ${id} AND subject = ${subject}`),
 
   /** The subjects of a transfer of which a review has found something. */
-  reviewed: async (id: string): Promise<Set<string>> =>
-    new Set(
-      (
-        await db.all<{ subject: string }>(sql`
-          SELECT subject FROM passing_transfer_findings WHERE transfer = ${id}`)
-      ).map(({ subject }) => subject),
+  reviewed: (id: string): Promise<Set<string>> =>
+    allTexts((after, limit) =>
+      db.all(sql`
+        SELECT subject AS text FROM passing_transfer_findings
+        WHERE transfer = ${id} AND subject > ${after} ORDER BY subject LIMIT ${limit}`),
     ),
 
   async made(sequence: number): Promise<MadeTransfer | undefined> {
@@ -167,6 +165,19 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       ).map(({ content }) => content),
     ),
 });
+
+/** Texts that are found page by page, each behind the one before: as rows at once tens of thousands would take three times as much. */
+async function allTexts(page: (after: string, limit: number) => Promise<{ text: string }[]>): Promise<Set<string>> {
+  const all = new Set<string>();
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const found = await page(after, pageOfTexts);
+    for (const { text } of found) all.add(text);
+    after = found.length < pageOfTexts ? undefined : found.at(-1)?.text;
+  }
+  return all;
+}
+
+const pageOfTexts = 1000;
 
 export const transferChanges = (db: Queries) => ({
   ...transfers(db),

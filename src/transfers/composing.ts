@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#api/wire.ts';
+import { bytes as inBytes } from '#domain/byte-size.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { PackedList, type Aside, type Sequence } from '#domain/sequence.ts';
 import { cutInto } from './form/cutting.ts';
 import type { Transfer } from './form/members.ts';
 import { signed } from './form/signatures.ts';
-import { contentsOf, idOf, readStatement, writeStatement } from './form/statement.ts';
+import { contentsOf, idOf, largestStatement, readStatement, writeStatement } from './form/statement.ts';
 import type { Content } from './form/write.ts';
 import { partFile, writeParts, type Placed, type Writing } from './part-files.ts';
 import type { Site } from './site.ts';
@@ -107,7 +108,20 @@ async function withParts(
     parts.push(pieces);
   }
   const whole = { ...statement, parts };
-  return { bytes: writeStatement(whole), statement: whole };
+  const bytes = writeStatement(whole);
+  refuseLong(bytes);
+  return { bytes, statement: whole };
+}
+
+/** Refuses to make what nobody could receive. */
+function refuseLong({ length }: Buffer): void {
+  if (length <= largestStatement) return;
+  throw new Refusal(
+    'conflict',
+    `To say what is carried takes ${inBytes(length)}, and a transfer has ${inBytes(largestStatement)} for that, which is enough for some ` +
+      "20,000 snaps. Make several with fewer packages in each: a store takes --packages 'snap/*' and --packages 'charm/*', and a collector " +
+      'gathers from folders that hold less.',
+  );
 }
 
 async function digestOf(

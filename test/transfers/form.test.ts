@@ -8,11 +8,13 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { Spool } from '#files/spool.ts';
+import { tarHeader } from '#files/tar-header.ts';
+import { composed } from '#transfers/composing.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart } from '#transfers/form/read.ts';
 import { keyIdOf, readSignatures, signed, signersOf } from '#transfers/form/signatures.ts';
-import { readStatement, writeStatement } from '#transfers/form/statement.ts';
-import { digest, example, partBytes, seedOf, written } from './example.ts';
+import { largestStatement, readStatement, writeStatement } from '#transfers/form/statement.ts';
+import { digest, example, helloWith, partBytes, seedOf, written } from './example.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -136,6 +138,35 @@ t.test('a statement has one form', (t) => {
     message: 'It has the format 2, which a newer release of larder reads.',
   });
   t.end();
+});
+
+t.test('a statement that is longer than a receiver has memory for is neither made nor read', async (t) => {
+  const one = helloWith([Buffer.from('some')]);
+  const described = Array.from({ length: 26 }, (_, at) => {
+    return { ...one, id: `hello-${String(at)}`, name: `hello-${String(at)}`, description: 'a'.repeat(mebibyte) };
+  });
+  const making = (packages: typeof described): Promise<{ bytes: Buffer | Uint8Array }> =>
+    composed(
+      { accounts: [], assertions: [], packages, contents: new Map(), leftOut: [] },
+      {
+        ...{ sites: [], base: { kind: 'none' }, known: async () => new Set(), expiresDays: 1 },
+        ...{ partSize: undefined, reason: undefined },
+      },
+      {
+        ...{ source: 'depot', sequence: 1, at: new Date(), label: undefined },
+        ...{ content: async function* () {}, refuseLacking: async () => undefined },
+      },
+    );
+  await t.rejects(making(described), {
+    code: 'conflict',
+    message: /takes 26\.0 MiB, and a transfer has 24\.0 MiB for that.* Make several with fewer packages in each/,
+  });
+  const { bytes } = await making(described.slice(0, 20));
+  t.ok(bytes.length < largestStatement);
+
+  const file = join(t.testdir(), 'long.tar');
+  writeFileSync(file, tarHeader('larder/statement.json', largestStatement + 1, new Date(0)));
+  await t.rejects(openPart(file), { message: 'It is no transfer: larder/statement.json is too large.' });
 });
 
 t.test('a statement that contradicts itself is refused', (t) => {

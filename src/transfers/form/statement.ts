@@ -21,8 +21,11 @@ import {
 } from './listed.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
-/** How many bytes a statement has at most: that of 10,000 packages has about ten million. */
-export const largestStatement = 128 * 1024 * 1024;
+/**
+ * How many bytes a statement has at most: that of 10,000 snaps with their assertions has twelve million. Whoever makes, receives, looks at or lets
+ * in a transfer takes some four bytes of memory for each of them, and never more than 256 MB in all (`npm run bench -- signed-transfers`).
+ */
+export const largestStatement = 24 * 1024 * 1024;
 
 /** By which a transfer is known: the SHA-256 of its statement, in hexadecimal. */
 export const idOf = (statement: Uint8Array): string => createHash('sha256').update(statement).digest('hex');

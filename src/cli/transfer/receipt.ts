@@ -6,6 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { transferOf } from '#transfers/look.ts';
 import { receiptReport } from '#transfers/report.ts';
 import { signedReceipt } from '#transfers/receipts.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { ownSite, shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
@@ -33,6 +34,7 @@ export const transferReceipt = command({
     withStore(
       call,
       async ({ records, acts, person, config, siteKey, asCaller }) => {
+        keepHeapSmall();
         const site = await ownSite(records, siteKey);
         const { id, receipt } = await transferOf(records, call.positionals.id);
         if (receipt === null)

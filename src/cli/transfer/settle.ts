@@ -2,6 +2,7 @@
 import { withdrawTransfer } from '#acts/transfers.ts';
 import { discard } from '#transfers/desk.ts';
 import { transferOf } from '#transfers/look.ts';
+import { keepHeapSmall } from '#src/small-heap.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { counted } from '../frame/counted.ts';
@@ -36,6 +37,7 @@ export const transferWithdraw = command({
 
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
+      keepHeapSmall();
       const transfer = await transferOf(records, id);
       const channels = await acts.do(withdrawTransfer, person, { id: transfer.id });
       return {

@@ -10,6 +10,7 @@ import { version } from '#src/version.ts';
 import { startBackground, type Background } from './background.ts';
 import { keepCertificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
+import { makeNothingOld } from '#src/small-heap.ts';
 import { Parts } from './parts.ts';
 import { readAgain, takeUp } from './reload.ts';
 import { startServing } from './serving.ts';
@@ -41,6 +42,7 @@ export interface Appliance {
 
 /** Starts serving a data directory; resolves when it answers requests. */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
+  makeNothingOld();
   const parts = new Parts(options.parts);
   try {
     return await startParts(parts, options);

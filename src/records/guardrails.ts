@@ -18,12 +18,13 @@ export const guardrails = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<Guardrail & { packageId: string }>(sql`
       SELECT package_id AS "packageId", pattern, created_at AS "createdAt"
       FROM (
-        SELECT id FROM packages WHERE publisher_id = ${accountId} AND namespace = ${namespace}
+        SELECT track_guardrails.* FROM packages CROSS JOIN track_guardrails
+        WHERE publisher_id = ${accountId} AND namespace = ${namespace} AND package_id = packages.id
         UNION ALL
-        SELECT id FROM collaborators CROSS JOIN packages
-        WHERE account_id = ${accountId} AND id = package_id AND namespace = ${namespace} AND publisher_id <> ${accountId}
-      ) AS listed CROSS JOIN track_guardrails
-      WHERE package_id = listed.id
+        SELECT track_guardrails.* FROM collaborators CROSS JOIN packages CROSS JOIN track_guardrails
+        WHERE account_id = ${accountId} AND packages.id = collaborators.package_id AND namespace = ${namespace}
+          AND publisher_id <> ${accountId} AND track_guardrails.package_id = packages.id
+      ) AS listed
       ORDER BY created_at, seq`),
 });
 

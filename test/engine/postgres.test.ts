@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -50,6 +52,27 @@ async function counted(db: Database): Promise<Record<string, number>> {
   );
   return Object.fromEntries(rows.map(({ name, times }) => [name, times]));
 }
+
+t.test('the rows of an answer are gone with the first collection of young objects', async (t) => {
+  const { db } = await opened(t);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (how?: { type: 'minor' }) => void;
+  const ask = async (): Promise<void> => {
+    for (let times = 0; times < 5; times++) {
+      await db.all(sql`SELECT lpad(CAST(i AS TEXT), 32, 'p') AS id, i AS number FROM generate_series(1, 1000) AS i`);
+      await setImmediate();
+    }
+    collect({ type: 'minor' });
+  };
+  for (let times = 0; times < 4; times++) await ask();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let times = 0; times < 6; times++) await ask();
+  collect({ type: 'minor' });
+  const bytes = (process.memoryUsage().heapUsed - before) / 30;
+  // They have a hundred thousand.
+  t.ok(bytes < 30_000, `an answer leaves ${bytes.toFixed(0)} bytes behind`);
+});
 
 t.test('a statement has its values numbered, and their types told', (t) => {
   const wanted = (before: string | null) =>

@@ -10,7 +10,7 @@ import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
 import { engine } from '#test/fixtures/engines.ts';
 import { logIn } from '#test/fixtures/images.ts';
-import type { PostgresServer } from '#test/fixtures/postgres.ts';
+import { endShared, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { grow } from './grow.ts';
 import { makeMeasured, type World } from './measured.ts';
 import {
@@ -57,7 +57,10 @@ type Sides = Record<'small' | 'large', Side>;
 export async function reads(): Promise<void> {
   const { directory, world } = await makeMeasured();
   // A file grows much faster than what is on a server.
-  if (engine === 'postgres') await bringIntoFile(directory);
+  if (engine === 'postgres') {
+    await bringIntoFile(directory);
+    await endShared();
+  }
   const server = engine === 'postgres' ? await startMeasuredServer() : undefined;
   const sides = {
     small: await serve(directory, sizes.small, server),

@@ -21,7 +21,10 @@ export interface LettingIn extends Here {
 
 type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic'> & { narrowed: Narrowing };
 
-/** Lets in what was looked at; where nobody looked, what there is. Pieces that came of it are of no use any more then. */
+/**
+ * Lets in what was looked at; where nobody looked, what there is. Pieces that came of it are of no use any more then. The lists of the receipt can
+ * be read as long as what the transfer brought lies aside.
+ */
 export async function letIn(
   { acts, directory, site, labels }: LettingIn,
   { transfer: { id }, statement, believed, aside, seen, narrowed, isAutomatic = false }: Wanted,

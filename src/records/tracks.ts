@@ -46,9 +46,9 @@ export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
 });
 
 /** The tracks of a package of which those are given that have a row of their own: `latest` is there also where nothing was set for it. */
-export const withLatest = (own: readonly Track[], { createdAt }: { createdAt: string }): Track[] =>
+export const withLatest = (own: Track[], { createdAt }: { createdAt: string }): Track[] =>
   own[0]?.name === 'latest'
-    ? [...own]
+    ? own
     : [{ name: 'latest', versionPattern: null, automaticPhasingPercentage: null, createdAt }, ...own];
 
 const writtenColumns = columns`package_id, name, version_pattern, automatic_phasing_percentage, created_at`;

@@ -95,16 +95,17 @@ export async function reads(): Promise<void> {
 async function compareAll(sides: Sides, server: PostgresServer | undefined): Promise<string[]> {
   const machine = watchMachine(sides.small.child, sides.large.child, ...(server ? [server] : []));
   const only = new RegExp(process.env['LARDER_ONLY'] ?? '');
-  const asked = [...sides.small.questions.entries()].filter(([, { operation }]) => only.test(operation));
-  const measured = async (at: number): Promise<boolean> =>
-    isOver(sides.small.questions[at]!, await compare(at, sides, server));
-  const first: number[] = [];
-  for (const [at] of asked) if (await measured(at)) first.push(at);
+  const all = sides.small.questions;
+  const overOf = async (asked: number[]): Promise<number[]> => {
+    const over: number[] = [];
+    for (const at of asked) if (isOver(all[at]!, await compare(at, sides, server))) over.push(at);
+    return over;
+  };
+  const first = await overOf([...all.keys()].filter((at) => only.test(all[at]!.operation)));
   if (first.length > 0) console.log('  once more:');
-  const again: number[] = [];
-  for (const at of first) if (await measured(at)) again.push(at);
+  const again = await overOf(first);
   console.log(`  ${machine()}`);
-  return again.map((at) => nameOf(sides.small.questions[at]!));
+  return again.map((at) => nameOf(all[at]!));
 }
 
 const nameOf = ({ operation, about }: Question): string =>
@@ -116,13 +117,13 @@ function isOver(question: Question, { small, large, ofServer, bytes }: Compared)
   const longer = Math.max(0, (bytes[1] ?? 0) - (bytes[0] ?? 0)) / 1000;
   const grown = large - longer * sending;
   const hasGrown = grown / small > most.growth && grown - small > 0.05;
-  const isOver = hasGrown || Math.max(small, large) > most.milliseconds;
+  const isTooMuch = hasGrown || Math.max(small, large) > most.milliseconds;
   const figures =
     `${inMs(small)} ${inMs(large)} ms ${(large / small).toFixed(2).padStart(7)}` +
     (ofServer ? `  ${ofServer.map(inMs).join(' ')} ms` : '');
   const told = longer > 10 ? `; ${(grown / small).toFixed(2)} without sending ${longer.toFixed(0)} kB more` : '';
-  console.log(`  ${isOver ? '!' : ' '} ${nameOf(question).padEnd(48)} ${figures}  ${bytes.join(' ')}${told}`);
-  return isOver;
+  console.log(`  ${isTooMuch ? '!' : ' '} ${nameOf(question).padEnd(48)} ${figures}  ${bytes.join(' ')}${told}`);
+  return isTooMuch;
 }
 
 const inMs = (milliseconds: number): string => milliseconds.toFixed(3).padStart(8);

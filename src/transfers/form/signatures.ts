@@ -46,7 +46,7 @@ export function enclosed(payload: Uint8Array, type: string = ofTransfers): Buffe
   return bytes;
 }
 
-/** The same for as long as it takes to do something with it: a statement may have a hundred megabytes. */
+/** The same for as long as it takes to do something with it: a statement may have many megabytes. */
 function whileEnclosed<Result>(payload: Uint8Array, type: string, work: (bytes: Buffer) => Result): Result {
   const bytes = enclosed(payload, type);
   try {

@@ -1,9 +1,10 @@
 // Releases: what a package's channels give to whoever asks for them.
 import type { Line } from '#domain/approvals.ts';
-import type { Channel } from '#domain/channel.ts';
+import { parseChannel, type Channel } from '#domain/channel.ts';
 import { isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { riskProblem } from '#domain/risk-problem.ts';
 import type { Wish } from '#records/after-review.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -161,6 +162,7 @@ async function fillingOf(
     throw new Refusal('api-error', await whyNoRevision(tx, subject, wanted.revision));
   }
   if (revision.withdrawnAt !== null) throw withdrawn(subject, revision);
+  refuseRisk(subject, revision, channel);
   if (isProgressive(progressive) && isWholeChannel(subject.namespace)) {
     throw new Refusal(
       'api-error',
@@ -203,6 +205,34 @@ async function release(
   // A package that is published stays so.
   if (subject.status === 'registered') await tx.packages.publish(subject.id);
   return resources;
+}
+
+/** Refuses a channel that takes only finished software to a revision that states that it is unfinished. */
+function refuseRisk(
+  { name }: Pick<PublishedPackage, 'name'>,
+  { revision, details }: Pick<Revision, 'revision' | 'details'>,
+  { name: channel, risk }: Channel,
+): void {
+  const problem = riskProblem(details, risk);
+  if (problem === undefined) return;
+  throw new Refusal(
+    'api-error',
+    `Revision ${revision} of '${name}' cannot be released to '${channel}': ${problem}. ` +
+      'Release it to beta or edge, or push a revision that is built for stable.',
+  );
+}
+
+/** The same for what a channel held before, and is to hold again. */
+export async function refuseRiskAgain(
+  { packages, revisions }: Pick<Changes, 'packages' | 'revisions'>,
+  { packageId, revision, channel }: Pick<Release, 'packageId' | 'revision' | 'channel'>,
+): Promise<void> {
+  const [subject, found, place] = [
+    await packages.byId(packageId),
+    await revisions.find(packageId, revision),
+    parseChannel(channel),
+  ];
+  if (subject !== undefined && found !== undefined && place !== undefined) refuseRisk(subject, found, place);
 }
 
 const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: Revision): Refusal =>

@@ -3,6 +3,7 @@ import type { TransferPackage, TransferRelease } from '#api/wire.ts';
 import type { Line } from '#domain/approvals.ts';
 import { everybody, isProgressive, isWholeChannel, slotsOf } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
+import { riskProblem } from '#domain/risk-problem.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
@@ -105,6 +106,10 @@ async function whyNot(
   }
   const details = await detailsOf(records, planning, made, release.revision);
   if (typeof details === 'string') return details;
+  const unfinished = riskProblem(details, channel.risk);
+  if (unfinished !== undefined) {
+    return `Revision ${String(release.revision)} cannot be released there: ${unfinished}.`;
+  }
   const fitting = slotsOf(carried.namespace, details).some(
     ({ slot, architecture, baseName, baseChannel }) =>
       slot === release.slot &&

@@ -14,7 +14,7 @@ import { act, DoneAlready, type Doing } from './act.ts';
 import { latestTimeName } from './clock.ts';
 import { leaves, measured } from './exports.ts';
 import { heldInWords, slotLine } from './release-lines.ts';
-import { remember, rememberEnded } from './releases.ts';
+import { refuseRiskAgain, remember, rememberEnded } from './releases.ts';
 import type { Statement } from './transfer-statement.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
@@ -263,6 +263,8 @@ export const withdrawTransfer = act({
     }
     const { undo } = JSON.parse(found.receipt ?? '{}') as { undo: Undo[] };
     for (const one of undo) await refuseLater(tx, one, found.settledAt);
+    // To put a revision back is one more release of it.
+    for (const { before } of undo) if (before !== null) await refuseRiskAgain(tx, before);
     for (const one of undo.toReversed()) await putBack(tx, one, doing);
     const channels = undo.map(({ channel }) => channel);
     doing.note({ source: found.source, sequence: found.sequence, channels });

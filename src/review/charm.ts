@@ -80,10 +80,8 @@ interface File {
 function mappingIn(zip: Zip, file: string): File | undefined {
   const text = zip.text(file);
   if (text === undefined) return undefined;
-  // A file without anything but comments says as much as an empty mapping.
-  const document = text.split('\n').every((line) => /^\s*(?:#|$)/.test(line))
-    ? new Map<Yaml, Yaml>()
-    : readYaml(text, file);
+  // An empty document says as much as an empty mapping.
+  const document = readYaml(text, file) ?? new Map<Yaml, Yaml>();
   if (!(document instanceof Map))
     throw new Unacceptable(`${file} must be a mapping, with lines such as 'name: hello'.`);
   if (document.size > mostKeys)

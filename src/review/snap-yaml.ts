@@ -188,10 +188,8 @@ function proseOf(snap: Snap, key: string, most: number): string | null {
   if (text.length > most && Array.from(text).length > most) {
     snap.faults.push(`The ${key} in ${file} has more than ${String(most)} characters: shorten it.`);
   }
-  if (!text.isWellFormed() || text.includes('\0')) {
-    snap.faults.push(`The ${key} in ${file} has an escape such as "\\0" or "\\ud800" that is no character: remove it.`);
-  }
-  return text;
+  // A device keeps a NUL; the records cannot.
+  return text.replaceAll('\0', '\ufffd');
 }
 
 /**

@@ -1,52 +1,61 @@
-// YAML as an upload may contain it. Every value stays text as it was written, as the devices' own reader has it:
-// `1.10` is '1.10', `yes` is 'yes'. Only `~`, `null` and nothing at all are null. Mappings are Maps, in the file's order.
-import { FAILSAFE_SCHEMA, load, mergeTag, nullCoreTag, realMapTag, YAMLException } from 'js-yaml';
-import { Unacceptable, plain } from './unacceptable.ts';
+// YAML as an upload may contain it, read as the devices' own readers (snapd's and juju's, both go-yaml v2) read it. Every
+// value stays text as it was written: `1.10` is '1.10', `yes` is 'yes'. Only `~`, `null` and an empty value are null.
+// Mappings are Maps, in the file's order; of equal keys the last one counts. Only the first document is read.
+import { Unacceptable } from './unacceptable.ts';
+import { YamlFault } from './yaml/cursor.ts';
+import { resolveScalar, type ScalarType } from './yaml/resolve.ts';
+import { readTree, YamlTooLarge, type ScalarSource, type YamlValue } from './yaml/tree.ts';
 
 export type Yaml = string | null | Yaml[] | Map<Yaml, Yaml>;
 
-const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, mergeTag, realMapTag);
-/** Every value that the parser keeps costs one of these characters; so many fit into a worker's memory. */
-const separators = /[\n,:[\]{}?-]/g;
-const mostSeparators = 200_000;
-const deepest = 100;
-/** Aliases are shared, so they cost nothing here; whoever writes them out later must be able to. */
-const mostValues = 1_000_000;
+/** A scalar that is not text to the devices' reader, such as `yes` or `0644`. The same object for equal scalars. */
+export interface NonText {
+  text: string;
+  type: Exclude<ScalarType, 'text' | 'null'>;
+}
+/** Values whose booleans and numbers are told from texts. */
+export type TypedYaml = string | null | NonText | TypedYaml[] | Map<TypedYaml, TypedYaml>;
 
-/** Reads one document; `file` is its name in the sentences. Throws `Unacceptable`. */
+/** Bounds of larder's own; a device has none or wider ones. */
+const bounds = { maxDepth: 1000, maxValues: 200_000, maxExpandedValues: 1_000_000 };
+
+/**
+ * Reads the first document; an empty text is null. `file` is its name in the sentences. Throws `Unacceptable` for a text that
+ * a device cannot read, and for one beyond the bounds.
+ */
 export function readYaml(text: string, file: string): Yaml {
-  if ((text.match(separators)?.length ?? 0) > mostSeparators) {
-    throw new Unacceptable(`${file} holds too many values to be read: shorten it.`);
-  }
-  let value: Yaml;
-  try {
-    value = load(text, { schema, filename: file, maxDepth: deepest }) as Yaml;
-  } catch (error) {
-    // Whatever it threw, the document made it: there is nothing else that the parser works with.
-    const reason = error instanceof YAMLException ? error.reason : 'it cannot be parsed';
-    const line = error instanceof YAMLException && error.mark ? ` in line ${String(error.mark.line + 1)}` : '';
-    throw new Unacceptable(`${file} is not the YAML that a device can read: ${plain(reason)}${line}. Correct it.`);
-  }
-  if (countOf(value, new Map(), 0) > mostValues) {
-    throw new Unacceptable(`${file} becomes too long when its aliases are written out: use fewer of them.`);
-  }
-  return value;
+  return read<string | null>(text, file, (source, line) => {
+    const { text: value, type } = resolveScalar(source, line);
+    return type === 'null' ? null : value;
+  });
+}
 
-  function countOf(node: Yaml, known: Map<Yaml, number>, depth: number): number {
-    if (typeof node === 'string' || node === null) return 1;
-    const before = known.get(node);
-    if (before !== undefined) return before;
-    if (depth > deepest) {
-      // A collection that contains itself is deeper than any number.
-      throw new Unacceptable(
-        `${file} nests more than ${String(deepest)} levels through its aliases: write it flatter.`,
-      );
-    }
-    let count = 1;
-    for (const child of Array.isArray(node) ? node : [...node.keys(), ...node.values()]) {
-      count += countOf(child, known, depth + 1);
-    }
-    known.set(node, count);
-    return count;
+/** The same, with booleans and numbers told from texts. */
+export function readTypedYaml(text: string, file: string): TypedYaml {
+  const known = new Map<string, NonText>();
+  return read<string | null | NonText>(text, file, (source, line) => {
+    const { text: value, type } = resolveScalar(source, line);
+    if (type === 'text') return value;
+    if (type === 'null') return null;
+    const key = `${type} ${value}`;
+    const scalar = known.get(key) ?? { text: value, type };
+    known.set(key, scalar);
+    return scalar;
+  });
+}
+
+function read<Scalar>(
+  text: string,
+  file: string,
+  scalar: (source: ScalarSource, line: number) => Scalar,
+): YamlValue<Scalar> | null {
+  try {
+    return readTree(text, { scalar, ...bounds }) ?? null;
+  } catch (error) {
+    if (error instanceof YamlTooLarge) throw new Unacceptable(`${file} ${error.message}.`);
+    if (!(error instanceof YamlFault)) throw error;
+    throw new Unacceptable(
+      `${file} is not the YAML that a device can read: ${error.message} in line ${String(error.line)}. Correct it.`,
+    );
   }
 }

@@ -19,6 +19,10 @@ export const snapdMissing = (): string[] => missing(forAssertions);
 /** The same for its client of stores, which test/snapclient is built from. */
 export const snapdClientMissing = (): string[] => missing({ ...forAssertions, ...forItsClient });
 
+/** The same for its reader of snaps, which test/snapjudge is built from. */
+export const snapJudgeMissing = (): string[] =>
+  missing({ ...forAssertions, 'golang-dbus-dev': 'github.com/godbus/dbus' });
+
 /** What must be installed before test/jujuclient can be built. */
 export const jujuClientMissing = (): string[] => missing({});
 
@@ -112,6 +116,28 @@ export function buildClient(
       (error: unknown) => error as { code: number; stdout: string; stderr: string },
     );
     return { status: code, stderr, result: (stdout === '' ? {} : JSON.parse(stdout)) as Record<string, unknown> };
+  };
+}
+
+/** A text or a file for test/snapjudge to read. */
+export type SnapQuestion = { kind: 'yaml' | 'snap.yaml'; text: string } | { kind: 'snap' | 'folder'; path: string };
+
+/** Its answer: the value read, or why a device refuses it. */
+export interface SnapAnswer {
+  value?: unknown;
+  error?: string;
+}
+
+/** Builds the reader of snaps; it answers many questions in one process. */
+export function buildSnapJudge(): (questions: readonly SnapQuestion[]) => SnapAnswer[] {
+  const tool = build('snapjudge');
+  return (questions) => {
+    const input = questions.map((question) => JSON.stringify(question)).join('\n');
+    const { status, stdout, stderr } = spawnSync(tool, { input, encoding: 'utf8', maxBuffer: 1 << 30 });
+    if (status !== 0) throw new Error(`the judge of snaps has failed: ${stderr}`);
+    const answers = stdout.trimEnd().split('\n');
+    if (answers.length !== questions.length) throw new Error(`the judge of snaps has given ${answers.length} answers`);
+    return answers.map((answer) => JSON.parse(answer) as SnapAnswer);
   };
 }
 

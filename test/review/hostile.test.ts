@@ -110,8 +110,8 @@ function* zips(): Generator<Hostile> {
       `${file} as a file and a directory`,
       zip([...others, { name: file, content: metadata }, { name: `${file}/x`, content: 'x' }]),
     );
-    for (const [what, content] of hostileYaml())
-      yield bad(`${file}: ${what}`, zip([...others, { name: file, content }]));
+    for (const [what, content, either = false] of hostileYaml())
+      yield { ...bad(`${file}: ${what}`, zip([...others, { name: file, content }])), either };
     const size = 3 << 20;
     yield bad(`${file} of 3 MiB`, zip([...others, { name: file, content: `a: ${'x'.repeat(size)}` }]));
     for (const says of [
@@ -186,7 +186,8 @@ function* zips(): Generator<Hostile> {
   }
 }
 
-function* hostileYaml(): Generator<[string, string]> {
+/** The third says whether a device may take it. */
+function* hostileYaml(): Generator<[what: string, content: string, either?: boolean]> {
   yield ['60,000 keys', Array.from({ length: 60_000 }, (_, at) => `k${at}: v`).join('\n')];
   yield [
     'aliases upon aliases',
@@ -196,7 +197,22 @@ function* hostileYaml(): Generator<[string, string]> {
   yield ['a list', '- name: hello'];
   yield ['a text', 'hello'];
   yield ['no YAML', 'name: [hello'];
-  yield ['tags', 'name: !!js/function "x"'];
+  yield ['tags', 'name: !!js/function "x"', true];
+  yield [
+    'merges upon merges',
+    `name: hello\nm0: &m0 {k: v}\n${Array.from({ length: 2000 }, (_, at) => `m${at + 1}: &m${at + 1} {<<: *m${at}, k${at}: v}`).join('\n')}`,
+  ];
+  yield ['a mapping that contains itself', 'name: hello\nx: &x {y: *x}'];
+  yield [
+    '40 MB of keys by merging',
+    `name: hello\na: &a {${Array.from({ length: 2000 }, (_, at) => `k${at}: v`).join(', ')}}\n${Array.from({ length: 5000 }, (_, at) => `m${at}: {<<: *a}`).join('\n')}`,
+  ];
+  yield [
+    '50,000 anchors',
+    Array.from({ length: 50_000 }, (_, at) => `k${at}: &a${at} [*a${Math.max(at - 1, 0)}]`).join('\n'),
+  ];
+  yield ['a key of half a megabyte', `? ${'k'.repeat(500_000)}\n: v`, true];
+  yield ['a line of keys that never come', `name: hello\nx: {${'[a, '.repeat(900)}`];
   yield ['a million brackets', '['.repeat(1_000_000)];
 }
 

@@ -134,24 +134,23 @@ export const changeRole = act({
       }
       await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
     }
-    // Also where it is his own: nobody who makes himself an approver approves of anything with it at once.
-    await tx.accounts.touch(id, { at, by: doing.actor, what: 'account role' });
+    await touched(tx, id, doing, 'account role');
     return tx.accounts.rolesOf(id);
   },
 });
 
 /**
- * Keeps that somebody else made or changed an account, or what lets somebody in with it: for a while nobody approves of
- * anything with it.
+ * Records that an account, its roles or its credentials were changed: its approvals do not count for a while. This holds
+ * for the account's own changes too: an administrator can log in as an account that they have just made.
  */
-export async function touched(
+export const touched = async (
   { accounts }: Pick<Changes, 'accounts'>,
   id: string,
   { at, actor }: Pick<Doing, 'at' | 'actor'>,
   what: string,
-): Promise<void> {
-  if (actor !== id) await accounts.touch(id, { at, by: actor, what });
-}
+): Promise<void> => {
+  await accounts.touch(id, { at, by: actor, what });
+};
 
 /** The account of an id; refuses one that does not exist. */
 export async function existing({ accounts }: Pick<Changes, 'accounts'>, id: string): Promise<Account> {

@@ -1,7 +1,7 @@
 // Agents: programs that log in with a key of their own, as the account they act for.
 import { Refusal } from '#domain/refusal.ts';
 import type { Agent } from '#records/agents.ts';
-import { existing } from './accounts.ts';
+import { existing, touched } from './accounts.ts';
 import { act } from './act.ts';
 
 const agentObject = ({ username }: { username: string }): string => `agent/${username}`;
@@ -11,13 +11,16 @@ export const registerAgent = act({
   summary: 'Let a program log in with a key of its own, as an account.',
   on: 'agent/USERNAME',
   object: agentObject,
-  gate: { never: 'what an agent logs in with never counts as an approval' },
+  gate: { never: 'the approvals of an account that was just changed do not count for three days' },
 
-  async perform(tx, wanted: Omit<Agent, 'createdAt'>, { at, note }): Promise<Agent> {
-    note({ account: wanted.accountId, publicKey: wanted.publicKey });
+  async perform(tx, wanted: Omit<Agent, 'createdAt'>, doing): Promise<Agent> {
+    doing.note({ account: wanted.accountId, publicKey: wanted.publicKey });
     await existing(tx, wanted.accountId);
-    const agent = { ...wanted, createdAt: at };
-    if (await tx.agents.claim(agent)) return agent;
+    const agent = { ...wanted, createdAt: doing.at };
+    if (await tx.agents.claim(agent)) {
+      await touched(tx, wanted.accountId, doing, 'agent register');
+      return agent;
+    }
     throw new Refusal('conflict', `There is an agent '${wanted.username}' already; 'larder agent remove' ends it.`);
   },
 });

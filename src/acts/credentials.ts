@@ -220,13 +220,15 @@ export const changeCredential = act({
   object: accountObject,
   gate: { never: 'it stands in the configuration, and the records keep no more than that it was made' },
 
-  async perform(tx, { id, digest, added }: OfAccount & { digest: string; added: boolean }, { note }): Promise<void> {
-    note({ digest, added });
+  async perform(tx, { id, digest, added }: OfAccount & { digest: string; added: boolean }, doing): Promise<void> {
+    doing.note({ digest, added });
     await existing(tx, id);
-    if (await tx.accounts.isStoreAdministrator(id)) return;
-    throw new Refusal(
-      'conflict',
-      `${id} is no store administrator; 'larder account role ${id} store-admin' makes it one`,
-    );
+    if (!(await tx.accounts.isStoreAdministrator(id))) {
+      throw new Refusal(
+        'conflict',
+        `${id} is no store administrator; 'larder account role ${id} store-admin' makes it one`,
+      );
+    }
+    await touched(tx, id, doing, 'admin-macaroon');
   },
 });

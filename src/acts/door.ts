@@ -1,5 +1,5 @@
 // The door to the store: does an act, or holds it until others approve of it.
-import { asks, noPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
+import { noPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import type { WritableRecords } from '#records/index.ts';
@@ -9,16 +9,18 @@ import { propose } from './proposals.ts';
 
 type Change = WritableRecords['change'];
 
-/** Opens the door to the records of a store. */
-export function createActs(records: Pick<WritableRecords, 'change' | 'beginAnew' | 'approvalPolicy'>, now: Now): Acts {
+/** Opens the door to the records of a store. `configured` is the approval policy that the configuration asks for. */
+export function createActs(
+  records: Pick<WritableRecords, 'change' | 'beginAnew'>,
+  now: Now,
+  configured: () => ApprovalPolicy = () => noPolicy,
+): Acts {
   const through =
     (change: Change): Do =>
     async <Input, Result>(what: Act<Input, Result>, by: By, input: NoInfer<Input>): Promise<Result> => {
       try {
-        // Read without a query, and only where the act can be held: it costs nothing where nobody is asked.
-        const policy = 'kinds' in what.gate ? await records.approvalPolicy.inForce() : noPolicy;
-        if ('kinds' in what.gate && asks(policy, what.gate.kinds)) {
-          return await doOrPropose(change, { what, by, input, policy, at: timestamp(now()) });
+        if ('kinds' in what.gate) {
+          return await doOrPropose(change, { what, by, input, configured: configured(), at: timestamp(now()) });
         }
         const { entry, doing } = entryOf(what, by, input, timestamp(now()));
         return await change(entry, (tx, note) => what.perform(tx, input, { ...doing, note }));
@@ -34,7 +36,7 @@ interface Wanted<Input, Result> {
   what: Act<Input, Result>;
   by: By;
   input: Input;
-  policy: ApprovalPolicy;
+  configured: ApprovalPolicy;
   at: string;
 }
 

@@ -1,5 +1,6 @@
 // The gate: holds an act until those have approved of it whom the policy asks.
 import {
+  asks,
   digestOfAsked,
   digestOfChange,
   rulesFor,
@@ -14,20 +15,24 @@ import type { Changes, Records } from '#records/index.ts';
 import type { Approval, NewProposal, Proposal } from '#records/proposals.ts';
 import type { Act, Approved, By, Doing } from './act.ts';
 import { textToSign } from './approval-texts.ts';
+import { approvalCounts, approversFor, type Approver, type ApproverRecords } from './counted-approvals.ts';
+import { refuseWithoutPolicy } from './policy-standing.ts';
 
 /** Thrown to take back an act that has to wait; `proposal` is the one that waits already. */
 class Waits extends Error {
   readonly asked: NewProposal;
   readonly missing: number;
   readonly who: readonly string[];
+  readonly notYet: readonly string[];
   readonly signing: boolean;
   readonly proposal: Proposal | undefined;
 
-  constructor(asked: NewProposal, { missing, who, signing, proposal }: Omit<Judged, 'asked' | 'by'>) {
+  constructor(asked: NewProposal, { missing, who, notYet, signing, proposal }: Omit<Judged, 'asked' | 'by'>) {
     super('this waits for approvals');
     this.asked = asked;
     this.missing = missing;
     this.who = who;
+    this.notYet = notYet;
     this.signing = signing;
     this.proposal = proposal;
   }
@@ -47,7 +52,8 @@ interface Wanted<Input, Result> {
   what: Act<Input, Result>;
   by: By;
   input: Input;
-  policy: ApprovalPolicy;
+  /** The policy that the configuration asks for. */
+  configured: ApprovalPolicy;
   at: string;
   object: string;
 }
@@ -59,8 +65,10 @@ export interface Judged {
   proposal: Proposal | undefined;
   by: readonly Approval[];
   missing: number;
-  /** User names of those who may approve. */
+  /** User names of the accounts whose approval would count now. */
   who: readonly string[];
+  /** User names of other accounts that the policy asks, each with the reason why its approval does not count yet. */
+  notYet: readonly string[];
   /** Whether any of the approvals that are missing has to be signed. */
   signing: boolean;
 }
@@ -76,7 +84,7 @@ interface Change {
 
 /** What an act would have to wait for that changes these lines, which leave out what stays; nothing where nobody is asked. */
 export async function judgeChange(
-  records: Pick<Records, 'accounts' | 'proposals'> | Pick<Changes, 'accounts' | 'proposals'>,
+  records: ApproverRecords & (Pick<Records, 'proposals'> | Pick<Changes, 'proposals'>),
   { name, actor, object, policy, at }: Change,
   lines: readonly Line[],
 ): Promise<Judged | undefined> {
@@ -94,7 +102,7 @@ export async function judgeChange(
   };
   const proposal = await records.proposals.standing(asked.digest, at);
   const by = proposal === undefined ? [] : await records.proposals.approvals(proposal.number);
-  return { asked, proposal, by, ...(await judged(records, { rules, actor, by })) };
+  return { asked, proposal, by, ...(await judged(records, { rules, actor, by, at })) };
 }
 
 /** The lines that change anything. */
@@ -103,10 +111,14 @@ export const changed = (lines: readonly Line[]): Line[] => lines.filter(({ from,
 /** Finds out whether an act may be done now: nothing where nobody is asked; throws where it waits, or was rejected. */
 export async function approvedOrHeld<Input, Result>(
   tx: Changes,
-  { what, by: { actor }, input, policy, at, object }: Wanted<Input, Result>,
+  { what, by: { actor }, input, configured, at, object }: Wanted<Input, Result>,
 ): Promise<Asked | undefined> {
   if (!('kinds' in what.gate)) return undefined;
+  // Read in the transaction: a policy that came into force a moment ago counts.
+  const policy = await tx.approvalPolicy.inForce();
+  if (!asks(policy, what.gate.kinds) && !asks(configured, what.gate.kinds)) return undefined;
   const lines = changed(await what.gate.lines(tx, input, { at, actor }));
+  await refuseWithoutPolicy(tx, { inForce: policy, configured }, lines);
   const found = await judgeChange(tx, { name: what.name, actor, object, policy, at }, lines);
   if (found === undefined) return undefined;
   const { asked, proposal, by, missing } = found;
@@ -139,45 +151,39 @@ export async function settleApproved(
   });
 }
 
-/** How many approvals are missing under these rules, and the user names of those who may give them. */
+/** How many approvals are missing under these rules, and who may give them. */
 export async function judged(
-  records: Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>,
-  { rules, actor, by }: { rules: readonly ApprovalRule[]; actor: string; by: readonly Approval[] },
-): Promise<Pick<Judged, 'missing' | 'signing'> & { who: string[] }> {
+  records: ApproverRecords,
+  { rules, actor, by, at }: { rules: readonly ApprovalRule[]; actor: string; by: readonly Approval[]; at: string },
+): Promise<Pick<Judged, 'missing' | 'signing' | 'who' | 'notYet'>> {
   let missing = 0;
   let signing = false;
-  const who = new Set<string>();
+  const who = new Map<string, Approver>();
   for (const rule of rules) {
-    const asked = (await askedBy(records, rule)).filter(({ id }) => id !== actor);
-    const given = asked.filter(({ id }) => by.some((one) => one.accountId === id && counts(rule, one)));
-    const lacking = Math.max(0, rule.people - given.length);
+    const asked = (await approversFor(records, rule, at)).filter(({ id }) => id !== actor);
+    const given = new Set<string>();
+    for (const approval of by) {
+      if (approval.accountId !== actor && (await approvalCounts(records, approval, rule)))
+        given.add(approval.accountId);
+    }
+    const lacking = Math.max(0, rule.people - given.size);
     missing = Math.max(missing, lacking);
     if (lacking === 0) continue;
     signing ||= rule.signed === true;
-    for (const account of asked) if (!given.includes(account)) who.add(account.username);
+    for (const approver of asked) if (!given.has(approver.id)) who.set(approver.id, approver);
   }
-  return { missing, who: [...who].sort(), signing };
+  return { missing, signing, ...byReadiness([...who.values()]) };
 }
 
-/** Whether an approval is one that a rule asks for. */
-export const counts = ({ signed }: ApprovalRule, { key }: Pick<Approval, 'key'>): boolean =>
-  signed !== true || key !== null;
-
-/**
- * The accounts that a rule asks, as far as they are let in. Whoever administers the store counts only where he is named: he
- * could give the role to himself.
- */
-export async function askedBy(
-  { accounts }: Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>,
-  { of }: ApprovalRule,
-): Promise<{ id: string; username: string }[]> {
-  const asked = [];
-  const meant = of === null ? await accounts.holders('transfer-approver') : (await accounts.byIds([...of])).values();
-  for (const account of meant) {
-    if (of === null && (await accounts.isStoreAdministrator(account.id))) continue;
-    if ((await accounts.disabledAt(account.id)) === null) asked.push(account);
-  }
-  return asked;
+/** Approvers whose approval would count now, and the others with the reason. */
+function byReadiness(approvers: readonly Approver[]): Pick<Judged, 'who' | 'notYet'> {
+  const sorted = approvers.toSorted((one, other) => (one.username < other.username ? -1 : 1));
+  const reason = ({ countsFrom, hasOneTimePassword }: Approver): string | undefined =>
+    hasOneTimePassword ? countsFrom && `from ${countsFrom}` : 'has no one-time password';
+  return {
+    who: sorted.filter((one) => reason(one) === undefined).map(({ username }) => username),
+    notYet: sorted.flatMap((one) => (reason(one) === undefined ? [] : [`${one.username} (${reason(one) ?? ''})`])),
+  };
 }
 
 /** What an act may be refused with because of the gate. */
@@ -186,16 +192,22 @@ export const heldBack = ['approval-required', 'forbidden', 'too-many-requests'] 
 /** What somebody is told whose act waits. */
 export function refusalOf(
   { number, endsAt }: Pick<Proposal, 'number' | 'endsAt'>,
-  { missing, who, signing }: Waiting,
+  { missing, who, notYet, signing }: Waiting,
 ): Refusal {
   const approvals = missing === 1 ? '1 more approval' : `${String(missing)} more approvals`;
-  const shown = who.slice(0, namesShown).join(', ') + (who.length > namesShown ? ', …' : '');
-  const by = who.length === 0 ? 'Nobody is there who may approve' : `Who may approve: ${shown}`;
   const signed = signing ? ' They sign what they approve of.' : '';
   return new Refusal(
     'approval-required',
-    `Waits for ${approvals} (proposal ${String(number)}, until ${endsAt}). ${by}.${signed}`,
+    `Waits for ${approvals} (proposal ${String(number)}, until ${endsAt}). ${whoMayApprove({ who, notYet })}${signed}`,
   );
+}
+
+/** Names those who may approve, in one or two sentences. */
+export function whoMayApprove({ who, notYet }: Pick<Judged, 'who' | 'notYet'>): string {
+  const list = (names: readonly string[]): string =>
+    names.slice(0, namesShown).join(', ') + (names.length > namesShown ? ', …' : '');
+  const now = who.length === 0 ? 'No account may approve now.' : `Who may approve: ${list(who)}.`;
+  return notYet.length === 0 ? now : `${now} Not yet: ${list(notYet)}.`;
 }
 
 const namesShown = 20;

@@ -3,8 +3,8 @@ import { rulesFor } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 import type { Approval, Proposal } from '#records/proposals.ts';
-import { askedBy, counts, judged } from './gate.ts';
-import { recentlyTouched } from './proposals.ts';
+import { approvalCounts, approversFor } from './counted-approvals.ts';
+import { judged } from './gate.ts';
 
 /** `approved` means that whoever proposed it does it by the same request again. */
 export const proposalStates = ['waits', 'approved', 'done', 'rejected', 'fallen', 'expired'] as const;
@@ -12,14 +12,15 @@ export const proposalStates = ['waits', 'approved', 'done', 'rejected', 'fallen'
 export interface ProposalState {
   proposal: Proposal;
   state: (typeof proposalStates)[number];
+  /** Those that count; all that were given once the proposal has ended. */
   approvals: Approval[];
   /** How many are missing. */
   missing: number;
-  /** Who may still approve, by user name; `from` is when what he says counts, where somebody else changed his account. */
+  /** Who may still approve, by user name; `from` is when their approval counts, if their account was changed recently. */
   mayApprove: { accountId: string; username: string; from: string | null }[];
 }
 
-type Read = Pick<Records, 'accounts' | 'approvalPolicy' | 'proposals'>;
+type Read = Pick<Records, 'accounts' | 'approvalPolicy' | 'proposals' | 'totpSecrets'>;
 
 /** The proposal of a number as it stands; refuses one that is not there. */
 export async function proposalState(records: Read, number: number, at: string): Promise<ProposalState> {
@@ -34,20 +35,24 @@ export async function proposalState(records: Read, number: number, at: string): 
 /** The same for one that was found. */
 export async function stateOf(records: Read, proposal: Proposal, at: string): Promise<ProposalState> {
   const { number, lines, actor, state, endsAt } = proposal;
-  const approvals = await records.proposals.approvals(number);
-  const ended = { proposal, approvals, missing: 0, mayApprove: [] };
+  const given = await records.proposals.approvals(number);
+  const ended = { proposal, approvals: given, missing: 0, mayApprove: [] };
   if (state !== 'open') return { ...ended, state };
   if (endsAt <= at) return { ...ended, state: 'expired' };
   const rules = rulesFor(await records.approvalPolicy.inForce(), lines);
-  const { missing } = await judged(records, { rules, actor, by: approvals });
+  const { missing } = await judged(records, { rules, actor, by: given, at });
+  const approvals = new Set<Approval>();
   const mayApprove = new Map<string, ProposalState['mayApprove'][number]>();
   for (const rule of rules) {
-    for (const { id, username } of await askedBy(records, rule)) {
-      if (id === actor || approvals.some((one) => one.accountId === id && counts(rule, one))) continue;
-      const from = recentlyTouched(await records.accounts.touched(id), id, at) ?? null;
-      mayApprove.set(id, { accountId: id, username, from });
+    const counted: Approval[] = [];
+    for (const one of given) if (await approvalCounts(records, one, rule)) counted.push(one);
+    counted.forEach((one) => approvals.add(one));
+    for (const { id, username, countsFrom } of await approversFor(records, rule, at)) {
+      if (id === actor || counted.some(({ accountId }) => accountId === id)) continue;
+      mayApprove.set(id, { accountId: id, username, from: countsFrom ?? null });
     }
   }
   const who = [...mayApprove.values()].sort((one, other) => one.username.localeCompare(other.username));
-  return { proposal, approvals, missing, state: missing === 0 ? 'approved' : 'waits', mayApprove: who };
+  const counting = given.filter((one) => approvals.has(one));
+  return { proposal, approvals: counting, missing, state: missing === 0 ? 'approved' : 'waits', mayApprove: who };
 }

@@ -1,16 +1,16 @@
 // Proposals: what waits for approvals, who approves of it or rejects it, and the policy that says whom to ask.
 import { approvalNamespace } from '#domain/approval-text.ts';
 import { lowered, policyTexts, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
-import { after, hours, minutes, timestamp } from '#domain/clock.ts';
+import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { readSshSignature } from '#domain/ssh-signature.ts';
-import type { Touch } from '#records/accounts.ts';
 import type { Changes } from '#records/index.ts';
 import type { NewProposal, Proposal } from '#records/proposals.ts';
 import { act, DoneAlready } from './act.ts';
-import { nameToSign, textToSign } from './approval-texts.ts';
-import { askedBy } from './gate.ts';
+import { textToSign } from './approval-texts.ts';
+import { approvalCounts, askedBy, countsFrom } from './counted-approvals.ts';
+import { whyUnmet } from './policy-standing.ts';
 import { reasonOf } from './reason.ts';
 import { stillHold } from './release-lines.ts';
 
@@ -55,8 +55,6 @@ export interface StrongLogin {
 
 /** So long such a login is good for approvals. */
 const loginLife = minutes(15);
-/** So long nobody approves whose account, credentials or roles somebody else has changed. */
-const quarantine = hours(72);
 
 interface Judgement {
   number: number;
@@ -88,11 +86,12 @@ export const approveProposal = act<Approving, { fell: boolean }>({
       throw new Refusal('twofactor-required', 'Whoever approves logs in with a one-time password too.');
     }
     const touch = await tx.accounts.touched(accountId);
-    const until = recentlyTouched(touch, accountId, at);
+    const until = countsFrom(touch, at);
     if (touch !== undefined && until !== undefined) {
+      const by = touch.by === accountId ? 'you' : touch.by;
       throw new Refusal(
         'forbidden',
-        `Your account was changed by ${touch.by} (${touch.what}) at ${touch.at}; what you approve counts from ${until} on.`,
+        `Your account was changed by ${by} (${touch.what}) at ${touch.at}. Your approvals count from ${until} on.`,
       );
     }
     if (!(await stillHold(tx, proposal.lines, at))) {
@@ -101,9 +100,8 @@ export const approveProposal = act<Approving, { fell: boolean }>({
       return { fell: true };
     }
     const signed = await signedBy(tx, { proposal, accountId, signature });
-    if (!(await tx.proposals.approve({ number, accountId, at, ...signed }))) {
-      throw new Refusal('conflict', `You have approved of proposal ${String(number)} already.`);
-    }
+    await refuseSecond(tx, { proposal, accountId, key: signed?.key });
+    await tx.proposals.approve({ number, accountId, at, ...signed });
     const { act, object, digest } = proposal;
     note({ act, object, digest, ...(signed && { 'signed-with': fingerprintOfSshKey(signed.key) }) });
     return { fell: false };
@@ -195,43 +193,26 @@ export const changeApprovalPolicy = act<ApprovalPolicy, void>({
   },
 
   async perform(tx, policy, { at, note }) {
-    await refuseUnmet(tx, policy);
+    // Nothing that it covers could be done, nor could it be changed again.
+    const unmet = await whyUnmet(tx, policy);
+    if (unmet !== undefined) throw new Refusal('api-error', unmet);
     await tx.approvalPolicy.set(policy, at);
     note({ policy: Object.fromEntries(policyTexts(policy)), days: policy.days });
   },
 });
 
-/** Refuses a policy that nobody could meet: what it asks for could never be done again, nor the policy be changed. */
-async function refuseUnmet(tx: Changes, { rules, releases }: ApprovalPolicy): Promise<void> {
-  for (const rule of [...Object.values(rules), ...releases]) {
-    for (const id of rule.of ?? []) {
-      if ((await tx.accounts.find(id)) === undefined) {
-        throw new Refusal('api-error', `The policy names '${id}', and no account has this id.`);
-      }
-    }
-    const asked = await askedBy(tx, rule);
-    if (asked.length < rule.people) {
-      const who = rule.of === null ? `have the role 'transfer-approver'` : 'are let in of those it names';
-      throw unmet(`${String(rule.people)} people`, `${String(asked.length)} ${who}`);
-    }
-    if (rule.signed !== true) continue;
-    await nameToSign(tx);
-    let able = 0;
-    for (const { id } of asked) if ((await tx.approverKeys.of(id)).length > 0) able++;
-    if (able < rule.people) {
-      throw unmet(`${String(rule.people)} signatures`, `${String(able)} of those it asks have a key to sign with`);
+/** Refuses a second approval of one account, unless the first does not count any more or another key signed it. */
+async function refuseSecond(
+  tx: Changes,
+  { proposal, accountId, key }: { proposal: Proposal; accountId: string; key: string | undefined },
+): Promise<void> {
+  const before = (await tx.proposals.approvals(proposal.number)).find((one) => one.accountId === accountId);
+  if (before === undefined || (key !== undefined && key !== before.key)) return;
+  for (const rule of await rulesAsking(tx, proposal, accountId)) {
+    if (await approvalCounts(tx, before, rule)) {
+      throw new Refusal('conflict', `You have approved of proposal ${String(proposal.number)} already.`);
     }
   }
-}
-
-const unmet = (asked: string, there: string): Refusal =>
-  new Refusal('api-error', `The policy asks for ${asked}, and ${there}; nobody could meet it.`);
-
-/** From when on somebody's approval counts again whose account was changed; nothing where it counts. */
-export function recentlyTouched(touch: Touch | undefined, accountId: string, at: string): string | undefined {
-  if (touch === undefined || touch.by === accountId) return undefined;
-  const until = timestamp(after(new Date(touch.at), quarantine));
-  return until > at ? until : undefined;
 }
 
 async function openProposal(tx: Changes, number: number, at: string): Promise<Proposal> {

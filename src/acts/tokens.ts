@@ -2,7 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { NewMacaroon, OwnedMacaroon } from '#records/macaroons.ts';
-import { existing, type OfAccount } from './accounts.ts';
+import { existing, touched, type OfAccount } from './accounts.ts';
 import { act, type Doing } from './act.ts';
 
 interface OfSession {
@@ -23,10 +23,11 @@ export const issueToken = act({
   object: ofSession,
   gate: { never: 'the token is shown once, to whoever asks for it' },
 
-  async perform(tx, { session }: { session: NewSession }, { note }): Promise<void> {
-    note({ account: session.accountId, until: session.validUntil });
+  async perform(tx, { session }: { session: NewSession }, doing): Promise<void> {
+    doing.note({ account: session.accountId, until: session.validUntil });
     await existing(tx, session.accountId);
     await tx.macaroons.add(session);
+    await touchedByOther(tx, session.accountId, doing, 'token issue');
   },
 });
 
@@ -38,8 +39,8 @@ export const rotateToken = act({
   gate: { never: 'the token is shown once, to whoever asks for it' },
 
   /** Once for each token, while it is good and its account is let in. */
-  async perform(tx, { sessionId, session, moment, endsAt }: Rotation, { note }): Promise<void> {
-    note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
+  async perform(tx, { sessionId, session, moment, endsAt }: Rotation, doing): Promise<void> {
+    doing.note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
     const old = await tx.macaroons.find(sessionId);
     const refuse = (why: string): never => {
       throw new Refusal('conflict', `The token of the session ${sessionId} ${why}.`);
@@ -51,8 +52,19 @@ export const rotateToken = act({
     if ((await tx.accounts.disabledAt(old.accountId)) !== null) return refuse('is of a disabled account');
     await tx.macaroons.add(session);
     await tx.macaroons.replace(sessionId, session.sessionId, endsAt);
+    await touchedByOther(tx, session.accountId, doing, 'rotate_token');
   },
 });
+
+/** Records a token that was made for an account by another one. A token of one's own proves nothing new. */
+async function touchedByOther(
+  tx: Pick<Changes, 'accounts'>,
+  id: string,
+  doing: Pick<Doing, 'at' | 'actor'>,
+  what: string,
+): Promise<void> {
+  if (doing.actor !== id) await touched(tx, id, doing, what);
+}
 
 interface Rotation extends OfSession {
   /** The session of the new token, which is narrowed as the other one is. */

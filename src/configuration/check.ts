@@ -182,6 +182,7 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     const message = "tls.authority_file is the authority of the site's certificate: set tls.certificate_file too";
     broken.push({ path: ['tls', 'authority_file'], message });
   }
+  broken.push(...repeatedRules(at(values, ['approvals', 'releases'])));
   broken.push(...brokenRecords(values, alreadyWrong), ...brokenBlobs(values, alreadyWrong));
   const [label, levels] = [at(values, ['site', 'label']), at(values, ['site', 'levels']) ?? []];
   const isListed = Array.isArray(levels) && levels.includes(label);
@@ -190,6 +191,22 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     broken.push({ path: ['site', 'label'], message });
   }
   return broken;
+}
+
+/** Rules about the same channels of the same packages: it would not show which of them holds. */
+function* repeatedRules(rules: unknown): Generator<{ path: Path; message: string }> {
+  if (!Array.isArray(rules)) return;
+  const seen = new Set<string>();
+  for (const [index, text] of rules.entries()) {
+    const rule = typeof text === 'string' ? readReleaseRule(text) : undefined;
+    if (rule === undefined) continue;
+    const about = `${rule.packages}:${rule.channels}`;
+    if (seen.has(about)) {
+      const message = `approvals.releases: expected one rule for ${about}, got a second one (${described(text)}); write one rule that asks for all of it`;
+      yield { path: ['approvals', 'releases', index], message };
+    }
+    seen.add(about);
+  }
 }
 
 /** What is wrong with the place of the records; a password that stands in the address by mistake is not repeated. */

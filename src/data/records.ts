@@ -5,6 +5,7 @@ import { itself, type Acts } from '#acts/act.ts';
 import { upgrade as upgradeRecords } from '#acts/appliance.ts';
 import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
+import type { ApprovalPolicy } from '#domain/approvals.ts';
 import type { Now } from '#domain/clock.ts';
 import type { DatabaseSize, DatabaseServer } from '#engine/database.ts';
 import { openDatabase, type DatabasePlace } from '#engine/place.ts';
@@ -31,6 +32,8 @@ export interface Opening {
   siteKey?: Buffer;
   /** Told of other hosts that serve the store, before anything is changed; what it throws leaves it as it is. */
   meets?: (hosts: readonly string[]) => void;
+  /** The approval policy that the configuration asks for; no policy unless it is given. */
+  configuredPolicy?: () => ApprovalPolicy;
   /** Where the database is, where it is not the one of the data directory. */
   place?: DatabasePlace;
 }
@@ -76,6 +79,7 @@ export async function openRecords(
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
     siteKey,
     meets,
+    configuredPolicy,
     place = { file: databaseFile(directory) },
   }: Opening = {},
 ): Promise<OpenRecords> {
@@ -93,7 +97,7 @@ export async function openRecords(
     if (!held && file !== undefined) lock = await lockForUpgrade(db, directory);
     const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with, meets });
     const known = records(db, sealing.with);
-    const acts = createActs(known, now);
+    const acts = createActs(known, now, configuredPolicy);
     if (upgrade !== undefined) {
       const { migrations, problems } = upgrade;
       // Seals of a later time are those of data that an older release has put aside since.

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 
 import type { Acts } from '#acts/act.ts';
+import { readPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
 import { days, type Now } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { prepareFile } from '#files/durable.ts';
@@ -63,7 +64,10 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
   const place = recordsPlace(directory, config, credentials, options.waits);
-  const { records: known, acts, close, ...opened } = await openRecords(directory, { ...options, place, siteKey });
+  let serving: Pick<Store, 'config'> = { config };
+  const configuredPolicy = (): ApprovalPolicy => readPolicy(serving.config.approvals);
+  const opening = { ...options, place, siteKey, configuredPolicy };
+  const { records: known, acts, close, ...opened } = await openRecords(directory, opening);
   try {
     await refuseForeignKey(known, siteKey);
     await settleSeals(known);
@@ -85,6 +89,8 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
     });
     const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, ...opened, siteKey, now, newId, close };
+    // A server replaces the configuration of its store when it reads it again.
+    serving = store;
     return store;
   } catch (error) {
     await close();

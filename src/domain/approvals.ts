@@ -141,39 +141,87 @@ export const channelLine = (
   { channel, ...line }: { channel: string } & Pick<Line, 'part' | 'from' | 'to'>,
 ): Line => ({ kind: 'releases', on: `${namespace}/${name}:${channel}`, ...line });
 
-/** What a policy says, key by key as the configuration names them, in texts that say the same when they are the same. */
-export function policyTexts({ rules, releases }: ApprovalPolicy): Map<string, string> {
-  const texts = new Map<string, string>();
+interface PolicyEntry {
+  /** As the configuration names it, with a number for a second rule about the same channels. */
+  key: string;
+  rule: ApprovalRule;
+  /** The kind that the rule is about; nothing for a rule about releases. */
+  kind?: Single;
+  release?: ReleaseRule;
+}
+
+/** Every rule of a policy that asks for anybody. */
+function policyEntries({ rules, releases }: ApprovalPolicy): PolicyEntry[] {
+  const entries: PolicyEntry[] = [];
   for (const kind of singleKinds) {
     const rule = rules[kind];
-    if (rule !== undefined && rule.people > 0) texts.set(kind, ruleText(rule));
+    if (rule !== undefined && rule.people > 0) entries.push({ key: kind, rule, kind });
   }
-  for (const rule of releases) {
-    if (rule.people > 0) texts.set(`releases ${rule.packages}:${rule.channels}`, ruleText(rule));
+  const times = new Map<string, number>();
+  for (const release of releases) {
+    if (release.people === 0) continue;
+    const name = `releases ${release.packages}:${release.channels}`;
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    entries.push({ key: time === 1 ? name : `${name} (${String(time)})`, rule: release, release });
   }
-  return texts;
+  return entries;
 }
+
+/** The rules of a policy that ask for anybody. */
+export const rulesOf = (policy: ApprovalPolicy): ApprovalRule[] => policyEntries(policy).map(({ rule }) => rule);
+
+/** What a policy says, by keys as the configuration names them. Two policies with the same texts say the same. */
+export const policyTexts = (policy: ApprovalPolicy): Map<string, string> =>
+  new Map(policyEntries(policy).map(({ key, rule }) => [key, ruleText(rule)]));
 
 const ruleText = ({ people, signed, of }: ApprovalRule): string =>
   `${String(people)}${signed === true ? ' signed' : ''}${of === null ? '' : ` of ${[...of].sort().join(', ')}`}`;
 
 /**
  * What another policy takes away from the one in force: a rule that is gone, asks for fewer people, for no signatures any
- * more, or asks others. What only asks for more is none of it.
+ * more, or asks other people. A change that only asks for more is not part of it.
  */
 export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
-  const [old, fresh] = [policyTexts(before), policyTexts(after)];
+  const fresh = entriesByKey(after);
   const lines: Line[] = [];
-  for (const [on, from] of old) {
-    const to = fresh.get(on) ?? null;
-    if (to !== null && isAsStrict(readRule(from), readRule(to))) continue;
-    lines.push({ kind: 'policy', on, part: null, from, to });
+  for (const { key, rule } of policyEntries(before)) {
+    const next = fresh.get(key)?.rule;
+    if (next !== undefined && isAsStrict(rule, next)) continue;
+    lines.push({
+      kind: 'policy',
+      on: key,
+      part: null,
+      from: ruleText(rule),
+      to: next === undefined ? null : ruleText(next),
+    });
   }
   return lines;
 }
 
-const isAsStrict = (before: ApprovalRule | undefined, after: ApprovalRule | undefined): boolean => {
-  if (before === undefined || after === undefined || after.people < before.people) return false;
+/**
+ * The part of another policy that asks for more than the one in force. A rule that asks for less, or asks other people, is no
+ * part of it: that waits for approvals, and until then the rule in force holds.
+ */
+export function raised(inForce: ApprovalPolicy, other: ApprovalPolicy): ApprovalPolicy {
+  const now = entriesByKey(inForce);
+  const isRaised = ({ key, rule }: PolicyEntry): boolean => {
+    const before = now.get(key)?.rule;
+    return before === undefined || (isAsStrict(before, rule) && !isAsStrict(rule, before));
+  };
+  const entries = policyEntries(other).filter(isRaised);
+  return {
+    rules: Object.fromEntries(entries.flatMap(({ kind, rule }) => (kind === undefined ? [] : [[kind, rule]]))),
+    releases: entries.flatMap(({ release }) => (release === undefined ? [] : [release])),
+    days: other.days,
+  };
+}
+
+const entriesByKey = (policy: ApprovalPolicy): Map<string, PolicyEntry> =>
+  new Map(policyEntries(policy).map((entry) => [entry.key, entry]));
+
+const isAsStrict = (before: ApprovalRule, after: ApprovalRule): boolean => {
+  if (after.people < before.people) return false;
   if (before.signed === true && after.signed !== true) return false;
   if (before.of === null) return after.of === null;
   return after.of !== null && after.of.every((one) => before.of?.includes(one));

@@ -13,12 +13,12 @@ export interface Account {
 /** Roles that are assigned to accounts and bear on nothing else. */
 export type AssignedRole = 'transfer-approver' | 'auditor';
 
-/** That somebody made or changed an account, or what lets somebody in with it. */
+/** The last change of an account, its roles or its credentials. */
 export interface Touch {
   at: string;
-  /** As the audit log names him. */
+  /** As the audit log names the actor. */
   by: string;
-  /** The act. */
+  /** The name of the act. */
   what: string;
 }
 
@@ -125,7 +125,7 @@ export const accounts = (db: Reading) => ({
       SELECT ${accountColumns} FROM accounts
       WHERE id IN (SELECT account_id FROM account_roles WHERE role = ${role}) AND disabled_at IS NULL ORDER BY username`),
 
-  /** When somebody else last made or changed an account, its credentials or its roles; nothing where nobody has. */
+  /** The last change of an account, its credentials or its roles. */
   touched: (id: string) => db.get<Touch>(sql`SELECT at, by, what FROM touched_accounts WHERE account_id = ${id}`),
 
   isStoreAdministrator: async (id: string) =>
@@ -207,7 +207,7 @@ export const accountChanges = (db: Queries) => ({
   unassign: (id: string, role: AssignedRole) =>
     db.run(sql`DELETE FROM account_roles WHERE account_id = ${id} AND role = ${role}`),
 
-  /** Keeps who touched an account last. */
+  /** Records the last change of an account. */
   touch: (id: string, { at, by, what }: Touch) =>
     db.run(sql`
       INSERT INTO touched_accounts (account_id, at, by, what) VALUES (${id}, ${at}, ${by}, ${what})

@@ -136,15 +136,13 @@ export const proposalChanges = (db: Queries) => ({
   fallAll: ({ at, by }: Ending) =>
     db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${by} WHERE state = 'open'`),
 
-  /** Keeps that somebody approved; false when he has before, but for another signature than he gave then. */
-  approve: async ({ number, accountId, at, key = null, signature = null }: NewApproval) =>
-    0 <
-    (await db.run(sql`
+  /** Records an approval, in place of an earlier one of the same account. */
+  approve: ({ number, accountId, at, key = null, signature = null }: NewApproval) =>
+    db.run(sql`
       INSERT INTO approvals (proposal, account_id, at, key, signature)
       VALUES (${number}, ${accountId}, ${at}, ${key}, ${signature})
       ON CONFLICT (proposal, account_id) DO UPDATE
-        SET at = excluded.at, key = excluded.key, signature = excluded.signature
-        WHERE excluded.key IS NOT NULL AND excluded.key <> coalesce(approvals.key, '')`)),
+        SET at = excluded.at, key = excluded.key, signature = excluded.signature`),
 
   /** Forgets those that came to their end before a moment, but the newest, whose number is not given again; how many. */
   forget: (before: string, most: number) =>

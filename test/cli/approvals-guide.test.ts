@@ -71,10 +71,14 @@ t.test('two people approve of a release as the guide says', async (t) => {
   const [release = '', ...looking] = proposing;
   t.match(await run(release), {
     code: 1,
-    err: /Waits for 2 more approvals \(proposal 1, .*Who may approve: bob, carol/s,
+    err: /Waits for 2 more approvals \(proposal 1, .*Not yet: bob \(from \S+\), carol \(from/s,
   });
   for (const line of looking) t.match(await run(line), { code: 0, out: /snap\/hello/ }, line);
-  t.match(await asPerson(approving[0] ?? '', 'bob'), { code: 1, err: /counts from/ }, 'three days have not gone by');
+  t.match(
+    await asPerson(approving[0] ?? '', 'bob'),
+    { code: 1, err: /approvals count from/ },
+    'three days have not gone by',
+  );
   await fourDaysLater();
   // bob's code was used by the attempt that did not count; the next step's is taken as well.
   const bobs = await asPerson(approving[0] ?? '', 'bob', 1);

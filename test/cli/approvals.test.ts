@@ -50,9 +50,9 @@ t.test('nobody approves whose account others have just changed, and it is shown'
   t.match(await run(`account password ${store.ids.bob} --password-stdin`, [password]), { code: 0 });
   t.match(await judge('approve', 'bob', 1), {
     code: 1,
-    err: /was changed by cli:\S+ \(account password\).*counts from/,
+    err: /was changed by cli:\S+ \(account password\).*approvals count from/,
   });
-  t.match(await run('approval show 1'), { out: /bob \(counts from .*: others changed the account\)\n  carol$/m });
+  t.match(await run('approval show 1'), { out: /bob \(counts from .*: the account was changed\)\n  carol$/m });
   t.match(await run(`account totp ${store.ids['carol'] ?? ''} --remove --yes`), { code: 0 });
   const without = await run('approval approve 1 --as carol --password-stdin --one-time-password 123456', [password]);
   t.match(without, { code: 1, err: /the account has none/ });
@@ -82,7 +82,10 @@ t.test('a policy that nobody could meet is not taken into force', async (t) => {
     return found.join();
   };
   t.match(await problem('transfers = "2 of bob, carol"'), /names 'bob', and no account has this id/);
-  t.match(await problem('delete_keys = "1"'), /asks for 1 people, and 0 have the role 'transfer-approver'/);
+  t.match(
+    await problem('delete_keys = "1"'),
+    /asks for 1 person, and 0 enabled accounts .* have the role 'transfer-approver'/,
+  );
 });
 
 t.test('what is pushed with channels waits for its approval after its review, and is released by it', async (t) => {

@@ -648,3 +648,14 @@ t.test('any text at all is read or refused', async () => {
     { numRuns: long ? 200_000 : 2_000 },
   );
 });
+
+t.test('two rules for releases to the same channels are refused', (t) => {
+  const text =
+    '[approvals]\nreleases = [\n  "2 for snap/*:*/stable",\n  "1 for snap/*:*/beta",\n  "1 for snap/*:*/stable",\n]\n';
+  t.match(
+    refusal(text).join(),
+    /larder\.toml:\d: approvals\.releases: expected one rule for snap\/\*:\*\/stable, got a second/,
+  );
+  t.strictSame(refusal(text.replace('  "1 for snap/*:*/stable",\n', '')), []);
+  t.end();
+});

@@ -1,5 +1,5 @@
 // A transfer that waits for people: two approve of what it changes, and it comes in by the same command again.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -8,6 +8,7 @@ import { changeConfig } from '#src/config.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { folder } from '#test/cli/process.ts';
+import { until } from '#test/fixtures/until.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
@@ -45,6 +46,52 @@ t.test('what a transfer changes waits for two people, and its receipt names them
 
   const back = await run(`transfer withdraw ${id} --yes`);
   t.match(back, { code: 1, err: /Waits for 2 more approvals/ }, 'to put it back waits as well');
+});
+
+t.test('a policy that cannot be met lets no transfer in, until it is in force', async (t) => {
+  const { depot, stick, carry } = await twoSites(t);
+  const { store, run } = await askingSite(t, '');
+  changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
+  const shown = (await depot.done(`site show --export ${join(stick, 'source.json')}`)) as {
+    site: { fingerprints: string[] };
+  };
+  const trust = `site trust ${join(stick, 'source.json')} --fingerprint ${shown.site.fingerprints[0] ?? ''}`;
+  t.match(await run(trust), { code: 0 });
+  await carry(offered('hello-on', 12));
+  const { id } = (await depot.done(`transfer make ${join(stick, 'one.tar')}`)) as { id: string };
+  await run(`transfer receive ${join(stick, 'one.tar')}`);
+  const section = (lines: string): void => {
+    const file = join(store.directory, 'larder.toml');
+    const [before = ''] = readFileSync(file, 'utf8').split('[approvals]');
+    writeFileSync(file, `${before}[approvals]\n${lines}\n`);
+  };
+  const refused =
+    /The approval policy in larder\.toml covers this and is not in force\. The policy asks for 2 people, and 0 enabled/;
+  for (const rule of ['transfers = "2"', 'releases = ["2 for snap/*:*/stable"]']) {
+    section(rule);
+    t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: refused }, 'also before the server has read it');
+    store.appliance.reload();
+    await until(async () => ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.length > 0);
+    t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: refused });
+    t.match(await run('approval policy'), {
+      out: /0 +2\n\[approvals\] in larder\.toml is not in force\. The policy asks for 2/,
+    });
+    t.match(await run('approval list'), { out: /Nothing waits/ }, 'nothing is proposed that could not be approved');
+  }
+  t.match(await run('package list --json'), { out: /"packages":\[\]/ });
+  for (const who of ['B', 'C']) {
+    const account = who === 'B' ? store.ids.bob : (store.ids['carol'] ?? '');
+    t.match(await run(`account role ${account} transfer-approver`), { code: 0 }, 'what brings it into force is done');
+  }
+  t.match(await run(`transfer accept ${id} --yes`), {
+    code: 1,
+    err: /takes it into force when it starts or reads its/,
+  });
+  await configure(store, 'transfers = "2"');
+  t.match(await run(`transfer accept ${id} --yes`), {
+    code: 1,
+    err: /Waits for 2 more approvals .* Not yet: bob \(from/,
+  });
 });
 
 t.test('where releases to a channel wait, a transfer is no way around that', async (t) => {

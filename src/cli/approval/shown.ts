@@ -35,8 +35,7 @@ export function proposalText(shown: ProposalState): string {
   const ended = endedAt === null ? '' : ` at ${endedAt} by ${endedBy ?? ''}${because === null ? '' : `: ${because}`}`;
   const more = lines.length > linesShown ? [`  and ${String(lines.length - linesShown)} more; --json shows all`] : [];
   const approvers = mayApprove.map(
-    ({ username, from }) =>
-      `  ${username}${from === null ? '' : ` (counts from ${from} on: others changed the account)`}`,
+    ({ username, from }) => `  ${username}${from === null ? '' : ` (counts from ${from} on: the account was changed)`}`,
   );
   return [
     `Proposal ${String(number)}: ${stateText(shown)}${ended}`,

@@ -1,6 +1,6 @@
 // Releasing a revision into channels, or closing channels: first a page that says what changes, who is affected and who has
 // to approve; then the act itself, held by the same rules as for every tool.
-import { changed, heldBack, judgeChange, type Judged } from '#acts/gate.ts';
+import { changed, heldBack, judgeChange, whoMayApprove, type Judged } from '#acts/gate.ts';
 import { pushReleases, releaseLines, type Wanted } from '#acts/releases.ts';
 import { onPackage, type PackageEvidence } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
@@ -134,8 +134,8 @@ async function heldBackBy(
 
 function approvals(judged: Judged | undefined): Html {
   if (judged === undefined) return nothing;
-  const { proposal, missing, who } = judged;
-  const by = who.length === 0 ? 'Nobody is there who may approve.' : `Who may: ${who.slice(0, 20).join(', ')}.`;
+  const { proposal, missing } = judged;
+  const by = whoMayApprove(judged);
   if (proposal === undefined) {
     return notice(
       'note',

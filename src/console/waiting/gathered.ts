@@ -99,7 +99,7 @@ export async function whyNot(
   const may = mayApprove.find((one) => one.accountId === accountId);
   if (may === undefined) return 'The policy does not ask you about it.';
   if (may.from !== null) {
-    return `Somebody else changed your account, so that what you approve counts from ${may.from} on.`;
+    return `Your account was changed. Your approvals count from ${may.from} on.`;
   }
   if ((await totpSecrets.find(accountId)) !== undefined) return undefined;
   return 'Whoever approves logs in with a one-time password too, and your account has none yet.';

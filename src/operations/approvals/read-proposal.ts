@@ -26,7 +26,7 @@ export const readProposal = operation({
 export async function proposalFor(
   { accountId, storeAdministrator }: Principal,
   number: string,
-  records: Pick<HandlerRecords, 'accounts' | 'approvalPolicy' | 'proposals'>,
+  records: Pick<HandlerRecords, 'accounts' | 'approvalPolicy' | 'proposals' | 'totpSecrets'>,
   at: string,
 ): Promise<ProposalState> {
   const shown = await proposalState(records, numberOf(number), at);

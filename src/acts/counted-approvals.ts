@@ -1,0 +1,98 @@
+// Decides which approvals count. Each check looks at the approver as they are now, when the act is done, not as they were
+// when they approved.
+import type { ApprovalRule } from '#domain/approvals.ts';
+import { after, hours, timestamp } from '#domain/clock.ts';
+import type { Touch } from '#records/accounts.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { Approval } from '#records/proposals.ts';
+
+export type ApproverRecords = Pick<Records, 'accounts' | 'totpSecrets'> | Pick<Changes, 'accounts' | 'totpSecrets'>;
+
+/** The part of an approval that decides whether it counts. */
+export type ApprovalTerms = Pick<Approval, 'accountId' | 'at' | 'key'>;
+
+type Check = (records: ApproverRecords, approval: ApprovalTerms, rule: ApprovalRule) => boolean | Promise<boolean>;
+
+/** How long the approvals of an account do not count after a change of the account, its credentials or its roles. */
+const quarantineMs = hours(72);
+
+/** What must hold of an approver for an approval to count, by the source of the trust. */
+export const approverChecks = {
+  'account is enabled': async ({ accounts }, { accountId }) => (await accounts.disabledAt(accountId)) === null,
+
+  'policy names the account, or it has the role': async ({ accounts }, { accountId }, { of }) =>
+    of === null ? (await accounts.rolesOf(accountId)).includes('transfer-approver') : of.includes(accountId),
+
+  // A store administrator could give the role to themself, so they count only if the policy names them.
+  'account does not administer the store': async ({ accounts }, { accountId }, { of }) =>
+    of !== null || !(await accounts.isStoreAdministrator(accountId)),
+
+  'account has a one-time password': async ({ totpSecrets }, { accountId }) =>
+    (await totpSecrets.find(accountId)) !== undefined,
+
+  'account was not changed': async ({ accounts }, { accountId, at }) =>
+    countsFrom(await accounts.touched(accountId), at) === undefined,
+
+  // All sessions of an account are ended if somebody else may have had one.
+  'sessions of the account were not ended': async ({ accounts }, { accountId, at }) =>
+    ((await accounts.tokensEndedAt(accountId)) ?? '') <= at,
+
+  // The records give no key for an approval if the key is no longer registered.
+  'key of the signature is registered': (_, { key }, { signed }) => signed !== true || key !== null,
+} satisfies Record<string, Check>;
+
+/** Whether an approval counts for a rule. */
+export async function approvalCounts(
+  records: ApproverRecords,
+  approval: ApprovalTerms,
+  rule: ApprovalRule,
+): Promise<boolean> {
+  for (const holds of Object.values<Check>(approverChecks)) {
+    if (!(await holds(records, approval, rule))) return false;
+  }
+  return true;
+}
+
+/**
+ * From when on approvals of an account count, if an approval given at `at` does not because of a change of the account:
+ * one in the 72 hours before it, or any after it.
+ */
+export function countsFrom(touch: Touch | undefined, at: string): string | undefined {
+  if (touch === undefined) return undefined;
+  const until = timestamp(after(new Date(touch.at), quarantineMs));
+  return until > at ? until : undefined;
+}
+
+/** The enabled accounts that a rule asks. A store administrator counts only if the policy names them. */
+export async function askedBy(
+  { accounts }: Pick<ApproverRecords, 'accounts'>,
+  { of }: ApprovalRule,
+): Promise<{ id: string; username: string }[]> {
+  const asked = [];
+  const meant = of === null ? await accounts.holders('transfer-approver') : (await accounts.byIds([...of])).values();
+  for (const account of meant) {
+    if (of === null && (await accounts.isStoreAdministrator(account.id))) continue;
+    if ((await accounts.disabledAt(account.id)) === null) asked.push(account);
+  }
+  return asked;
+}
+
+/** An account that a rule asks, with what keeps its approval from counting now. */
+export interface Approver {
+  id: string;
+  username: string;
+  /** From when on its approvals count; nothing if they count now. */
+  countsFrom: string | undefined;
+  hasOneTimePassword: boolean;
+}
+
+/** The accounts that a rule asks, as they are at a moment. */
+export async function approversFor(records: ApproverRecords, rule: ApprovalRule, at: string): Promise<Approver[]> {
+  const found: Approver[] = [];
+  for (const { id, username } of await askedBy(records, rule)) {
+    const touch = await records.accounts.touched(id);
+    const hasOneTimePassword = (await records.totpSecrets.find(id)) !== undefined;
+    found.push({ id, username, countsFrom: countsFrom(touch, at), hasOneTimePassword });
+  }
+  return found;
+}

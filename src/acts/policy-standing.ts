@@ -1,0 +1,78 @@
+// Whether the approval policy of the configuration is in force, and why not. What it asks for is never let through because it
+// is not in force: the gate refuses it until the policy is.
+import { isDeepStrictEqual } from 'node:util';
+
+import { lowered, raised, rulesFor, rulesOf, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes, Records } from '#records/index.ts';
+import { askedBy, type ApproverRecords } from './counted-approvals.ts';
+import { siteNameKept } from './sites.ts';
+
+type PolicyRecords = ApproverRecords &
+  (Pick<Records, 'appliance' | 'approverKeys'> | Pick<Changes, 'appliance' | 'approverKeys'>);
+
+/** Why a policy cannot be met, as one or two sentences; nothing if it can. */
+export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): Promise<string | undefined> {
+  for (const rule of rulesOf(policy)) {
+    for (const id of rule.of ?? []) {
+      if ((await records.accounts.find(id)) === undefined) {
+        return `The policy names '${id}', and no account has this id.`;
+      }
+    }
+    const asked = await askedBy(records, rule);
+    const people = count(rule.people, 'person', 'people');
+    if (asked.length < rule.people) {
+      const there =
+        rule.of === null
+          ? `${count(asked.length, 'enabled account', 'enabled accounts')} without the role 'store-admin' ` +
+            `${asked.length === 1 ? 'has' : 'have'} the role 'transfer-approver'`
+          : `${String(asked.length)} of the accounts that it names ${asked.length === 1 ? 'is' : 'are'} enabled`;
+      return `The policy asks for ${people}, and ${there}.`;
+    }
+    if (rule.signed !== true) continue;
+    if ((await records.appliance.find(siteNameKept)) === undefined) {
+      return "The policy asks for signatures, and the store has no name yet; 'larder site init NAME' gives it one.";
+    }
+    let able = 0;
+    for (const { id } of asked) if ((await records.approverKeys.of(id)).length > 0) able++;
+    if (able < rule.people) {
+      const keys = `${String(able)} of the accounts that it asks ${able === 1 ? 'has' : 'have'} a key to sign with`;
+      return `The policy asks for signatures of ${people}, and ${keys}.`;
+    }
+  }
+  return undefined;
+}
+
+const count = (number: number, one: string, more: string): string => `${String(number)} ${number === 1 ? one : more}`;
+
+/** Why the configured policy is not in force, or can no longer be met; nothing if all is well. */
+export async function policyProblem(
+  records: PolicyRecords & (Pick<Records, 'approvalPolicy'> | Pick<Changes, 'approvalPolicy'>),
+  configured: ApprovalPolicy,
+): Promise<string | undefined> {
+  const inForce = await records.approvalPolicy.inForce();
+  const unmet = await whyUnmet(records, configured);
+  if (isDeepStrictEqual(configured, inForce)) return unmet && `The approval policy in force cannot be met. ${unmet}`;
+  return `[approvals] in larder.toml is not in force. ${unmet ?? whyNotYet(inForce, configured)}`;
+}
+
+const whyNotYet = (inForce: ApprovalPolicy, configured: ApprovalPolicy): string =>
+  lowered(inForce, configured).length > 0
+    ? "It asks for less than the policy in force, so it waits for approvals; 'larder approval list' shows them."
+    : 'The store takes it into force when it starts or reads its configuration again.';
+
+/** Refuses a change that the configured policy covers while that policy is not in force. */
+export async function refuseWithoutPolicy(
+  tx: PolicyRecords,
+  { inForce, configured }: { inForce: ApprovalPolicy; configured: ApprovalPolicy },
+  lines: readonly Line[],
+): Promise<void> {
+  // Whatever brings a policy into force, such as the keys that it asks for, must not wait for that policy.
+  const covered = rulesFor(
+    raised(inForce, configured),
+    lines.filter(({ kind }) => kind !== 'policy'),
+  );
+  if (covered.length === 0) return;
+  const why = (await whyUnmet(tx, configured)) ?? whyNotYet(inForce, configured);
+  throw new Refusal('forbidden', `The approval policy in larder.toml covers this and is not in force. ${why}`);
+}

@@ -96,7 +96,7 @@ t.test('so can the pages on which people log in and choose their password', need
     await page.click('button[value="accept"]');
     await look('invite refused');
 
-    const link = `${store.url}/identity/set-up?key=${key}`;
+    const link = `${store.url}/identity/set-up/${key}`;
     await page.goto(link);
     await look('set-up');
     for (const [first, again, name] of [

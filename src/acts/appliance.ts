@@ -1,4 +1,5 @@
 // The appliance itself: what it and whoever looks after its host do to the store as a whole.
+import type { Changes } from '#records/index.ts';
 import { keepSiteKeyCheck } from './site-key.ts';
 import { act } from './act.ts';
 import { leaves } from './exports.ts';
@@ -13,8 +14,11 @@ export const init = act({
   object: () => `account/${administratorId}`,
   gate: { never: 'there is nobody yet who could approve' },
 
-  /** `siteKeyCheck` is what the site key is known by. */
-  async perform(tx, { email, siteKeyCheck }: { email: string; siteKeyCheck: string }, { at }): Promise<void> {
+  /**
+   * `siteKeyCheck` is what the site key is known by. The approvals of `approvers` count from the first day: nothing else
+   * makes an account without recording a change of it, so this act alone may, and it fails in a store that has accounts.
+   */
+  async perform(tx, { email, siteKeyCheck, approvers }: NewStoreAccounts, { at, note }): Promise<void> {
     const administrator = {
       id: administratorId,
       username: 'admin',
@@ -26,8 +30,40 @@ export const init = act({
     await tx.accounts.add(administrator, { idMadeHere: true });
     await tx.accounts.makeStoreAdministrator(administratorId, at);
     await keepSiteKeyCheck(tx, siteKeyCheck);
+    if (approvers.length > 0) note({ approvers: approvers.map(({ username }) => username) });
+    for (const approver of approvers) await addApprover(tx, approver, at);
   },
 });
+
+interface NewStoreAccounts {
+  /** Of the store administrator. */
+  email: string;
+  siteKeyCheck: string;
+  approvers: readonly FirstApprover[];
+}
+
+/** An approver that a store is made with. */
+export interface FirstApprover {
+  id: string;
+  username: string;
+  /** The digest of the secret of the link with which they choose a password, and when it expires. */
+  linkDigest: string;
+  linkUntil: string;
+  /** Sealed. */
+  totpSecret: string;
+  /** Digests of recovery codes. */
+  recovery: readonly string[];
+}
+
+async function addApprover(tx: Changes, approver: FirstApprover, at: string): Promise<void> {
+  const { id, username, linkDigest, linkUntil, totpSecret, recovery } = approver;
+  const account = { id, username, displayName: username, email: `${username}@larder.invalid` };
+  await tx.accounts.add({ ...account, validation: 'unproven', createdAt: at }, { idMadeHere: true });
+  await tx.accounts.assign(id, 'transfer-approver', at);
+  await tx.totpSecrets.set(id, totpSecret, at);
+  await tx.totpSecrets.setRecovery(id, recovery);
+  await tx.setUpLinks.set(id, linkDigest, linkUntil, { fromInit: true });
+}
 
 /** What changes nothing in the records but that it was done. */
 const noted = async (

@@ -42,6 +42,13 @@ export const inviteAccount = act({
   /** A later link voids an earlier one. `digest` is that of its secret. */
   async perform(tx, { id, digest, until }: OfAccount & { digest: string; until: string }, doing): Promise<void> {
     doing.note({ until });
+    // Else a stolen session of an administrator would become the account.
+    if (doing.actor === id) {
+      throw new Refusal(
+        'forbidden',
+        'Nobody makes a link for their own account. Change your password with the old one.',
+      );
+    }
     const { username } = await existing(tx, id);
     if ((await tx.accounts.disabledAt(id)) !== null) {
       throw new Refusal('conflict', `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`);
@@ -65,10 +72,11 @@ export const setOwnPassword = act({
   ): Promise<void> {
     // Used, voided or run out while the password was hashed.
     if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw linkIsVoid();
+    const isFromInit = await tx.setUpLinks.isFromInit(digest);
     await tx.setUpLinks.remove(digest);
     await tx.passwords.set(id, hash, at);
-    // Whoever had the link may be the one who made it.
-    await touched(tx, id, { at, actor: 'a link' }, 'set_password');
+    // The one who made the link may be the one who uses it. Who makes the store is trusted with its first approvers.
+    if (!isFromInit) await touched(tx, id, { at, actor: 'a link' }, 'set_password');
     if (endTokens) {
       note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null }) });
     }

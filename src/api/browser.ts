@@ -38,15 +38,42 @@ export function refuseInClear(baseUrl: string, address: string): void {
  * Browsers say where a form comes from; programs say nothing, and nobody's browser is theirs.
  */
 export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
-  const { origin, host, 'sec-fetch-site': site } = request.headers;
-  const own = [new URL(baseUrl).origin, `http://${host ?? ''}`, `https://${host ?? ''}`];
+  const { origin, 'sec-fetch-site': site } = request.headers;
   const foreign =
-    site === undefined ? origin !== undefined && !own.includes(origin) : site !== 'same-origin' && site !== 'none';
+    site === undefined
+      ? origin !== undefined && !isOwnOrigin(origin, request, baseUrl)
+      : site !== 'same-origin' && site !== 'none';
   if (foreign)
     throw new Refusal(
       'forbidden',
       'The form was sent by a page of another site. Open the page again, and send it from there.',
     );
+}
+
+/**
+ * Whether a browser says that one of our own pages sent a form. Only then is anything of the form shown again: a page of
+ * another site could have filled it in.
+ */
+export function isOwnForm(request: IncomingMessage, baseUrl: string): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (site !== undefined) return site === 'same-origin';
+  return origin !== undefined && isOwnOrigin(origin, request, baseUrl);
+}
+
+const isOwnOrigin = (origin: string, { headers: { host = '' } }: IncomingMessage, baseUrl: string): boolean =>
+  [new URL(baseUrl).origin, `http://${host}`, `https://${host}`].includes(origin);
+
+/** The session that a browser brings; nothing if it brings none that is valid. */
+export async function sessionBefore(
+  request: IncomingMessage,
+  { authority, config }: Pick<ServerServices, 'authority' | 'config'>,
+): Promise<Browsing | undefined> {
+  try {
+    return await authority.browsers.find(cookieNamed(sessionCookie(config.http.base_url), request));
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 /** The value of a cookie; nothing where it is not sent, or sent twice, because one of the two is none of ours. */

@@ -60,7 +60,7 @@ import {
 import { consolePerson } from './people/account.ts';
 import { consoleInvitePerson, consolePeople } from './people/list.ts';
 import { consoleAskChangeRole, consoleChangeRole } from './people/roles.ts';
-import { consoleMakeSetUpLink } from './people/set-up-link.ts';
+import { consoleAskSetUpLink, consoleMakeSetUpLink } from './people/set-up-link.ts';
 import { consoleAskEndToken, consoleEndToken, consoleTokens } from './people/tokens.ts';
 import { consoleBackups } from './store/backups.ts';
 import { consoleBrand, consoleBrands } from './store/brands.ts';
@@ -102,6 +102,7 @@ export const consoleSection: Section = {
     consoleAskEndToken,
     consoleEndToken,
     consolePerson,
+    consoleAskSetUpLink,
     consoleMakeSetUpLink,
     consoleAskDisable,
     consoleDisable,

@@ -1,11 +1,12 @@
 // Logging in to the console, and out of it.
 import { revokeOwnToken } from '#acts/tokens.ts';
 import { account, anyone } from '#api/access.ts';
-import { refuseForeign, refuseInClear } from '#api/browser.ts';
+import { isOwnForm, refuseForeign, refuseInClear, sessionBefore } from '#api/browser.ts';
 import { readJson } from '#api/json.ts';
 import { operation, type Answer } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { ConsoleLogIn } from '#api/wire.ts';
+import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { IncomingMessage } from 'node:http';
 import { framed } from './frame.ts';
@@ -54,8 +55,9 @@ export const consoleSubmitLogIn = operation({
   headers: ['location'],
   refuses: ['forbidden', 'invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
   handle(call) {
-    const { config, body } = call;
-    const [to, typed] = [ownAddress(body.to), typedIn(body)];
+    const { config, body, request } = call;
+    const to = ownAddress(body.to);
+    const typed = isOwnForm(request, config.http.base_url) ? typedIn(body) : undefined;
     return orShown({ config, to, typed, username: body.username }, () => logIn(call, to, typed));
   },
 });
@@ -72,7 +74,7 @@ export const consoleLogOut = deed({
   },
 });
 
-interface LoggingIn extends Pick<Services, 'authority' | 'config' | 'identity' | 'records' | 'version'> {
+interface LoggingIn extends Pick<Services, 'acts' | 'authority' | 'config' | 'identity' | 'records' | 'version'> {
   body: ConsoleLogIn;
   request: IncomingMessage;
   address: string;
@@ -91,7 +93,9 @@ async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Pro
     address,
     requestId,
   });
+  const before = await sessionBefore(request, call);
   const session = await authority.browsers.begin(account.id, { address, requestId });
+  if (before !== undefined) await endSession(call, before.principal);
   const headers = keeping(session, baseUrl);
   if (typed === undefined) return seeOther(to, headers);
   const browsing = await authority.browsers.find(session);
@@ -105,6 +109,12 @@ async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Pro
     },
   );
 }
+
+/** Ends the session that the browser had before: its cookie is replaced, and nobody could end it from there any more. */
+const endSession = (
+  { acts, requestId }: Pick<LoggingIn, 'acts' | 'requestId'>,
+  { accountId, sessionId }: Pick<Principal, 'accountId' | 'sessionId'>,
+): Promise<void> => acts.do(revokeOwnToken, { actor: accountId, sessionId, requestId }, { sessionId, accountId });
 
 /** What was refused is said on the page itself, above its form. */
 async function orShown(

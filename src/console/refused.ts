@@ -1,5 +1,5 @@
-// The page that somebody sees in place of what was refused. What he had typed is on it, so that nobody types it twice.
-import { browsingOf } from '#api/browser.ts';
+// The page that is shown if something is refused. What was typed into a form of ours is on it, to be sent again.
+import { browsingOf, isOwnForm } from '#api/browser.ts';
 import type { Answer, Refused } from '#api/operation.ts';
 import { html, nothing } from '#api/pages/html.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -13,9 +13,9 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
   const { request, config, records, version, principal } = asked;
   const [address = ''] = (request.url ?? '').split('?');
   const isForm = request.method === 'POST';
+  const typed = isForm && isOwnForm(request, config.http.base_url) ? kept(asked.typed) : undefined;
   if (principal === undefined) {
     if (refusal.status !== 401) return plainly(refusal, asked);
-    const typed = isForm ? kept(asked.typed) : undefined;
     return logInPage({
       config,
       to: isForm ? address : (request.url ?? address),
@@ -27,7 +27,6 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
     });
   }
   const browsing = await browsingOf(asked, asked);
-  const typed = isForm ? kept(asked.typed) : undefined;
   const names = isForm && typeof asked.typed === 'object' ? Object.keys(asked.typed ?? {}) : [];
   const view = {
     title: titles[refusal.status] ?? 'This cannot be done',

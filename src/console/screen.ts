@@ -11,6 +11,7 @@ import type { Wire } from '#api/wire.ts';
 import type { RefusalCode } from '#domain/refusal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { inBrowser, type Browsed } from './access.ts';
+import { declareDeed } from './deeds.ts';
 import { framed, type View } from './frame.ts';
 import { refused } from './refused.ts';
 import { renewal } from './session.ts';
@@ -65,8 +66,9 @@ export const deed = <const Path extends string, Evidence, const Body extends For
   refuses = [],
   bodyLimit = 64 * 1024,
   ...record
-}: Deed<Path, Evidence, Body>): Operation =>
-  operation({
+}: Deed<Path, Evidence, Body>): Operation => {
+  declareDeed(record.path, record.summary);
+  return operation({
     ...record,
     ...everyPage,
     method: 'POST',
@@ -82,6 +84,7 @@ export const deed = <const Path extends string, Evidence, const Body extends For
       return done instanceof Answer ? done : seeOther(done, renewal(call));
     },
   });
+};
 
 const everyPage = {
   since: 0,

@@ -1,6 +1,7 @@
 // What somebody had typed into a form that could not be taken as it came: it is shown again, to be sent again.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Browsed } from './access.ts';
+import { summaryOfDeed } from './deeds.ts';
 import { field, formOf, longField, whosePassword } from './parts/form.ts';
 
 /** The fields of a form by their names, without its token. */
@@ -29,7 +30,9 @@ export function formAgain(
   asked: readonly string[],
 ): Html {
   const again = asked.filter((name) => secrets.has(name) && name !== 'form-token');
-  return formOf(
+  const summary = summaryOfDeed(address);
+  return html`${summary === undefined ? nothing : html`<p>What this form does: ${summary}</p>`}
+  ${formOf(
     browsing,
     address,
     html`${Object.entries(typed).map(([name, value]) => fieldOf(name, value))}
@@ -37,7 +40,7 @@ export function formAgain(
       ${again.map((name) => field({ name, label: inWords(name), type: 'password', maxLength: 1024, required: true }))}
       ${Object.keys(typed).length + again.length === 0 ? html`<p>Nothing was typed into it.</p>` : nothing}
       <button>Send it again</button>`,
-  );
+  )}`;
 }
 
 const fieldOf = (name: string, value: string): Html =>

@@ -4,8 +4,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { By } from '#acts/act.ts';
-import { init } from '#acts/appliance.ts';
+import { init, type FirstApprover } from '#acts/appliance.ts';
 import { siteKeyCheckName } from '#acts/site-key.ts';
+import { randomIds } from '#domain/ids.ts';
 import { nameOf, openDatabase, type DatabasePlace, type PostgresPlace } from '#engine/place.ts';
 import { createFile, renameFile } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
@@ -14,6 +15,7 @@ import { records } from '#records/index.ts';
 import { parseConfig } from '#src/config.ts';
 import { keepTls } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
+import { newApprover, type ApproverHandout } from './first-approvers.ts';
 import { recordsPlace } from './records-place.ts';
 import { openRecords } from './records.ts';
 import { newWrappingKey, readSiteKey } from './secrets.ts';
@@ -42,6 +44,8 @@ export interface NewStore {
   /** Of the store administrator. */
   email: string;
   credential: string;
+  /** User names of the approvers that the store is made with; none unless they are given. */
+  approvers?: readonly string[];
   by: By;
   /** Where systemd puts credentials, if it does. */
   credentials?: string | undefined;
@@ -51,6 +55,7 @@ export interface MadeStore {
   siteKey: Buffer;
   /** Nothing without TLS. */
   tls: ServerTls | undefined;
+  approvers: readonly ApproverHandout[];
 }
 
 /**
@@ -59,7 +64,7 @@ export interface MadeStore {
  */
 export async function makeStore(
   directory: string,
-  { configuration, email, credential, by, credentials }: NewStore,
+  { configuration, email, credential, approvers: usernames = [], by, credentials }: NewStore,
 ): Promise<MadeStore> {
   const config = parseConfig('larder.toml', configuration);
   const place = recordsPlace(directory, config, credentials);
@@ -69,12 +74,14 @@ export async function makeStore(
     if (!existsSync(join(directory, key))) createFile(join(directory, key), newWrappingKey(), 0o400);
   }
   const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
-  await makeRecords(directory, place, { email, by, siteKey });
+  const baseUrl = config.http.base_url;
+  const approvers = usernames.map((username) => newApprover(username, { siteKey, baseUrl, newId: randomIds }));
+  await makeRecords(directory, place, { email, by, siteKey, approvers: approvers.map(({ kept }) => kept) });
   createFile(join(directory, 'admin.macaroon'), `${credential}\n`, 0o600);
   const keeping = keepingOf(directory, siteKey, () => new Date());
   const tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
   renameFile(join(directory, unfinished), join(directory, 'larder.toml'));
-  return { siteKey, tls };
+  return { siteKey, tls, approvers: approvers.map(({ handout }) => handout) };
 }
 
 /**
@@ -117,10 +124,14 @@ export async function refuseStoreThere(directory: string, place: PostgresPlace):
   );
 }
 
+const madeBefore =
+  'an earlier init has made the records on the server already, and their approvers cannot be shown again. ' +
+  'Empty the database and the directory, and make the store again';
+
 async function makeRecords(
   directory: string,
   place: DatabasePlace,
-  { email, by, siteKey }: Pick<NewStore, 'email' | 'by'> & { siteKey: Buffer },
+  { email, by, siteKey, approvers }: Pick<NewStore, 'email' | 'by'> & { siteKey: Buffer; approvers: FirstApprover[] },
 ): Promise<void> {
   // SQLite gives the files that it makes beside this one the same mode.
   if ('file' in place) createFile(place.file, '', 0o600);
@@ -128,8 +139,12 @@ async function makeRecords(
   const at = 'file' in place ? place : { ...place, isNew: true as const };
   const { records: known, acts, close } = await openRecords(directory, { held: true, siteKey, place: at });
   try {
-    if ((await known.appliance.find(siteKeyCheckName)) !== undefined) return;
-    await acts.do(init, by, { email, siteKeyCheck: keyCheckOf(siteKey) });
+    if ((await known.appliance.find(siteKeyCheckName)) !== undefined) {
+      // Nobody knows the secrets of approvers that an earlier attempt has made.
+      if (approvers.length > 0) throw new StoreThere(madeBefore);
+      return;
+    }
+    await acts.do(init, by, { email, siteKeyCheck: keyCheckOf(siteKey), approvers });
   } catch (error) {
     // Another host may have been quicker.
     if (!('file' in place)) await refuseStoreThere(directory, place);

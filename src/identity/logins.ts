@@ -24,6 +24,8 @@ export interface LoginOptions {
   now: Now;
   /** Whether the store asks its administrators for one-time passwords; it does not unless this is given. */
   requiresTotp?: (() => boolean) | undefined;
+  /** The host name of the store. */
+  host: () => string;
 }
 
 /** What a secret of one-time passwords is sealed for. */
@@ -62,7 +64,7 @@ export function createLogins(options: LoginOptions): Logins {
       const digest = setUpDigest(secret);
       const account = await records.setUpLinks.find(digest, timestamp(now()));
       if (account === undefined) throw linkIsVoid();
-      const problem = passwordProblem(password, account);
+      const problem = passwordProblem(password, account, options.host());
       if (problem !== undefined) throw new Refusal('api-error', problem);
       const hash = await passwords.hash(password);
       await acts.do(setOwnPassword, { actor: account.id, requestId }, { id: account.id, digest, hash, endTokens });

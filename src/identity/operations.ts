@@ -8,7 +8,7 @@ import { agentLoginLegacy, loginLegacy } from './legacy.ts';
 import { identityStyle, login, submitLogin } from './login-page.ts';
 import { dischargeInfo, publicKey } from './public-key.ts';
 import { dischargeToken, loginRedirect } from './redirect.ts';
-import { setUp, submitSetUp } from './set-up.ts';
+import { openSetUpLink, setUp, submitSetUp } from './set-up.ts';
 import { waitLegacy, waitToken } from './wait.ts';
 
 export const identityOperations: Operation[] = [
@@ -27,6 +27,7 @@ export const identityOperations: Operation[] = [
   agentLoginLegacy,
   waitLegacy,
   setUp,
+  openSetUpLink,
   submitSetUp,
   invite,
   submitInvite,

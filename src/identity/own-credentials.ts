@@ -13,8 +13,6 @@ import { newTotpSecret, stepOf, totpAddress } from './totp.ts';
 interface Options extends LoginOptions {
   logins: Pick<Logins, 'checkPassword' | 'finish'>;
   requiresTotp: () => boolean;
-  /** The name of the store, as authenticators show it. */
-  host: () => string;
 }
 
 export function createOwnCredentials(options: Options): OwnCredentials {
@@ -41,7 +39,7 @@ export function createOwnCredentials(options: Options): OwnCredentials {
     },
 
     async changePassword(account, password, { endTokensAt, ...about }) {
-      const problem = passwordProblem(password, account);
+      const problem = passwordProblem(password, account, host());
       if (problem !== undefined) throw new Refusal('api-error', problem);
       const hash = await passwords.hash(password);
       const wanted = { id: account.id, provenAt: account.passwordSetAt, hash, endTokensAt };

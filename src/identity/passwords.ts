@@ -139,17 +139,21 @@ const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll(
 export const shortestPassword = 8;
 export const longestPassword = 1024;
 
-/** What is wrong with a password that somebody chooses, in a sentence; nothing when it will do. */
-export function passwordProblem(password: string, account: { username: string; email: string }): string | undefined {
+/** Whom a password is for. */
+interface PasswordOwner {
+  username: string;
+  email: string;
+  displayName?: string;
+}
+
+/** What is wrong with a password that somebody chooses, in a sentence; nothing if it will do. `host` is that of the store. */
+export function passwordProblem(password: string, account: PasswordOwner, host: string): string | undefined {
   const length = Array.from(password).length;
   if (length < shortestPassword)
     return `A password has at least ${shortestPassword} characters; 15 or more are better.`;
   if (Buffer.byteLength(password) > longestPassword) return `A password has at most ${longestPassword} bytes.`;
   if (/[\u0000-\u001f\u007f]/.test(password)) return 'A password has no control characters in it.';
   const bare = stripped(password);
-  const own = [account.username, account.email, account.email.split('@')[0] ?? ''].map(stripped);
-  if (bare !== '' && own.includes(bare))
-    return 'This password is the name of the account; choose one that nobody would guess.';
   if (
     isRepetition(password.toLowerCase()) ||
     isRun(password.toLowerCase()) ||
@@ -158,26 +162,71 @@ export function passwordProblem(password: string, account: { username: string; e
   ) {
     return 'This password is one of those that are tried first; choose one that nobody would guess.';
   }
+  if (isMadeOf(password, [account.username, account.email, account.displayName ?? '', host, ...products])) {
+    return 'This password is made of the name of the account, of the store or of a product; choose one that nobody would guess.';
+  }
   return undefined;
 }
+
+/** What a guess about this store begins with. */
+const products = [
+  'larder',
+  'store',
+  'snap',
+  'snapcraft',
+  'snapd',
+  'charm',
+  'charmcraft',
+  'juju',
+  'ubuntu',
+  'canonical',
+];
+
+/**
+ * Whether nothing but these names, and parts of them, is in a password: each any number of times, with digits and signs
+ * between and around them, with digits for letters, or backwards.
+ */
+function isMadeOf(password: string, names: readonly string[]): boolean {
+  const words = names
+    .flatMap((name) => [name, ...name.split(/[^\p{L}\p{N}]+/u)])
+    .flatMap((name) => [lettersOf(name), name.normalize('NFKC').toLowerCase()])
+    .filter((word) => word.length >= 3);
+  const all = new Set(words.flatMap((word) => [word, Array.from(word).reverse().join('')]));
+  const small = password.normalize('NFKC').toLowerCase();
+  // The letters alone, and with digits read as the letters that they look like.
+  return [small, lookAlike(small)].some((text) => {
+    const left = withoutWords(text, all);
+    return left !== text && !/\p{L}/u.test(left);
+  });
+}
+
+/** A text without these words, the longest first. */
+const withoutWords = (text: string, words: ReadonlySet<string>): string =>
+  [...words].sort((one, other) => other.length - one.length).reduce((left, word) => left.replaceAll(word, ' '), text);
 
 /** A password as those who guess would vary it: in small letters, digits for letters, more digits and signs at the ends. */
 function stripped(password: string): string {
   const small = password.normalize('NFKC').toLowerCase();
   const core = small.replace(/^[^a-z]+/, '').replace(/[^a-z]+$/, '');
-  const lookAlikes: Record<string, string> = {
-    '0': 'o',
-    '1': 'i',
-    '3': 'e',
-    '4': 'a',
-    '5': 's',
-    '7': 't',
-    '@': 'a',
-    $: 's',
-    '!': 'i',
-  };
-  return core.replace(/[013457@$!]/g, (sign) => lookAlikes[sign] ?? sign).replace(/[^a-z]/g, '');
+  return lettersOf(core);
 }
+
+const lookAlikes: Record<string, string> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
+
+const lookAlike = (text: string): string => text.replace(/[013457@$!]/g, (sign) => lookAlikes[sign] ?? sign);
+
+/** The letters of a text, with digits read as the letters that they look like. */
+const lettersOf = (text: string): string => lookAlike(text.normalize('NFKC').toLowerCase()).replace(/[^a-z]/g, '');
 
 /** One of the common ones, perhaps twice, with digits for letters, or with a few more signs at the ends. */
 function isVariation(password: string): boolean {

@@ -4,6 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { after, hours, timestamp, type Now } from '#domain/clock.ts';
 import { setUpDigest } from './logins.ts';
 
+/** Where links lead. Their secret is part of the path, which unlike a query is kept in no log of this store. */
+export const setUpAddress = '/identity/set-up';
+
 export interface NewSetUpLink {
   link: string;
   digest: string;
@@ -25,7 +28,7 @@ export function newSetUpLink({
 }): NewSetUpLink {
   const key = randomBytes(32).toString('base64url');
   return {
-    link: `${baseUrl}/identity/set-up?key=${key}`,
+    link: `${baseUrl}${setUpAddress}/${key}`,
     digest: setUpDigest(key),
     until: timestamp(after(now(), hours(life))),
   };

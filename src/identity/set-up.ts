@@ -7,50 +7,64 @@ import type { Services } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
+import { orSaidWhy, seeOther } from './login-page.ts';
 import { page } from '#api/pages/plain.ts';
-import { setUpContent } from './pages/set-up.ts';
+import { passwordSetContent, setUpContent } from './pages/set-up.ts';
 import { shortestPassword } from './passwords.ts';
+import { setUpAddress } from './set-up-links.ts';
 
 /** Ends the address of the page that says that a password is set; it names nobody, because anybody may ask for it. */
 const isSet = '?set';
 
-const setPage = (baseUrl: string): Answer =>
-  messagePage(
-    baseUrl,
-    200,
-    'The password is set',
-    'From now on you log in with this password. You can close this page.',
-  );
+const setPage = (baseUrl: string, hasConsole: boolean): Answer =>
+  page('The password is set', passwordSetContent({ hasConsole }), { baseUrl });
 
-export const setUp = operation({
-  name: 'set_up',
+const shared = {
   method: 'GET',
-  path: '/identity/set-up',
   since: 0,
-  summary: 'Show the page on which somebody sets his own password, or that it is set.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
   produces: ['text/html'],
   refusesWithPages: true,
   refuses: ['login-expired'],
+} as const;
 
-  handle({ request, identity, config, records, authority }) {
-    const { base_url: baseUrl } = config.http;
-    if (request.url?.endsWith(isSet) === true) return setPage(baseUrl);
-    const key = /[?&]key=([A-Za-z0-9_-]{43})(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
-    return orSaidWhy(baseUrl, async () => {
-      const account = await ownerOf(key, identity.logins.setUpLink);
-      return setUpPage(key, account, { baseUrl, hasTokens: await hasTokens(account, { records, authority }) });
-    });
+export const setUp = operation({
+  ...shared,
+  name: 'set_up',
+  path: setUpAddress,
+  summary: 'Say that a password is set; with a link of an older release, show the page on which it is set.',
+
+  handle(call) {
+    const { request, config } = call;
+    if (request.url?.endsWith(isSet) === true) return setPage(config.http.base_url, config.http.console);
+    // Links of older releases have their secret in the query. They are valid until they expire.
+    return formFor(/[?&]key=([A-Za-z0-9_-]{43})(?:&|$)/.exec(request.url ?? '')?.[1] ?? '', call);
   },
 });
+
+export const openSetUpLink = operation({
+  ...shared,
+  name: 'open_set_up_link',
+  path: `${setUpAddress}/:key`,
+  summary: 'Show the page on which the account of a set-up link chooses a password.',
+
+  handle: (call) => formFor(call.params.key, call),
+});
+
+function formFor(key: string, call: Pick<Services, 'identity' | 'config' | 'records' | 'authority'>): Promise<Answer> {
+  const { base_url: baseUrl } = call.config.http;
+  return orSaidWhy(baseUrl, async () => {
+    const account = await ownerOf(key, call.identity.logins.setUpLink);
+    return setUpPage(key, account, { baseUrl, hasTokens: await hasTokens(account, call) });
+  });
+}
 
 export const submitSetUp = operation({
   name: 'submit_set_up',
   method: 'POST',
-  path: '/identity/set-up',
+  path: setUpAddress,
   since: 0,
   summary: 'Set the password that the page was filled in with.',
   access: anyone,
@@ -81,7 +95,7 @@ export const submitSetUp = operation({
         return setUpPage(body.key, account, about, refusal);
       }
       // A page of its own, so that a browser that loads it again sends no password again.
-      return seeOther(`/identity/set-up${isSet}`);
+      return seeOther(`${setUpAddress}${isSet}`);
     });
   },
 });

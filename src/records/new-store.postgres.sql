@@ -695,7 +695,7 @@ CREATE TABLE set_up_links (
   digest     TEXT COLLATE "C" PRIMARY KEY,
   account_id TEXT COLLATE "C" NOT NULL UNIQUE,
   expires_at TEXT COLLATE "C" NOT NULL
-);
+, from_init BIGINT NOT NULL DEFAULT 0 CHECK (from_init IN (0, 1)));
 CREATE TABLE signing_keys (
   sha3_384         TEXT COLLATE "C" PRIMARY KEY,
   brand_account_id TEXT COLLATE "C" NOT NULL,
@@ -1125,6 +1125,7 @@ INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
+INSERT INTO migrations (name) VALUES ('0088-links-from-init');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -718,7 +718,7 @@ CREATE TABLE set_up_links (
   digest     TEXT PRIMARY KEY,
   account_id TEXT NOT NULL UNIQUE REFERENCES accounts (id),
   expires_at TEXT NOT NULL
-);
+, from_init INTEGER NOT NULL DEFAULT 0 CHECK (from_init IN (0, 1)));
 CREATE TABLE signing_keys (
   sha3_384         TEXT PRIMARY KEY,
   brand_account_id TEXT NOT NULL REFERENCES brands (account_id),
@@ -1062,6 +1062,7 @@ INSERT INTO migrations (name) VALUES ('0084-charms-in-the-catalog');
 INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
+INSERT INTO migrations (name) VALUES ('0088-links-from-init');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -10,6 +10,10 @@ export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM set_up_links JOIN accounts ON accounts.id = account_id
       WHERE digest = ${digest} AND expires_at > ${now} AND disabled_at IS NULL`),
 
+  /** Whether 'larder init' made the link. */
+  isFromInit: async (digest: string) =>
+    undefined !== (await db.get(sql`SELECT 1 FROM set_up_links WHERE digest = ${digest} AND from_init = 1`)),
+
   anyEnded: async (now: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM set_up_links WHERE expires_at <= ${now} LIMIT 1`)),
 });
@@ -18,10 +22,12 @@ export const setUpLinkChanges = (db: Queries) => ({
   ...setUpLinks(db),
 
   /** Makes a link; an earlier one of the account is void. */
-  set: (accountId: string, digest: string, expiresAt: string) =>
+  set: (accountId: string, digest: string, expiresAt: string, { fromInit = false } = {}) =>
     db.run(sql`
-      INSERT INTO set_up_links (digest, account_id, expires_at) VALUES (${digest}, ${accountId}, ${expiresAt})
-      ON CONFLICT (account_id) DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at`),
+      INSERT INTO set_up_links (digest, account_id, expires_at, from_init)
+      VALUES (${digest}, ${accountId}, ${expiresAt}, ${fromInit ? 1 : 0})
+      ON CONFLICT (account_id) DO UPDATE
+        SET digest = excluded.digest, expires_at = excluded.expires_at, from_init = excluded.from_init`),
 
   /** Uses a link up; false when it was used before. */
   remove: async (digest: string) => 0 < (await db.run(sql`DELETE FROM set_up_links WHERE digest = ${digest}`)),

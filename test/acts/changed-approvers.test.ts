@@ -97,123 +97,125 @@ async function rotated({ store: { beside }, at, change }: World, by: By, bob: st
 }
 
 /** Acts that change an account. With `onlyByOthers` the account itself may do it, and nothing new is proven by that. */
-const changing: Record<string, { act: Act<never, unknown>; doing: Doing; onlyByOthers?: true }> = {
-  'a role is given': {
-    act: changeRole,
-    doing: ({ store }, by, id) => store.beside.acts.do(changeRole, by, { id, role: 'auditor', remove: false }),
-  },
-  'store-admin is taken away again': {
-    act: changeRole,
-    doing: async ({ store, change, at }, by, id) => {
-      await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
-      await store.beside.acts.do(changeRole, by, { id, role: 'store-admin', remove: true });
+const changing: Record<string, { act: Act<never, unknown>; doing: Doing; onlyByOthers?: true; notForOneself?: true }> =
+  {
+    'a role is given': {
+      act: changeRole,
+      doing: ({ store }, by, id) => store.beside.acts.do(changeRole, by, { id, role: 'auditor', remove: false }),
     },
-  },
-  'it is enabled': {
-    act: enableAccount,
-    doing: ({ store }, by, id) => store.beside.acts.do(enableAccount, by, { id }),
-  },
-  'its name or address is changed': {
-    act: updateAccount,
-    doing: ({ store }, by, id) => store.beside.acts.do(updateAccount, by, { id, email: 'bobby@example.com' }),
-  },
-  'its password is set': {
-    act: setPassword,
-    doing: ({ store }, by, id) => store.beside.acts.do(setPassword, by, { id, hash: 'h', endTokensAt: null }),
-  },
-  'a set-up link is made': {
-    act: inviteAccount,
-    doing: ({ store }, by, id) =>
-      store.beside.acts.do(inviteAccount, by, { id, digest: 'd', until: '2027-01-01T00:00:00.000Z' }),
-  },
-  'its password is set with a link': {
-    act: setOwnPassword,
-    doing: async ({ store, change }, by, id) => {
-      await change((tx) => tx.setUpLinks.set(id, 'l', '2027-01-01T00:00:00.000Z'));
-      await store.beside.acts.do(setOwnPassword, by, { id, digest: 'l', hash: 'h', endTokens: false });
+    'store-admin is taken away again': {
+      act: changeRole,
+      doing: async ({ store, change, at }, by, id) => {
+        await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
+        await store.beside.acts.do(changeRole, by, { id, role: 'store-admin', remove: true });
+      },
     },
-  },
-  'its password is changed': {
-    act: changeOwnPassword,
-    doing: async ({ store }, by, id) => {
-      const provenAt = (await store.beside.records.passwords.find(id))?.changedAt ?? '';
-      await store.beside.acts.do(changeOwnPassword, by, { id, provenAt, hash: 'h', endTokensAt: null });
+    'it is enabled': {
+      act: enableAccount,
+      doing: ({ store }, by, id) => store.beside.acts.do(enableAccount, by, { id }),
     },
-  },
-  'its one-time password is set': {
-    act: setTotpSecret,
-    doing: ({ store }, by, id) => store.beside.acts.do(setTotpSecret, by, { id, secret: 's', replace: true }),
-  },
-  'its one-time password is removed and set again': {
-    act: setTotpSecret,
-    doing: async ({ store, change, at }, by, id) => {
-      await store.beside.acts.do(setTotpSecret, by, { id, secret: null, replace: false });
-      await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
+    'its name or address is changed': {
+      act: updateAccount,
+      doing: ({ store }, by, id) => store.beside.acts.do(updateAccount, by, { id, email: 'bobby@example.com' }),
     },
-  },
-  'its one-time password is switched on': {
-    act: switchOnTotp,
-    doing: async ({ store, change }, by, id) => {
-      await change((tx) => tx.totpSecrets.remove(id));
-      await store.beside.acts.do(switchOnTotp, by, { id, secret: 's', step: 1, recovery: [] });
+    'its password is set': {
+      act: setPassword,
+      doing: ({ store }, by, id) => store.beside.acts.do(setPassword, by, { id, hash: 'h', endTokensAt: null }),
     },
-  },
-  'its one-time password is switched off': {
-    act: switchOffTotp,
-    doing: async ({ store, change, at }, by, id) => {
-      await store.beside.acts.do(switchOffTotp, by, { id });
-      await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
+    'a set-up link is made': {
+      act: inviteAccount,
+      notForOneself: true,
+      doing: ({ store }, by, id) =>
+        store.beside.acts.do(inviteAccount, by, { id, digest: 'd', until: '2027-01-01T00:00:00.000Z' }),
     },
-  },
-  'its recovery codes are renewed': {
-    act: renewRecoveryCodes,
-    doing: ({ store }, by, id) => store.beside.acts.do(renewRecoveryCodes, by, { id, recovery: [] }),
-  },
-  'a key to sign with is registered': {
-    act: addApproverKey,
-    doing: async ({ store, change }, by, id) => {
-      await change((tx) => tx.approverKeys.remove({ key, accountId: id }));
-      await change((tx) => tx.approvalPolicy.set(noPolicy, '2026-01-01T00:00:00.000Z'));
-      await store.beside.acts.do(addApproverKey, by, { id, key });
-      const releases = [readReleaseRule('1 for snap/*:*/stable')!];
-      await change((tx) => tx.approvalPolicy.set({ ...noPolicy, releases }, '2026-01-01T00:00:00.000Z'));
+    'its password is set with a link': {
+      act: setOwnPassword,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.setUpLinks.set(id, 'l', '2027-01-01T00:00:00.000Z'));
+        await store.beside.acts.do(setOwnPassword, by, { id, digest: 'l', hash: 'h', endTokens: false });
+      },
     },
-  },
-  'a key to sign with is removed': {
-    act: removeApproverKey,
-    doing: async ({ store, change, at }, by, id) => {
-      await change(async (tx) => {
-        await tx.approverKeys.remove({ key, accountId: id });
-        await tx.approverKeys.add({ key, accountId: id, addedAt: at(), addedBy: 'test' });
-      });
-      await store.beside.acts.do(removeApproverKey, by, { id, key });
+    'its password is changed': {
+      act: changeOwnPassword,
+      doing: async ({ store }, by, id) => {
+        const provenAt = (await store.beside.records.passwords.find(id))?.changedAt ?? '';
+        await store.beside.acts.do(changeOwnPassword, by, { id, provenAt, hash: 'h', endTokensAt: null });
+      },
     },
-  },
-  'a credential of an administrator is made for it': {
-    act: changeCredential,
-    doing: async ({ store, change, at }, by, id) => {
-      await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
-      await store.beside.acts.do(changeCredential, by, { id, digest: 'd', added: true });
-      await change((tx) => tx.accounts.endStoreAdministrator(id));
+    'its one-time password is set': {
+      act: setTotpSecret,
+      doing: ({ store }, by, id) => store.beside.acts.do(setTotpSecret, by, { id, secret: 's', replace: true }),
     },
-  },
-  'an agent is registered for it': {
-    act: registerAgent,
-    doing: ({ store }, by, id) => {
-      const username = `agent-${crypto.randomUUID()}`;
-      return store.beside.acts.do(registerAgent, by, { username, accountId: id, publicKey: 'k' });
+    'its one-time password is removed and set again': {
+      act: setTotpSecret,
+      doing: async ({ store, change, at }, by, id) => {
+        await store.beside.acts.do(setTotpSecret, by, { id, secret: null, replace: false });
+        await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
+      },
     },
-  },
-  'a token is issued for it': {
-    act: issueToken,
-    onlyByOthers: true,
-    doing: async ({ store, at }, by, id) => {
-      const rootKeyId = (await store.beside.rootKeys.current()).id;
-      await store.beside.acts.do(issueToken, by, { session: { ...session(id, at()), rootKeyId } });
+    'its one-time password is switched on': {
+      act: switchOnTotp,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.totpSecrets.remove(id));
+        await store.beside.acts.do(switchOnTotp, by, { id, secret: 's', step: 1, recovery: [] });
+      },
     },
-  },
-  'a token is issued in the place of another one': { act: rotateToken, onlyByOthers: true, doing: rotated },
-};
+    'its one-time password is switched off': {
+      act: switchOffTotp,
+      doing: async ({ store, change, at }, by, id) => {
+        await store.beside.acts.do(switchOffTotp, by, { id });
+        await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
+      },
+    },
+    'its recovery codes are renewed': {
+      act: renewRecoveryCodes,
+      doing: ({ store }, by, id) => store.beside.acts.do(renewRecoveryCodes, by, { id, recovery: [] }),
+    },
+    'a key to sign with is registered': {
+      act: addApproverKey,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.approverKeys.remove({ key, accountId: id }));
+        await change((tx) => tx.approvalPolicy.set(noPolicy, '2026-01-01T00:00:00.000Z'));
+        await store.beside.acts.do(addApproverKey, by, { id, key });
+        const releases = [readReleaseRule('1 for snap/*:*/stable')!];
+        await change((tx) => tx.approvalPolicy.set({ ...noPolicy, releases }, '2026-01-01T00:00:00.000Z'));
+      },
+    },
+    'a key to sign with is removed': {
+      act: removeApproverKey,
+      doing: async ({ store, change, at }, by, id) => {
+        await change(async (tx) => {
+          await tx.approverKeys.remove({ key, accountId: id });
+          await tx.approverKeys.add({ key, accountId: id, addedAt: at(), addedBy: 'test' });
+        });
+        await store.beside.acts.do(removeApproverKey, by, { id, key });
+      },
+    },
+    'a credential of an administrator is made for it': {
+      act: changeCredential,
+      doing: async ({ store, change, at }, by, id) => {
+        await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
+        await store.beside.acts.do(changeCredential, by, { id, digest: 'd', added: true });
+        await change((tx) => tx.accounts.endStoreAdministrator(id));
+      },
+    },
+    'an agent is registered for it': {
+      act: registerAgent,
+      doing: ({ store }, by, id) => {
+        const username = `agent-${crypto.randomUUID()}`;
+        return store.beside.acts.do(registerAgent, by, { username, accountId: id, publicKey: 'k' });
+      },
+    },
+    'a token is issued for it': {
+      act: issueToken,
+      onlyByOthers: true,
+      doing: async ({ store, at }, by, id) => {
+        const rootKeyId = (await store.beside.rootKeys.current()).id;
+        await store.beside.acts.do(issueToken, by, { session: { ...session(id, at()), rootKeyId } });
+      },
+    },
+    'a token is issued in the place of another one': { act: rotateToken, onlyByOthers: true, doing: rotated },
+  };
 
 /** Other acts on accounts, agents and sessions, and why an approval counts after them. */
 const others: Record<string, string> = {
@@ -254,13 +256,17 @@ t.test('an approval counts from an account that was left in peace for 72 hours',
   t.strictSame(await approve(), { fell: false });
 });
 
-for (const [name, { doing, onlyByOthers }] of Object.entries(changing)) {
+for (const [name, { doing, onlyByOthers, notForOneself }] of Object.entries(changing)) {
   t.test(`an account's approvals do not count for 72 hours after ${name}`, async (t) => {
     const world = await guarded(t);
     const { store, restore, approve } = world;
     const { bob } = store.ids;
     for (const by of [store.ids.root, 'cli:root', bob]) {
       await restore();
+      if (by === bob && notForOneself === true) {
+        await t.rejects(doing(world, { actor: by }, bob), { code: 'forbidden' });
+        continue;
+      }
       await doing(world, { actor: by }, bob);
       if (by === bob && onlyByOthers === true) {
         t.strictSame(await approve(), { fell: false }, 'its own token counts as nothing new');

@@ -240,6 +240,7 @@ const ofLogins = (): Question[] => {
     login_legacy: [`/identity/login-legacy?${did}`, 410],
     wait_legacy: [`/identity/wait-legacy?${did}`, 410],
     set_up: ['/identity/set-up?key=0', 410],
+    open_set_up_link: ['/identity/set-up/0', 410],
     invite: ['/identity/invite', 410],
     identity_style: '/identity/style.css',
   });

@@ -1,6 +1,6 @@
 // The guide to approvals, typed as it stands: ada proposes, bob and carol approve.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -11,13 +11,17 @@ import { fromBase32 } from '#test/fixtures/base32.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { until } from '#test/fixtures/until.ts';
-import { folder } from './process.ts';
+import { folder, serve } from './process.ts';
+import { setUpWith } from './set-up.ts';
 import { larder } from './world.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
-const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) =>
+const everyBlock = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n'),
 );
+/** A store of its own is made with the first approvers. */
+const isFirstDay = ([line = '']: string[]): boolean => line.startsWith('larder init');
+const blocks = everyBlock.filter((block) => !isFirstDay(block));
 const password = 'four pumps at the harbour, 9';
 
 /** ada has snap/hello, and nobody is called bob yet but in the guide. */
@@ -115,6 +119,58 @@ t.test('and sign what they approve of, where the guide asks for that', async (t)
   t.match(await asPerson(carried(bobs), 'bob'), { code: 0, out: /bob, \S+, signed with SHA256:/ });
   t.match(await asPerson(carried(carols), 'carol'), { code: 0, out: /Proposal 1 approved/ });
   t.match(await run(again), { code: 0 });
+});
+
+t.test('the approvers of init approve on the first day, and not after a change of their account', async (t) => {
+  const data = join(folder(t), 'data');
+  const [init = ''] = everyBlock.find(isFirstDay) ?? [];
+  const run = (line: string, stdin: string[] = []) => larder(`${line} --data ${data}`, { stdin });
+  const made = await run(`${init.replace(/^larder /, '')} --json`);
+  t.match(made, { code: 0, err: '' });
+  const { approvers } = JSON.parse(made.out) as {
+    approvers: { id: string; username: string; link: string; secret: string }[];
+  };
+  t.match(approvers, [{ username: 'bob' }, { username: 'carol' }]);
+
+  const configured = (section: string): void => {
+    const file = join(data, 'larder.toml');
+    const before = readFileSync(file, 'utf8').split('\n[approvals]')[0] ?? '';
+    writeFileSync(file, `${before}\n[approvals]\n${section}\n`);
+  };
+  configured('transfers = "2"');
+  const serving = await serve(t, data);
+  t.match(await run('approval policy'), { out: /^transfers +2 +2$/m }, 'two approvers are there');
+  for (const { link } of approvers) t.equal(await setUpWith(link, serving.url, password), 303);
+  // To ask nobody any more is a change that waits for two approvals.
+  configured('');
+  serving.child.kill('SIGHUP');
+  await serving.says(
+    /is not in force: Waits for 2 more approvals \(proposal 1, until \S+\. Who may approve: bob, carol\./,
+  );
+  const approve = (who: number) => {
+    const { username, secret } = approvers[who]!;
+    const code = codeAt(fromBase32(secret), Math.floor(Date.now() / 30_000));
+    return run(`approval approve 1 --as ${username} --password-stdin --one-time-password ${code}`, [password]);
+  };
+  t.match(await approve(0), { code: 0, out: /^Approved\. Proposal 1 waits for 1 more/ });
+  const link = (await run(`account invite ${approvers[1]!.id}`)).out.trim();
+  t.match(await approve(1), { code: 1, err: /was changed by cli:\S+ \(account invite\).*approvals count from/ });
+  t.equal(await setUpWith(link, serving.url, `${password} again`), 303);
+  t.match(await run('approval show 1'), { out: /carol \(counts from \S+ on: the account was changed\)/ });
+});
+
+t.test('init makes no single approver, and none with a name that is taken or is none', async (t) => {
+  const data = join(folder(t), 'data');
+  for (const [names, problem] of [
+    [['bob'], /given twice or more/],
+    [['bob', 'bob'], /'bob' is taken/],
+    [['bob', 'admin'], /'admin' is taken/],
+    [['bob', 'a b'], /--approver: /],
+  ] as const) {
+    const options = names.map((name) => `--approver '${name}'`).join(' ');
+    t.match(await larder(`init --data ${data} ${options}`), { code: 2, err: problem });
+  }
+  t.notOk(existsSync(data), 'and nothing is made');
 });
 
 const bob = (id: string) => ({ id, displayName: 'Bob', validation: 'unproven', createdAt: '2026-03-01T12:00:00.000Z' });

@@ -104,11 +104,11 @@ t.test('an invitation is a link that stands alone, and only its digest is kept',
   const first = await larder('account invite ada-lovelace');
   t.match(first, {
     code: 0,
-    out: /^http:\/\/127\.0\.0\.1:8080\/identity\/set-up\?key=[A-Za-z0-9_-]{43}\n$/,
+    out: /^http:\/\/127\.0\.0\.1:8080\/identity\/set-up\/[A-Za-z0-9_-]{43}\n$/,
     err: /good once and until/,
   });
   const second = await json('account invite ada-lovelace --hours 4');
-  const keyOf = (link: string): string => link.trim().split('key=')[1] ?? '';
+  const keyOf = (link: string): string => link.trim().split('/').at(-1) ?? '';
   await look(async ({ records }) => {
     const at = new Date().toISOString();
     t.equal(await records.setUpLinks.find(setUpDigest(keyOf(first.out)), at), undefined, 'the second voids the first');

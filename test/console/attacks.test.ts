@@ -159,10 +159,65 @@ t.test('what was typed into a form that is refused is there again', async (t) =>
   const store = await startConsole(t);
   const root = await store.visit('root');
   const page = await root.open('/console/people');
-  const typed = { username: 'carol', 'display-name': 'Carol & <Co>', email: 'carol@example.com' };
+  const typed = { username: 'carol', 'display-name': 'Carol & <Co>', email: 'carol@example.com', password: '-' };
   const refused = await root.send(page, '/console/people', { ...typed, 'form-token': 'x' });
   t.equal(refused.status, 403);
   t.match(refused.html, /value="Carol &amp; &lt;Co&gt;"/);
-  const again = await root.send(refused, '/console/people');
+  t.match(refused.text, /What this form does: Make an account, and a link with which its owner sets a password/);
+  const again = await root.send(refused, '/console/people', { password });
   t.match(again, { status: 200, text: /A link for Carol & <Co>/ }, 'and is sent from there');
+});
+
+t.test('nothing of a form that another site sent is shown again, before or after a login', async (t) => {
+  const store = await startConsole(t);
+  await store.setPassword('root');
+  const root = await store.visit('root');
+  const page = await root.open('/console/people');
+  const typed = { username: 'mallory', 'display-name': 'Mallory', email: 'mallory@example.com', password: '-' };
+  const foreign: Record<string, string>[] = [
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-site', origin: 'https://other.example' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'none', origin: 'null' },
+  ];
+  for (const headers of foreign) {
+    const stranger = store.visitor();
+    const asked = await stranger.send(page, '/console/people', typed, { origin: '', ...headers });
+    t.match(asked, { status: 401, text: /Log in/ });
+    t.notMatch(asked.html, /mallory/i, 'nothing is kept for after the login');
+    const known = await root.send(page, '/console/people', { ...typed, 'form-token': 'x' }, { origin: '', ...headers });
+    t.match(known, { status: 403 });
+    t.notMatch(known.html, /mallory|<button>Send it again/i);
+  }
+  // The same hidden in a form to the page on which one logs in.
+  const visitor = store.visitor();
+  const hidden = { to: '/console/people', typed: JSON.stringify(typed), username: 'root', password, code: '' };
+  const body = new URLSearchParams(hidden);
+  const headers = { accept: 'text/html', 'sec-fetch-site': 'none' };
+  const response = await fetch(`${store.url}/console/log-in`, { method: 'POST', body, headers, redirect: 'manual' });
+  t.equal(response.status, 303);
+  t.notMatch(await response.text(), /mallory/i);
+  t.match(await visitor.logIn('root', hidden), { status: 200, text: /Send it again/ }, 'our own page brings it along');
+});
+
+t.test('a new login ends the session that the browser had before, whoever it was', async (t) => {
+  const store = await startConsole(t);
+  for (const who of ['ada', 'root']) await store.setPassword(who);
+  const browser = await store.visit('ada');
+  const first = browser.cookie;
+  await browser.logIn('ada');
+  const second = browser.cookie;
+  t.not(first, second);
+  const old = store.visitor();
+  old.cookie = first;
+  t.equal((await old.open('/console')).status, 401, 'the cookie from before opens nothing');
+  t.equal((await browser.open('/console')).status, 200);
+  t.equal((await browser.logIn('ada', { password: 'a wrong one' })).status, 401);
+  t.equal((await browser.open('/console')).status, 200, 'a login that fails ends nothing');
+  await browser.logIn('root');
+  old.cookie = second;
+  t.equal((await old.open('/console')).status, 401);
+  const other = await store.visit('root');
+  t.equal((await browser.open('/console')).status, 200, 'a login in another browser ends nothing');
+  t.equal((await other.open('/console')).status, 200);
 });

@@ -36,7 +36,13 @@ t.test('people and tokens', async (t) => {
 
   await t.test('somebody is invited, sets a password, and logs in', async (t) => {
     const page = await root.open('/console/people');
-    const typed = { username: 'carol', 'display-name': 'Carol', email: 'Carol@Example.org', id: 'carol-of-acme' };
+    const typed = {
+      username: 'carol',
+      'display-name': 'Carol',
+      email: 'Carol@Example.org',
+      id: 'carol-of-acme',
+      password,
+    };
     t.match(await root.send(page, '/console/people', { ...typed, email: 'no address' }), {
       status: 400,
       text: /no e-mail address/,
@@ -50,13 +56,13 @@ t.test('people and tokens', async (t) => {
       status: 200,
       text: /Good once, and until 2026-03-04 12:00 UTC .*Hello Carol, .* your user name is carol/,
     });
-    const [link = ''] = /http:[^\s<]*\/identity\/set-up\?key=[\w-]{43}/.exec(made.html) ?? [];
+    const [link = ''] = /http:[^\s<]*\/identity\/set-up\/[\w-]{43}/.exec(made.html) ?? [];
     t.match(
       (await root.open('/console/people?q=CAROL')).text,
       /carol Carol carol@example\.org Invited, no password yet/,
     );
     const form = {
-      key: link.slice(link.indexOf('=') + 1),
+      key: link.slice(link.lastIndexOf('/') + 1),
       password: 'four words of carol',
       again: 'four words of carol',
     };
@@ -73,17 +79,37 @@ t.test('people and tokens', async (t) => {
       /Logs in with Password Last seen 2026-03-01 12:00 UTC/,
     );
 
-    const again = await root.send(
-      await root.open('/console/people/carol-of-acme'),
-      '/console/people/carol-of-acme/set-up-link',
-    );
+    const linking = '/console/people/carol-of-acme/set-up-link';
+    const asked = await root.open(linking);
+    t.match(asked.text, /A link for Carol\? .*For 72 hours after a change of an account its approvals do not count/);
+    const again = await root.send(asked, linking, { password });
     t.match(again, { status: 200, text: /A link for Carol/ });
-    t.notMatch((await root.open('/console/people/carol-of-acme')).html, /set-up\?key=/, 'a link is shown once');
-    const acts = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 20)).filter(({ actor }) => actor === rootId);
+    t.notMatch((await root.open('/console/people/carol-of-acme')).html, /set-up\/[\w-]{43}/, 'a link is shown once');
+    const acts = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 20)).filter(
+      ({ actor, action }) => actor === rootId && action.startsWith('account '),
+    );
     t.match(
       acts.map(({ action }) => action),
       ['account invite', 'account invite', 'account create'],
     );
+  });
+
+  await t.test('a link is made by who proves who they are, and none for oneself', async (t) => {
+    const linking = `/console/people/${bobId}/set-up-link`;
+    const asked = await root.open(linking);
+    t.match(await root.send(asked, linking, { password: 'a stolen session' }), { status: 403 });
+    t.match(await ada.send(asked, linking, { password }), { status: 403 });
+    const page = await root.open('/console/people');
+    const typed = { username: 'dora', 'display-name': 'Dora', email: 'dora@example.org' };
+    t.match(await root.send(page, '/console/people', { ...typed, password: 'a stolen session' }), { status: 403 });
+    t.match((await root.open('/console/people?q=dora')).text, /Nobody has that/, 'nor is an account made');
+    t.notMatch((await root.open(`/console/people/${rootId}`)).html, /set-up-link/);
+    const own = `/console/people/${rootId}/set-up-link`;
+    t.match(await root.send(await root.open(own), own, { password }), {
+      status: 403,
+      text: /Nobody makes a link for their own account/,
+    });
+    t.equal((await records.people.find(rootId))?.linkUntil, null);
   });
 
   await t.test('whoever is shut out is out, and who is let in again is in', async (t) => {

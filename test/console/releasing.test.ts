@@ -155,12 +155,15 @@ t.test('what the policy holds waits, and is done when it is approved of', async 
   const free = await atHome.open(`${form}?revision=1&channels=edge`);
   t.notMatch(free.text, /approval/);
   const asking = await atHome.open(`${form}?revision=1&channels=stable`);
-  t.match(asking.text, /The approval policy holds this: it is proposed, and waits for 1 approval\. Who may: bob\./);
+  t.match(
+    asking.text,
+    /The approval policy holds this: it is proposed, and waits for 1 approval\. Who may approve: bob\./,
+  );
   t.match(asking.text, /Propose: Release revision 1 to stable/);
   t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 9)).length, 0);
   const waits = await atHome.send(asking, form);
   t.match(waits, { status: 200, text: /It is proposed, and waits for approvals\. Nothing has changed yet/ });
-  t.match(waits.text, /It waits for 1 more approval, as proposal 1 , until 20.*Who may: bob/);
+  t.match(waits.text, /It waits for 1 more approval, as proposal 1 , until 20.*Who may approve: bob/);
   t.match(waits.html, /href="\/console\/waiting\/proposals\/1"/);
   t.notMatch(waits.html, /method="post" action="[^"]+\/release"/, 'there is nothing to press meanwhile');
   t.same(await held(), []);

@@ -246,10 +246,16 @@ t.test('somebody sets his own password with a link, once', async (t) => {
   const store = await startIdentity(t);
   const key = await store.invite('bob', new Date(store.clock.now.getTime() + hours(72)));
   const url = `${store.url}/identity/set-up`;
-  t.match(await store.anyone.get(`/identity/set-up?key=${key}`), {
+  t.match(await store.anyone.get(`/identity/set-up/${key}`), {
     status: 200,
     body: /For the account <strong>bob<\/strong>/,
   });
+  const old = await store.anyone.get(`/identity/set-up?key=${key}`);
+  t.match(
+    old,
+    { status: 200, body: /For the account <strong>bob/ },
+    'a link of an older release works until it expires',
+  );
   const send = (text: string, again = text) => postForm(url, { key, password: text, again });
   t.match(await send('four words of bob', 'four words of bib'), { status: 400, body: /The two are not the same/ });
   t.match(await send('short'), { status: 400, body: /at least 8 characters/ });
@@ -269,8 +275,9 @@ t.test('somebody sets his own password with a link, once', async (t) => {
   t.notMatch(location, key);
   for (let time = 0; time < 2; time++)
     t.match(await store.anyone.get(location), { status: 200, body: /The password is set.*log in with this/s });
+  t.match((await store.anyone.get(location)).body, /<a href="\/console">Log in to the console<\/a>/);
   t.match(await send('four other words'), { status: 410, body: /has expired or was used/ });
-  t.match(await store.anyone.get(`/identity/set-up?key=${key}`), { status: 410 });
+  t.match(await store.anyone.get(`/identity/set-up/${key}`), { status: 410 });
   t.match(await logInAt(await visit(store), { username: 'bob', password: 'four words of bob' }), { status: 200 });
   const rows = await store.beside.records.audit.list(0, 1000);
   const bob = store.ids.bob;
@@ -283,7 +290,7 @@ t.test('somebody sets his own password with a link, once', async (t) => {
 t.test('whoever sets a password is told that tokens stay good, and may end them', async (t) => {
   const store = await startIdentity(t);
   const invite = () => store.invite('bob', new Date(store.clock.now.getTime() + hours(72)));
-  const page = async (key: string) => (await store.anyone.get(`/identity/set-up?key=${key}`)).body as string;
+  const page = async (key: string) => (await store.anyone.get(`/identity/set-up/${key}`)).body as string;
   const send = (key: string, more: Record<string, string> = {}) =>
     postForm(`${store.url}/identity/set-up`, {
       key,
@@ -324,9 +331,11 @@ t.test('a link that has expired, or of an account that is disabled, opens nothin
   );
   const disabled = await store.invite('bob', new Date(store.clock.now.getTime() + hours(1)));
   await store.disable('bob');
-  t.match(await store.anyone.get(`/identity/set-up?key=${disabled}`), { status: 410 });
-  for (const key of ['', 'x', '%00', `${'x'.repeat(42)}-`])
-    t.equal((await store.anyone.get(`/identity/set-up?key=${key}`)).status, 410, key);
+  t.match(await store.anyone.get(`/identity/set-up/${disabled}`), { status: 410 });
+  t.equal((await store.anyone.get('/identity/set-up/%2e%2e')).status, 404);
+  for (const key of ['x', `${'x'.repeat(42)}-`, 'x'.repeat(3000)])
+    t.equal((await store.anyone.get(`/identity/set-up/${key}`)).status, 410, key);
+  t.equal((await store.anyone.get('/identity/set-up?key=')).status, 410);
 });
 
 t.test('a browser is sent back only to where the configuration says', async (t) => {

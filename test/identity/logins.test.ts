@@ -10,6 +10,8 @@ import { createPasswords, type Passwords } from '#identity/passwords.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { begin, logInAt, password, startIdentity, waysIn } from './world.ts';
 
+const host = (): string => 'store.test';
+
 t.test('an account or an address that is put off is told of once, however often somebody tries', async (t) => {
   const store = await startStore(t);
   await store.as('ada');
@@ -18,7 +20,7 @@ t.test('an account or an address that is put off is told of once, however often 
     hash: () => Promise.resolve('x'),
     verify: () => Promise.resolve({ right: false, stale: false }),
   };
-  const logins = createLogins({ records, acts, passwords, siteKey, now: () => store.clock.now });
+  const logins = createLogins({ records, acts, passwords, siteKey, now: () => store.clock.now, host });
   const attempt = (name: string, address: string) =>
     logins.checkPassword({ name, password: 'wrong', address, requestId: 'r1' }).then(
       () => 'let in',
@@ -64,7 +66,7 @@ t.test('what changes while a password is verified or hashed counts', async (t) =
     await meanwhile();
     return found;
   };
-  const options = { acts, passwords, siteKey, now };
+  const options = { acts, passwords, siteKey, now, host };
   const logins = createLogins({ ...options, records });
   const looking = createLogins({ ...options, records: { ...records, totpSecrets: { find } } });
 

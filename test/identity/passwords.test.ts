@@ -109,7 +109,8 @@ t.test('an unknown name takes as long as a wrong password', async (t) => {
 });
 
 t.test('a password that would be tried first is not taken', (t) => {
-  const account = { username: 'ada', email: 'ada.lovelace@example.org' };
+  const account = { username: 'ada', email: 'ada.lovelace@example.org', displayName: 'Augusta King' };
+  const host = 'packages.harbour.internal:8443';
   for (const taken of [
     'correct staple',
     text,
@@ -117,13 +118,17 @@ t.test('a password that would be tried first is not taken', (t) => {
     'x7#kq!9z',
     '72946183amanda61538',
     'amanda walks home',
+    'larder of a baker',
+    'ada walks home',
+    'harbour pilots',
+    'kings of larders',
     '日本語のパスワード',
     'a'.repeat(8) + 'b',
     'éèêëēėęé',
   ]) {
-    t.equal(passwordProblem(taken, account), undefined, taken);
+    t.equal(passwordProblem(taken, account, host), undefined, taken);
   }
-  t.equal(passwordProblem('ab'.repeat(30) + 'c', account), undefined, 'long ones are welcome');
+  t.equal(passwordProblem('ab'.repeat(30) + 'c', account, host), undefined, 'long ones are welcome');
   for (const [refused, why] of [
     ['', /at least 8/],
     ['1234567', /at least 8/],
@@ -149,8 +154,15 @@ t.test('a password that would be tried first is not taken', (t) => {
     ['ada.lovelace', /name of the account/],
     ['Ada.Lovelace@example.org', /name of the account/],
     ['ada00000', /name of the account/],
+    ...(
+      'adaadaada1 ada_ada_ada 4d44d44d4 lovelace1815 Lovelace!Ada augusta-king king1king2 ecalevol ' +
+      'larder-larder Larder2026! larderlarder l4rd3r-st0re redral123 snap-store-1 jujucharm packages99 ' +
+      'harbourharbour harbour.internal Ada@harbour ada-larder-7'
+    )
+      .split(' ')
+      .map((made) => [made, /of the account, of the store or of a product|tried first/] as const),
   ] as const) {
-    t.match(passwordProblem(refused, account), why, refused);
+    t.match(passwordProblem(refused, account, host), why, refused);
   }
   t.end();
 });

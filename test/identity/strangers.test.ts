@@ -121,7 +121,14 @@ t.test(
     const store = await startIdentity(t);
     const { records, acts, siteKey } = store.beside;
     const now = () => store.clock.now;
-    const logins = createLogins({ records, acts, passwords: sitePasswords(siteKey), siteKey, now });
+    const logins = createLogins({
+      records,
+      acts,
+      passwords: sitePasswords(siteKey),
+      siteKey,
+      now,
+      host: () => 'store.test',
+    });
     const attempt = (name: string, text: string, address: string) =>
       logins.logIn({ name, password: text, address, requestId: 'r1' }).then(
         ({ username }) => username,

@@ -39,9 +39,9 @@ export const accountPassword = command({
       ? await readSecret(world.stdin, 'password')
       : await newSecret(world, 'password');
     return withStore({ data, world }, async (store) => {
-      const { records, acts, person, siteKey } = store;
+      const { records, acts, person, siteKey, config } = store;
       const account = await accountOf(records, id);
-      const problem = passwordProblem(password, account);
+      const problem = passwordProblem(password, account, new URL(config.http.base_url).hostname);
       if (problem !== undefined) throw new Failure(problem, { code: 'weak-password' });
       const hash = await sitePasswords(siteKey).hash(password);
       const endTokensAt = options['end-tokens'] ? await latestMoment(store) : null;

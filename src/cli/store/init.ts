@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { emailAddress } from '#domain/account.ts';
+import { emailAddress, usernameProblem } from '#domain/account.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { administratorId } from '#acts/appliance.ts';
@@ -10,6 +10,7 @@ import { fingerprintOf } from '#macaroons/site-key.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
 import { diskSpace } from '#data/blobs.ts';
+import type { ApproverHandout } from '#data/first-approvers.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { recordsPlace } from '#data/records-place.ts';
 import { nameOf, type DatabasePlace } from '#engine/place.ts';
@@ -33,7 +34,8 @@ export const init = command({
     'and a configuration for a site without internet. The directory must be empty, or not there yet; ' +
     'where an earlier init was interrupted, this one begins anew. At a terminal and without options it asks for the ' +
     'address and the e-mail address; otherwise it asks nothing. An https address gets a certificate of an authority ' +
-    'of its own, or the one in the files named here, which stay where they are.',
+    'of its own, or the one in the files named here, which stay where they are. ' +
+    'The approvals of approvers named here count from the first day; those of any other account count 72 hours after it was made.',
   options: {
     'base-url': {
       type: 'string',
@@ -62,6 +64,12 @@ export const init = command({
       value: 'FILE',
       summary: 'The authority of that certificate, PEM, for clients to fetch at /ca.pem.',
     },
+    approver: {
+      type: 'string',
+      value: 'NAME',
+      repeated: true,
+      summary: 'Make an approver with this user name; two or more, each with an option of its own.',
+    },
     postgres: {
       type: 'string',
       value: 'ADDRESS',
@@ -79,13 +87,15 @@ export const init = command({
     'larder init --data ./data --base-url http://127.0.0.1:8080 --admin-email ada@example.org',
     'larder init --base-url https://store.example.internal --json',
     'larder init --base-url https://store.example.internal --tls-certificate ./server.pem --tls-key ./server.key --tls-ca ./ca.pem',
+    'larder init --approver bob --approver carol',
     'larder init --postgres postgres://larder@db.internal:5432/larder --postgres-password-file /etc/larder/postgres-password',
   ],
 
-  async run({ options: given, data, world }) {
+  async run({ options: { approver: approvers, ...given }, data, world }) {
+    refuseApprovers(approvers);
     const files = givenFiles(given);
     refuseStore(data);
-    const asks = canAsk(world) && Object.values(given).every((value) => value === undefined);
+    const asks = canAsk(world) && approvers.length === 0 && Object.values(given).every((value) => value === undefined);
     const options = asks ? { ...given, ...(await askFor(world)) } : given;
     const credential = newAdministratorCredential();
     const baseUrl = options['base-url'] ?? 'http://127.0.0.1:8080';
@@ -118,7 +128,9 @@ export const init = command({
       // Looked at again: another init may have been quicker; and whoever owns the directory must be able to read them.
       refuseContents(data);
       if (files) refuseFiles(files, config);
-      made = await makeStore(data, { configuration, email, credential, by: { actor }, credentials });
+      made = await makeStore(data, { configuration, email, credential, approvers, by: { actor }, credentials });
+    } catch (error) {
+      throw error instanceof StoreThere ? new Failure(error.message, { code: 'store-exists' }) : error;
     } finally {
       lock.close();
     }
@@ -129,7 +141,7 @@ export const init = command({
 /** What is said of the new store: where it is, whom it belongs to, and what to keep. */
 function answered(
   data: string,
-  { siteKey, tls }: MadeStore,
+  { siteKey, tls, approvers }: MadeStore,
   { baseUrl, listen, files }: { baseUrl: string; listen: string; files: SiteFiles | undefined },
 ): Answer {
   const config = readConfig(join(data, 'larder.toml'));
@@ -146,6 +158,7 @@ function answered(
       `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
       `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}' gives the account a password.\n` +
       trust(tls, baseUrl, files) +
+      approversText(approvers) +
       (warning === undefined ? '' : `${warning}\n`) +
       `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
       `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
@@ -159,6 +172,7 @@ function answered(
       'admin-account-id': administratorId,
       'admin-macaroon-file': credentialFile,
       'site-key-fingerprint': fingerprint,
+      ...(approvers.length > 0 && { approvers: approvers.map(presentApprover) }),
       ...(warning !== undefined && { warning }),
       ...(tls && {
         ...(tls.authority !== undefined && { 'ca-file': files?.authorityFile ?? join(data, 'tls', 'ca.pem') }),
@@ -167,6 +181,40 @@ function answered(
       }),
     },
   };
+}
+
+/** Refuses approvers that no store could be made with. */
+function refuseApprovers(usernames: readonly string[]): void {
+  if (usernames.length === 1)
+    throw new UsageError('--approver is given twice or more: one approver alone approves of nothing');
+  for (const [index, username] of usernames.entries()) {
+    const problem = usernameProblem(username);
+    if (problem !== undefined) throw new UsageError(`--approver: ${problem}`);
+    if (username === 'admin' || usernames.indexOf(username) !== index) {
+      throw new UsageError(`--approver: the user name '${username}' is taken`);
+    }
+  }
+}
+
+const presentApprover = ({ id, username, link, until, secret, address, recoveryCodes }: ApproverHandout) => ({
+  ...{ id, username, link, 'expires-at': until, secret, address },
+  'recovery-codes': recoveryCodes,
+});
+
+/** What each approver is handed. */
+function approversText(approvers: readonly ApproverHandout[]): string {
+  if (approvers.length === 0) return '';
+  const parts = approvers.map(
+    ({ id, username, link, until, secret, address, recoveryCodes }) =>
+      `\n${username} (account ${id})\n` +
+      `  Link to choose a password, valid once and until ${until}: ${link}\n` +
+      `  Authenticator: ${secret}\n  Address: ${address}\n` +
+      `  Recovery codes: ${recoveryCodes.join(' ')}\n`,
+  );
+  return (
+    `\nThe approvals of these accounts count from the first day. Hand each person their part alone; it is shown this once.\n` +
+    `After any later change of such an account its approvals do not count for 72 hours.\n${parts.join('')}\n`
+  );
 }
 
 /** Asks what no default can know: the address that clients use, and whom the store belongs to. */

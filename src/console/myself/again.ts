@@ -12,7 +12,15 @@ interface Sent {
   requestId: string;
 }
 
-/** What somebody typed to prove himself. */
+/** What a proof may be refused with. */
+export const refusesProof = [
+  'invalid-credentials',
+  'twofactor-required',
+  'twofactor-failure',
+  'too-many-requests',
+] as const;
+
+/** What somebody typed to prove who they are. */
 export const typedAgain = ({ body, address, requestId }: Sent): Again => ({
   password: body.password,
   oneTimePassword: body.code === '' ? undefined : body.code,

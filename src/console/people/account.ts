@@ -116,13 +116,13 @@ function deedsOf({ id, displayName, disabledAt, isForeign, hasPassword }: Person
     <div class="row">
       ${
         isIn
-          ? html`${formOf(
-                browsing,
-                accountAddress(id, 'set-up-link'),
-                html`<button class="second">
-                  ${hasPassword === 1 ? 'New password, by a link' : 'New link to set a password'}
-                </button>`,
-              )} <a class="button grave" href="${accountAddress(id, 'disable')}">Disable ${displayName}</a>`
+          ? html`${
+                browsing.principal.accountId === id
+                  ? nothing
+                  : html`<a class="button second" href="${accountAddress(id, 'set-up-link')}">
+                      ${hasPassword === 1 ? 'New password, by a link' : 'New link to set a password'}
+                    </a>`
+              } <a class="button grave" href="${accountAddress(id, 'disable')}">Disable ${displayName}</a>`
           : formOf(browsing, accountAddress(id, 'enable'), html`<button>Let ${displayName} in again</button>`)
       }
       <a class="button grave" href="${accountAddress(id, 'end-tokens')}">End all tokens</a>

@@ -10,6 +10,7 @@ import { caller } from '#operations/by.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { PeopleOrder, Person } from '#records/people.ts';
 import type { Browsed } from '../access.ts';
+import { againFields, asksForCode, refusesProof, typedAgain } from '../myself/again.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
@@ -28,7 +29,7 @@ export const consolePeople = screen({
   query: 'ConsolePeopleQuery',
   refuses: ['forbidden'],
 
-  async show({ query, records, browsing }) {
+  async show({ query, records, principal, browsing }) {
     const { q = '', sort = '' } = query;
     const text = q.trim();
     const order = sort === '' ? 'name' : sort;
@@ -57,7 +58,7 @@ export const consolePeople = screen({
           })}
           ${nextPage(next && withQuery(peopleAddress, { q: text, sort, cursor: next }))}
         </div>
-        ${invitation(browsing)}`,
+        ${invitation(browsing, await asksForCode(principal, records))}`,
     };
   },
 });
@@ -118,7 +119,7 @@ const columns: readonly Column<Person>[] = [
   { heading: 'Last seen', sort: { key: 'seen', largestFirst: true }, cell: seenAt },
 ];
 
-const invitation = (browsing: Browsed['browsing']): Html =>
+const invitation = (browsing: Browsed['browsing'], hasTotp: boolean): Html =>
   html`<h2>Invite a publisher</h2>
     <p>
       The account is made at once. You get a link, once, with which its owner chooses a password; send it to nobody
@@ -135,7 +136,8 @@ const invitation = (browsing: Browsed['browsing']): Html =>
           label: 'Account id',
           maxLength: 64,
           hint: 'Only for somebody who has an account in the online store: the id that it has there. Otherwise a new one is made.',
-        })} <button>Make the account and a link</button>`,
+        })}
+        ${againFields(browsing, hasTotp)} <button>Make the account and a link</button>`,
     )}`;
 
 export const consoleInvitePerson = deed({
@@ -144,12 +146,13 @@ export const consoleInvitePerson = deed({
   summary: 'Make an account, and a link with which its owner sets a password, which is shown once.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleInvite',
-  refuses: ['conflict'],
+  refuses: [...refusesProof, 'conflict'],
 
   async perform(call) {
-    const { body, acts, newId } = call;
+    const { body, acts, newId, identity, principal } = call;
     const email = emailAddress(body.email);
     if (email === undefined) throw new Refusal('api-error', `'${body.email}' is no e-mail address.`);
+    await identity.own.prove(principal.accountId, typedAgain(call));
     const given = body.id === undefined || body.id === '' ? undefined : body.id;
     const account = await acts.do(createAccount, caller(call), {
       id: given ?? newId.id(),

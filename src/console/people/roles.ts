@@ -8,13 +8,14 @@ import { roleNamed } from '#operations/accounts/role-named.ts';
 import { caller } from '#operations/by.ts';
 import type { Brand } from '#records/brands.ts';
 import type { Person } from '#records/people.ts';
-import { againFields, asksForCode, typedAgain } from '../myself/again.ts';
+import { againFields, asksForCode, refusesProof, typedAgain } from '../myself/again.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { saying } from '../said.ts';
 import { deed, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
+import { untrustedForAWhile } from './set-up-link.ts';
 
 /** So many brands are offered; the command takes any. */
 const mostBrands = 200;
@@ -86,7 +87,7 @@ export const consoleAskChangeRole = screen({
         ? `The account ${username} loses it with its next request, and so does every token of it.`
         : `The account ${username} has it with its next request, and so has every token of it that is out already.`,
       content: html`<p>${meaningOf(role)}</p>
-        <p class="hint">Whoever's account is changed approves of nothing for three days.</p>
+        <p class="hint">${untrustedForAWhile}</p>
         ${formOf(
           browsing,
           accountAddress(id, 'role'),
@@ -106,7 +107,7 @@ export const consoleChangeRole = deed({
   summary: 'Give a role to an account, or take it away.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleRole',
-  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests', 'conflict'],
+  refuses: [...refusesProof, 'conflict'],
 
   async perform(call) {
     const { params, body, records, principal, identity, acts } = call;

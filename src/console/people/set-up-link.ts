@@ -1,4 +1,4 @@
-// A link with which somebody sets his password: made for an account, and shown this once with what to write to him.
+// A link with which an account gets a password: made by an administrator who proves who they are, and shown once.
 import { inviteAccount } from '#acts/credentials.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { Answer } from '#api/operation.ts';
@@ -9,20 +9,52 @@ import { accountNamed } from '#operations/accounts/present.ts';
 import { caller } from '#operations/by.ts';
 import type { Account } from '#records/accounts.ts';
 import { framed, type Shown } from '../frame.ts';
+import { againFields, asksForCode, refusesProof, typedAgain } from '../myself/again.ts';
+import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { time } from '../parts/values.ts';
-import { deed } from '../screen.ts';
+import { deed, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
+
+export const consoleAskSetUpLink = screen({
+  name: 'console_ask_set_up_link',
+  path: '/console/people/:account_id/set-up-link',
+  summary: 'Say what a link to choose a password does, and ask whether to make one.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['forbidden'],
+
+  async show({ params, records, principal, browsing }) {
+    const { id, displayName } = await accountNamed(params.account_id, records);
+    return {
+      title: `A link for ${displayName}?`,
+      lead: `With it ${displayName} chooses a new password, once. An earlier link is void.`,
+      content: html`<p class="hint">${untrustedForAWhile}</p>
+        ${formOf(
+          browsing,
+          accountAddress(id, 'set-up-link'),
+          html`${againFields(browsing, await asksForCode(principal, records))} <button>Make the link</button>`,
+        )}
+        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+/** Said before an account is changed. */
+export const untrustedForAWhile = 'For 72 hours after a change of an account its approvals do not count.';
 
 export const consoleMakeSetUpLink = deed({
   name: 'console_make_set_up_link',
   path: '/console/people/:account_id/set-up-link',
-  summary: 'Make a link with which somebody sets his password anew, which is shown once; an earlier one is void.',
+  summary: 'Make a link with which an account gets a new password, which is shown once; an earlier one is void.',
   access: storeAdministrator('store-manage'),
-  body: 'ConsoleForm',
-  refuses: ['conflict'],
+  body: 'ConsoleAgain',
+  refuses: [...refusesProof, 'conflict'],
 
-  perform: async (call) => inviteWithLink(call, await accountNamed(call.params.account_id, call.records)),
+  async perform(call) {
+    const account = await accountNamed(call.params.account_id, call.records);
+    await call.identity.own.prove(call.principal.accountId, typedAgain(call));
+    return inviteWithLink(call, account);
+  },
 });
 
 interface Inviting extends Shown, Pick<Services, 'acts' | 'now'> {

@@ -56,3 +56,9 @@ const endTokens: Html = html`<p>Your tokens, by which tools let themselves in, s
     End them all now. Tick this when somebody else may have one, or may know the old password; your tools then log in
     again.
   </label>`;
+
+/** Says that a password is set. It names no account, because anybody may ask for this page. */
+export const passwordSetContent = ({ hasConsole }: { hasConsole: boolean }): Html =>
+  html`<h1>The password is set</h1>
+    <p>From now on you log in with this password.</p>
+    ${hasConsole && html`<p><a href="/console">Log in to the console</a></p>`}`;

@@ -13,6 +13,7 @@ import { approvalCounts, askedBy, countsFrom } from './counted-approvals.ts';
 import { whyUnmet } from './policy-standing.ts';
 import { reasonOf } from './reason.ts';
 import { stillHold } from './release-lines.ts';
+import { trustStillHolds } from './source-trust.ts';
 
 /** So many proposals of one account, or of one user of the host, wait at a time. */
 const mostOpen = 500;
@@ -94,7 +95,7 @@ export const approveProposal = act<Approving, { fell: boolean }>({
         `Your account was changed by ${by} (${touch.what}) at ${touch.at}. Your approvals count from ${until} on.`,
       );
     }
-    if (!(await stillHold(tx, proposal.lines, at))) {
+    if (!(await stillHold(tx, proposal.lines, at)) || !(await trustStillHolds(tx, proposal.lines))) {
       await tx.proposals.end(number, 'fallen', { at, by: accountId });
       note({ act: proposal.act, object: proposal.object, fell: true });
       return { fell: true };

@@ -3,6 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready } from './act.ts';
+import { trustInWords } from './source-trust.ts';
 import { nobody } from './transfers.ts';
 
 /** Under which names the appliance keeps its own name, and its key: the sealed seed of an Ed25519 key. */
@@ -71,8 +72,8 @@ export const rotateSource = act({
     async lines(tx, { name, keys, threshold }: Rotation) {
       const before = await tx.transferSources.find(name);
       if (before === undefined) return [];
-      const to = inWords({ ...before, keys: [...keys], threshold });
-      return [{ kind: 'sources', on: `source/${name}`, part: null, from: inWords(before), to }];
+      const to = trustInWords({ ...before, keys: [...keys], threshold });
+      return [{ kind: 'sources', on: `source/${name}`, part: null, from: trustInWords(before), to }];
     },
   },
 
@@ -113,8 +114,8 @@ export const trustSource = act({
     kinds: ['sources'],
     async lines(tx, source: NewSource) {
       const before = await tx.transferSources.find(source.name);
-      const from = before === undefined ? null : inWords(before);
-      return [{ kind: 'sources', on: `source/${source.name}`, part: null, from, to: inWords(source) }];
+      const from = before === undefined ? null : trustInWords(before);
+      return [{ kind: 'sources', on: `source/${source.name}`, part: null, from, to: trustInWords(source) }];
     },
   },
 
@@ -139,12 +140,6 @@ export const trustSource = act({
     await tx.transferSources.set({ ...source, scanners, scans, accept, addedAt: at, addedBy: actor });
   },
 });
-
-/** What is believed of a source, for those who approve of it. */
-const inWords = ({ keys, threshold, packages, mayRelease, scanners = [], scans = 0, accept }: NewSource): string =>
-  `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}` +
-  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`) +
-  (accept === 'automatic' ? '; what it sends is let in by itself' : '');
 
 /** Why somebody says which number was let in last: its receipt says so, or nobody knows, which others approve of. */
 interface Floor {

@@ -23,21 +23,16 @@ import { keepForeign, packageFor } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { branchExpiry, remember, rememberEnded } from './releases.ts';
 import { withdraw } from './revisions.ts';
+import { trustedSourceOf, trustLine, type TrustedSource, type WaitingTransfer } from './source-trust.ts';
 import { automaticRule, newPublishers, whyPeople } from './transfer-automatic.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import type { Statement } from './transfer-statement.ts';
 import { planningOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
 import {
   isExpired,
-  nobody,
-  refuseDoubtfulClock,
-  refuseDoubtfulFloor,
-  refuseUnfit,
-  refuseUnsigned,
   undoOf,
   waiting,
   type ApprovalTold,
-  type Here,
   type Receipt,
   type SourceTold,
   type Undo,
@@ -63,9 +58,7 @@ export interface FoundLibrary {
 /** What a review of a resource found; where it names an image, its content was made here. */
 export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
-export interface Accepted extends Here {
-  id: string;
-  statement: Statement;
+export interface Accepted extends WaitingTransfer {
   /** Assertions that come in with it, as far as they are believed. */
   believed: BelievedByName<Picked>;
   only: readonly string[];
@@ -90,8 +83,9 @@ export const acceptTransfer = act({
     async lines(tx, accepted: Accepted, { at }) {
       const found = await tx.transfers.find(accepted.id);
       if (found?.status !== 'waiting') return [];
-      const { plan } = await plannedOf(tx, accepted, at);
-      return [...approvalLines(plan), ...lateLine(accepted.statement, at), ...unsignedLine(found)];
+      const { plan, trusted } = await plannedOf(tx, accepted, at);
+      const lines = [...approvalLines(plan), ...lateLine(accepted.statement, at), ...unsignedLine(found)];
+      return lines.length === 0 || trusted === undefined ? lines : [trustLine(trusted), ...lines];
     },
   },
 
@@ -100,7 +94,6 @@ export const acceptTransfer = act({
     const found = await tx.transfers.find(id);
     if (found?.status === 'accepted') throw new DoneAlready(JSON.parse(found.receipt ?? '{}') as Receipt);
     const before = await waiting(tx, id);
-    await refuseDoubtfulClock(tx, doing.at);
     const { plan, planning, source } = await plannedOf(tx, accepted, doing.at);
     refuseProblems(plan);
     if (accepted.seen !== undefined && accepted.digestOf(plan) !== accepted.seen) {
@@ -187,10 +180,9 @@ const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor, accept
   'may-release': mayRelease,
 });
 
-interface Planned {
+interface Planned extends TrustedSource {
   plan: Plan;
   planning: Planning;
-  source: Pick<TransferSource, 'keys'>;
 }
 
 /**
@@ -209,18 +201,12 @@ function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned
 
 /** What a transfer changes; refuses one that is not for this site, or not now. */
 async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
-  const { id, statement, site, labels, believed, only, without, asChannel, aside } = accepted;
-  const policy = await tx.approvalPolicy.inForce();
-  const isUnsigned = (await tx.transfers.find(id))?.unsigned === 1;
-  const known = isUnsigned ? undefined : await tx.transferSources.find(statement.source);
-  if (isUnsigned) refuseUnsigned(policy);
-  else if (known === undefined) throw new Refusal('conflict', `This site believes '${statement.source}' no more.`);
-  else refuseDoubtfulFloor(known);
-  refuseUnfit(statement, { site, labels, at, floor: known?.floor ?? 0, policy });
-  const source = known ?? nobody;
+  const { id, statement, believed, only, without, asChannel, aside } = accepted;
+  const { source, trusted } = await trustedSourceOf(tx, accepted, at);
+  const isUnsigned = trusted === undefined;
   const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
   const planning = await planningOf(tx, id, given);
-  return { plan: await planOf(tx, planning), planning, source };
+  return { plan: await planOf(tx, planning), planning, source, trusted };
 }
 
 function refuseProblems({ problems }: Plan): void {
@@ -230,7 +216,7 @@ function refuseProblems({ problems }: Plan): void {
     problems.length > 1 ? ` There are ${String(problems.length - 1)} more of this kind; the preview names them.` : '';
   throw new Refusal(
     'conflict',
-    `${first.package}, ${first.what}: ${first.why}${others} Nothing came in; '--without ${first.package}' leaves the package out.`,
+    `${first.what === first.package ? '' : `${first.package}, `}${first.what}: ${first.why}${others} Nothing came in; '--without ${first.package}' leaves the package out.`,
   );
 }
 

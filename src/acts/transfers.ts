@@ -5,7 +5,7 @@ import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import { mayCome, type SiteLabels } from '#domain/site-label.ts';
-import type { Changes } from '#records/index.ts';
+import type { Changes, Records } from '#records/index.ts';
 import type { Approval } from '#records/proposals.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
@@ -107,11 +107,15 @@ export const receiveTransfer = act({
       ...(media !== undefined && { media }),
     });
     const isNew = await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor });
-    const before = JSON.parse((await tx.transfers.find(id))?.media ?? '[]') as string[];
+    const known = await tx.transfers.find(id);
+    // A copy of what waits may have signatures of other keys, such as those of a scanning station or of a rotated source.
+    const isSignedAnew = !isNew && known?.status === 'waiting' && known.signatures !== received.signatures;
+    if (isSignedAnew) await tx.transfers.setSignatures(id, received.signatures);
+    const before = JSON.parse(known?.media ?? '[]') as string[];
     const comesOn = media !== undefined && !before.includes(media) ? [...before, media] : before;
     if (comesOn.length > mostMedia) throw new Refusal('conflict', `It came on ${String(mostMedia)} media already.`);
     if (comesOn.length > before.length) await tx.transfers.setMedia(id, JSON.stringify(comesOn));
-    else if (!isNew) throw new DoneAlready(undefined);
+    else if (!isNew && !isSignedAnew) throw new DoneAlready(undefined);
   },
 });
 
@@ -320,7 +324,7 @@ export function refuseDoubtfulFloor({
 }
 
 /** Refuses to let anything in by a clock that is in doubt: it says what is good, and what has expired. */
-export async function refuseDoubtfulClock({ appliance }: Pick<Changes, 'appliance'>, at: string): Promise<void> {
+export async function refuseDoubtfulClock({ appliance }: Pick<Records, 'appliance'>, at: string): Promise<void> {
   const seen = await appliance.find(latestTimeName);
   if (seen === undefined || Math.abs(Date.parse(at) - Date.parse(seen)) <= clockTolerance) return;
   throw new Refusal(

@@ -194,6 +194,9 @@ export const transferChanges = (db: Queries) => ({
         received_by = excluded.received_by, settled_at = NULL, settled_by = NULL
       WHERE transfers.status = 'discarded'`)),
 
+  setSignatures: (id: string, signatures: string) =>
+    db.run(sql`UPDATE transfers SET signatures = ${signatures} WHERE id = ${id}`),
+
   setMedia: (id: string, media: string) => db.run(sql`UPDATE transfers SET media = ${media} WHERE id = ${id}`),
 
   settle: (id: string, s: Pick<ReceivedTransfer, 'status' | 'receipt'> & { at: string; by: string }) =>

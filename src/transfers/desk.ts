@@ -67,7 +67,8 @@ export function transferDesk(serving: Serving): TransferDesk {
     find: (prefix) => transferOf(records, prefix),
     async preview(prefix) {
       return withBrought(prefix, async (brought) => {
-        const seen = await lookAt(brought, whole, { records, now });
+        const { site, labels } = await lettingIn(settling());
+        const seen = await lookAt(brought, whole, { records, now, site, labels });
         const { lines, problems, leftOut, missing } = seen.plan;
         const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
         return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };

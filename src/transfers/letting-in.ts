@@ -27,10 +27,10 @@ type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic'> & { narrowed: Nar
  */
 export async function letIn(
   { acts, directory, site, labels }: LettingIn,
-  { transfer: { id }, statement, believed, aside, seen, narrowed, isAutomatic = false }: Wanted,
+  { transfer: { id }, statement, signers, believed, aside, seen, narrowed, isAutomatic = false }: Wanted,
   by: By,
 ): Promise<Receipt> {
-  const accepted = { id, statement, site, labels, believed, ...narrowed, seen, digestOf, isAutomatic, aside };
+  const accepted = { id, statement, signers, site, labels, believed, ...narrowed, seen, digestOf, isAutomatic, aside };
   const receipt = await acts.do(acceptTransfer, by, accepted);
   await rm(piecesOf(directory, id), { recursive: true, force: true });
   return receipt;

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 
 import { believe, believeMany, type BelievedByName } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
-import { planningOf, type Plan, type Planning } from '#acts/transfer-planning.ts';
+import { trustedSourceOf } from '#acts/source-trust.ts';
+import { planningOf, type Plan, type Planning, type PlanProblem } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
-import { isExpired, nobody, whyItWaits } from '#acts/transfers.ts';
+import { isExpired, nobody, whyItWaits, type Here } from '#acts/transfers.ts';
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { inOrder, standingTypes } from '#assertions/prerequisites.ts';
@@ -17,6 +18,7 @@ import type { Missing } from '#domain/closure.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Spool } from '#files/spool.ts';
 import type { Records } from '#records/index.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import { giveBack, letGo } from '#src/small-heap.ts';
 import { missingAfter } from './closure-after.ts';
@@ -41,6 +43,8 @@ export interface Brought {
   statement: Statement;
   /** The keys that have signed it, and whether they are of its source as this site knows it. */
   signatures: { fingerprint: string; 'is-of-source': boolean }[];
+  /** Public keys of the source and of its scanning stations that have signed it. */
+  signers: string[];
   believed: BelievedByName<Picked>;
   /** What was carried of assertions and cannot be believed, and why. */
   disbelieved: { what: string; why: string }[];
@@ -95,27 +99,29 @@ export async function broughtBy(transfer: ReceivedTransfer, looking: Looking): P
   const bytes = await wholeOf(blobs, transfer.statement);
   if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
   const statement = readStatement(bytes, spool);
-  const keys = (await records.transferSources.find(statement.source))?.keys ?? [];
-  const signatures = transfer.unsigned === 1 ? [] : signaturesOn(bytes, transfer, keys);
+  const source = transfer.unsigned === 1 ? undefined : await records.transferSources.find(statement.source);
+  const signed = transfer.unsigned === 1 ? { signatures: [], signers: [] } : signaturesOn(bytes, transfer, source);
   giveBack(bytes);
   const judged = await believedOf(statement, looking);
   letGo();
-  return { transfer, statement, signatures, ...judged, aside: spool };
+  return { transfer, statement, ...signed, ...judged, aside: spool };
 }
 
 export async function lookAt(
   brought: Brought,
   { only, without, asChannel }: Pick<Planning, 'only' | 'without' | 'asChannel'>,
-  { records, now }: Pick<Looking, 'records' | 'now'>,
+  { records, now, ...here }: Pick<Looking, 'records' | 'now'> & Here,
 ): Promise<Seen> {
   const { transfer, statement, believed, aside } = brought;
   const isUnsigned = transfer.unsigned === 1;
-  const believedSource = isUnsigned ? nobody : await records.transferSources.find(statement.source);
-  const source = believedSource ?? { packages: [], mayRelease: false };
   const at = timestamp(now());
+  const refused = transfer.status === 'waiting' ? await whyRefused(records, { ...brought, ...here }, at) : undefined;
+  // What it would change is shown for a source that is not trusted any more too.
+  const source = (isUnsigned ? undefined : await records.transferSources.find(statement.source)) ?? nobody;
   const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
   const planning = await planningOf(records, transfer.id, given);
   const plan = await planOf(records, planning);
+  if (refused !== undefined) plan.problems.unshift(refused);
   letGo();
   const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
@@ -123,14 +129,37 @@ export async function lookAt(
   return { ...brought, isLate, plan, why, needed, digest: digestOf(plan) };
 }
 
-function signaturesOn(
+/** Why none of a transfer can be accepted now: its source is not trusted with it, or it is not for this site. */
+async function whyRefused(
+  records: Records,
+  { transfer: { id }, statement, signers, site, labels }: Brought & Here,
+  at: string,
+): Promise<PlanProblem | undefined> {
+  try {
+    await trustedSourceOf(records, { id, statement, signers, site, labels }, at);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const what = `number ${String(statement.sequence)} of ${statement.source}`;
+    return { package: what, what, why: error.message };
+  }
+}
+
+/** The signatures of a transfer, and the keys that are trusted now and have made some of them. */
+export function signaturesOn(
   statement: Uint8Array,
   { signatures }: Pick<ReceivedTransfer, 'signatures'>,
-  keys: readonly string[],
-): Seen['signatures'] {
+  source: Pick<TransferSource, 'keys' | 'scanners'> | undefined,
+): Pick<Brought, 'signatures' | 'signers'> {
+  const { keys, scanners } = source ?? { keys: [], scanners: [] };
   const given = readSignatures(Buffer.from(signatures));
-  const good = new Set(signersOf(statement, given, keys).map(keyIdOf));
-  return given.map(({ keyid }) => ({ fingerprint: fingerprintOfId(keyid), 'is-of-source': good.has(keyid) }));
+  const signers = signersOf(statement, given, [...keys, ...scanners]);
+  const ofSource = new Set(signers.filter((key) => keys.includes(key)).map(keyIdOf));
+  const shown = given.map(({ keyid }) => ({
+    fingerprint: fingerprintOfId(keyid),
+    'is-of-source': ofSource.has(keyid),
+  }));
+  return { signatures: shown, signers };
 }
 
 /** What is believed of the assertions that are carried: all of them, or those of each revision that hold together. */

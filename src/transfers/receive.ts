@@ -2,6 +2,7 @@
 // reviewed, and nothing of it shows before it is let in.
 import type { Acts, By } from '#acts/act.ts';
 import { settleFloor, siteNameKept } from '#acts/sites.ts';
+import { countSignatures } from '#acts/source-trust.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, refuseUnsigned, type Here } from '#acts/transfers.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
@@ -11,7 +12,7 @@ import type { Records } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { OpenPart } from './form/read.ts';
-import { signaturesOf, signersOf, together } from './form/signatures.ts';
+import { maxSignatures, readSignatures, signaturesOf, signersOf, together } from './form/signatures.ts';
 import { Intake, type Keeping } from './intake.ts';
 import { oneTransfer } from './part-files.ts';
 import { keepWhole } from './whole.ts';
@@ -56,6 +57,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const given = together(parts.map((part) => part.given));
   const signers = source === undefined ? [] : signedEnough({ bytes: first.bytes, given }, source);
   const before = await receiving.records.transfers.find(id);
+  const signatures = withEarlier({ bytes: first.bytes, given }, before, source);
   if (before?.status === 'accepted' || before?.status === 'withdrawn') {
     return { id, statement, signers, lacking: [], takenOut: [], settled: before };
   }
@@ -67,7 +69,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   await receiving.acts.do(receiveTransfer, receiving.by, {
     ...{ id, source: statement.source, sequence: statement.sequence, statement: kept.sha3_384 },
     unsigned: isUnsigned ? 1 : 0,
-    ...{ signatures: signaturesOf(given).toString('utf8'), signers, media: receiving.media },
+    ...{ signatures, signers, media: receiving.media },
     // What nobody signed shows nothing of who has read a request.
     answers: isUnsigned ? null : (statement.base.request ?? null),
   });
@@ -112,24 +114,21 @@ async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promis
 }
 
 function signedEnough({ bytes, given }: Pick<OpenPart, 'bytes' | 'given'>, source: TransferSource): string[] {
-  const { name, keys, threshold, scanners, scans } = source;
-  const all = signersOf(bytes, given, [...keys, ...scanners]);
-  const signers = all.filter((one) => keys.includes(one));
-  if (signers.length < threshold) {
-    throw new Refusal(
-      'conflict',
-      `It was signed by ${String(signers.length)} of the keys of '${name}', and this site asks for ${String(threshold)}; ` +
-        "where its keys were rotated, 'larder site trust FILE' takes what its people have written of that.",
-    );
-  }
-  // A key that is both counts for the source.
-  const stations = all.filter((one) => !signers.includes(one));
-  if (stations.length >= scans) return [...signers, ...stations];
-  throw new Refusal(
-    'conflict',
-    `It was signed by ${String(stations.length)} of the scanning stations, and this site asks for ${String(scans)}; ` +
-      "a station unpacks it, and signs it by 'larder transfer sign'.",
-  );
+  return countSignatures(signersOf(bytes, given, [...source.keys, ...source.scanners]), source);
+}
+
+/** The signatures to keep: those that came, and those of trusted keys that came before with a transfer that still waits. */
+function withEarlier(
+  { bytes, given }: Pick<OpenPart, 'bytes' | 'given'>,
+  before: ReceivedTransfer | undefined,
+  source: TransferSource | undefined,
+): string {
+  if (before?.status !== 'waiting' || source === undefined) return signaturesOf(given).toString('utf8');
+  const keys = [...source.keys, ...source.scanners];
+  const isTrusted = (one: (typeof given)[number]): boolean => signersOf(bytes, [one], keys).length > 0;
+  const all = together([given, readSignatures(Buffer.from(before.signatures)).filter(isTrusted)]);
+  // Signatures of keys that this site does not know may go, so that the list stays within its bounds.
+  return signaturesOf(all.length <= maxSignatures ? all : all.filter(isTrusted)).toString('utf8');
 }
 
 async function refuseWithoutRoom(parts: readonly OpenPart[], { blobs }: Receiving): Promise<void> {

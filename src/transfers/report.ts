@@ -43,7 +43,7 @@ export function reportOf({
     lists: [
       {
         heading: 'Nothing comes in as long as these are in it:',
-        items: plan.problems.map((one) => `${one.package}, ${one.what}: ${one.why}`),
+        items: plan.problems.map((one) => `${aboutProblem(one)}: ${one.why}`),
       },
       { heading: 'Left out:', items: plan.leftOut.map(({ what, why }) => `${what}: ${why}`) },
       {
@@ -57,6 +57,10 @@ export function reportOf({
     ],
   };
 }
+
+/** A problem of a package, or of all that is called so. */
+const aboutProblem = ({ package: called, what }: PlanProblem): string =>
+  what === called ? called : `${called}, ${what}`;
 
 /** The same for programs. */
 export const present = ({ transfer, statement, isLate, plan, why, needed, digest, disbelieved, signatures }: Seen) => ({

@@ -4,6 +4,7 @@ import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/channel-renaming.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
+import { lettingIn } from '#transfers/desk.ts';
 import { broughtBy, lookAt, transferOf, type Brought, type Seen } from '#transfers/look.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { answerBeside } from '../frame/beside.ts';
@@ -36,9 +37,11 @@ export const withSeen = (
   options: Narrowed,
   work: (seen: Seen & { narrowed: Narrowing }) => Promise<Answer>,
 ): Promise<Answer> =>
-  withWaiting(store, id, options, async (carried) =>
-    work({ ...(await lookAt(carried, carried.narrowed, store)), narrowed: carried.narrowed }),
-  );
+  withWaiting(store, id, options, async (carried) => {
+    const { site, labels } = await lettingIn(store);
+    const seen = await lookAt(carried, carried.narrowed, { ...store, site, labels });
+    return work({ ...seen, narrowed: carried.narrowed });
+  });
 
 /** Looks at what a transfer brings, and what of it is believed, and answers with that; what is long lies aside until it is told. */
 export async function withWaiting(

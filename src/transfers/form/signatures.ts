@@ -15,6 +15,9 @@ export const ofRequests: PayloadType = 'application/vnd.larder.request.v1+json';
 /** How many bytes the signatures have at most. */
 export const largestSignatures = 64 * 1024;
 
+/** How many signatures one list has at most (`SignatureList` in the schemas). */
+export const maxSignatures = 64;
+
 /** A key that signs: its 32 secret bytes (RFC 8032). */
 export class SigningSeed {
   readonly #key: KeyObject;

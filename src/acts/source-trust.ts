@@ -1,0 +1,121 @@
+// Whether a source of transfers is trusted now. Asked again each time that the trust takes effect: at receipt, in the preview, when
+// somebody approves, and at acceptance.
+import type { Line } from '#domain/approvals.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Changes, Records } from '#records/index.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import type { Statement } from './transfer-statement.ts';
+import {
+  nobody,
+  refuseDoubtfulClock,
+  refuseDoubtfulFloor,
+  refuseUnfit,
+  refuseUnsigned,
+  type Here,
+} from './transfers.ts';
+
+type SourceKeys = Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'scanners' | 'scans'>;
+
+/**
+ * The keys of the source and of its scanning stations that count as signatures; refuses a transfer that too few of them have signed.
+ * `signers` are public keys with whose valid signatures the transfer came. A key that is both counts for the source.
+ */
+export function countSignatures(signers: readonly string[], source: SourceKeys): string[] {
+  const { name, keys, threshold, scanners, scans } = source;
+  const ofSource = signers.filter((key) => keys.includes(key));
+  if (ofSource.length < threshold) {
+    throw new Refusal(
+      'conflict',
+      `It was signed by ${String(ofSource.length)} of the keys of '${name}', and this site asks for ${String(threshold)}. ` +
+        "If the keys of the source were rotated, 'larder site trust FILE' takes the statement of that; " +
+        "then receive a copy of the transfer that has the missing signatures, or throw it away with 'larder transfer discard'.",
+    );
+  }
+  const ofStations = signers.filter((key) => scanners.includes(key) && !ofSource.includes(key));
+  if (ofStations.length >= scans) return [...ofSource, ...ofStations];
+  throw new Refusal(
+    'conflict',
+    `It was signed by ${String(ofStations.length)} of the scanning stations, and this site asks for ${String(scans)}. ` +
+      "A station unpacks it and signs it with 'larder transfer sign'; then receive the copy that the station has signed.",
+  );
+}
+
+/** A transfer that waits, as far as it decides whether the transfer can be accepted. */
+export interface WaitingTransfer extends Here {
+  id: string;
+  statement: Statement;
+  /** Public keys of the source and of its stations that have signed the statement, as far as they were known when it was read. */
+  signers: readonly string[];
+}
+
+type TrustRecords = Pick<Records, 'appliance' | 'approvalPolicy' | 'transfers' | 'transferSources'>;
+
+export interface TrustedSource {
+  source: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'>;
+  /** Nothing if the transfer is unsigned. */
+  trusted: TransferSource | undefined;
+}
+
+/** The source of a waiting transfer; refuses one that is not trusted now, and a transfer that is not for this site, or not now. */
+export async function trustedSourceOf(
+  records: TrustRecords,
+  { id, statement, signers, site, labels }: WaitingTransfer,
+  at: string,
+): Promise<TrustedSource> {
+  await refuseDoubtfulClock(records, at);
+  const policy = await records.approvalPolicy.inForce();
+  const isUnsigned = (await records.transfers.find(id))?.unsigned === 1;
+  const trusted = isUnsigned ? undefined : await records.transferSources.find(statement.source);
+  if (isUnsigned) refuseUnsigned(policy);
+  else if (trusted === undefined) {
+    throw new Refusal(
+      'conflict',
+      `This site does not trust '${statement.source}' any more. 'larder site trust' trusts it again; ` +
+        `'larder transfer discard ${id.slice(0, 12)}' throws the transfer away.`,
+    );
+  } else {
+    countSignatures(signers, trusted);
+    refuseDoubtfulFloor(trusted);
+  }
+  refuseUnfit(statement, { site, labels, at, floor: trusted?.floor ?? 0, policy });
+  return { source: trusted ?? nobody, trusted };
+}
+
+/** What a site trusts a source with, in words for the people who approve. */
+export const trustInWords = ({
+  keys,
+  threshold,
+  packages,
+  mayRelease,
+  scanners = [],
+  scans = 0,
+  accept,
+}: Pick<TransferSource, 'keys' | 'threshold' | 'packages' | 'mayRelease'> &
+  Partial<Pick<TransferSource, 'scanners' | 'scans' | 'accept'>>): string =>
+  `${String(threshold)} of the keys ${[...keys].sort().join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}` +
+  (scans === 0 ? '' : `; ${String(scans)} of the scanning stations ${[...scanners].sort().join(', ')}`) +
+  (accept === 'automatic' ? '; what it sends is let in by itself' : '');
+
+const trustPart = 'trust';
+
+/** The trust that an approval of a transfer rests on: an approval that was given on other terms does not count. */
+export const trustLine = (source: TransferSource): Line => ({
+  kind: 'transfers',
+  on: `source/${source.name}`,
+  part: trustPart,
+  from: null,
+  to: trustInWords(source),
+});
+
+/** Whether the sources that the lines of a proposal rest on are trusted on the same terms as when it was proposed. */
+export async function trustStillHolds(
+  { transferSources }: Pick<Records, 'transferSources'> | Pick<Changes, 'transferSources'>,
+  lines: readonly Line[],
+): Promise<boolean> {
+  for (const { kind, on, part, to } of lines) {
+    if (kind !== 'transfers' || part !== trustPart || !on.startsWith('source/')) continue;
+    const source = await transferSources.find(on.slice('source/'.length));
+    if (source === undefined || trustInWords(source) !== to) return false;
+  }
+  return true;
+}

@@ -1,0 +1,324 @@
+// Trust in a source is checked when it takes effect: whatever is changed between the arrival of a transfer and its acceptance counts.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { approveProposal } from '#acts/proposals.ts';
+import type { TransferSource } from '#records/transfer-sources.ts';
+import { changeConfig } from '#src/config.ts';
+import { folder } from '#test/cli/process.ts';
+import { askingSite, configure } from '#test/fixtures/approvers.ts';
+import { offered, snapOf } from '#test/fixtures/online-store.ts';
+import { signaturesOf, signed, together } from '#transfers/form/signatures.ts';
+import { idOf } from '#transfers/form/statement.ts';
+import { twoSites, trust } from './sites.ts';
+import { example, goodNow, helloWith, seedOf, written } from './example.ts';
+
+t.setTimeout(600_000);
+
+const stages = ['received', 'previewed', 'proposed', 'approved'] as const;
+type Stage = (typeof stages)[number];
+
+type Seed = ReturnType<typeof seedOf>;
+const [first, second, third] = [seedOf(1), seedOf(2), seedOf(3)];
+const [thief, station, otherStation] = [seedOf(4), seedOf(5), seedOf(6)];
+
+/** A 2-of-3 source with one scanning station; two of its keys and the station have signed what comes. */
+const trusted = (name: string): TransferSource => ({
+  ...{
+    name,
+    keys: [first, second, third].map((one) => one.publicKey),
+    threshold: 2,
+    packages: ['*/*'],
+    mayRelease: true,
+  },
+  ...{ accept: 'people', floor: 0, floorInDoubt: false, scanners: [station.publicKey], scans: 1, rotation: 0 },
+  ...{ addedAt: '2026-01-01T00:00:00Z', addedBy: 'cli:root' },
+});
+
+/** What comes of an acceptance once the trust has changed: a refusal, or a question to the people who approve. */
+interface Row {
+  /** The settings of the record of a source that it is about. */
+  settings: (keyof TransferSource)[];
+  change(source: TransferSource): Partial<TransferSource> | 'distrust';
+  expected: RegExp;
+}
+
+const again = /Waits for 1 more approval/;
+
+const rows: Record<string, Row> = {
+  'the keys are others after a theft': {
+    settings: ['keys', 'rotation'],
+    change: () => ({ keys: [third.publicKey, thief.publicKey, seedOf(7).publicKey], rotation: 1 }),
+    expected: /signed by 0 of the keys/,
+  },
+  'one of the keys that signed is trusted no more': {
+    settings: ['keys'],
+    change: () => ({ keys: [first.publicKey, third.publicKey] }),
+    expected: /signed by 1 of the keys/,
+  },
+  'more signatures are asked for': {
+    settings: ['threshold'],
+    change: () => ({ threshold: 3 }),
+    expected: /asks for 3/,
+  },
+  'another scanning station must sign': {
+    settings: ['scanners', 'scans'],
+    change: () => ({ scanners: [otherStation.publicKey] }),
+    expected: /signed by 0 of the scanning stations/,
+  },
+  'two scanning stations must sign': {
+    settings: ['scanners', 'scans'],
+    change: ({ scanners }) => ({ scanners: [...scanners, otherStation.publicKey], scans: 2 }),
+    expected: /signed by 1 of the scanning stations, and this site asks for 2/,
+  },
+  'the scope leaves the package out': {
+    settings: ['packages'],
+    change: () => ({ packages: ['charm/*'] }),
+    expected: /may bring charm\/\*, and not this/,
+  },
+  'a later transfer was accepted': {
+    settings: ['floor'],
+    change: () => ({ floor: 1 }),
+    expected: /number 1 was let in already/,
+  },
+  'the store was restored': {
+    settings: ['floorInDoubt'],
+    change: () => ({ floorInDoubt: true }),
+    expected: /--last-receipt/,
+  },
+  'it may release nothing': { settings: ['mayRelease'], change: () => ({ mayRelease: false }), expected: again },
+  'its transfers are accepted automatically': {
+    settings: ['accept'],
+    change: () => ({ accept: 'automatic' }),
+    expected: again,
+  },
+  'the source is distrusted': { settings: [], change: () => 'distrust', expected: /does not trust/ },
+};
+
+/** Settings of the record that say nothing of trust. */
+const descriptive = ['name', 'addedAt', 'addedBy'];
+
+t.test('each trust setting of a source is a row of this table', async (t) => {
+  const { store } = await askingSite(t, '');
+  await setSource(store, trusted('depot'));
+  const [found] = await store.beside.records.transferSources.list();
+  const covered = new Set<string>([...descriptive, ...Object.values(rows).flatMap(({ settings }) => settings)]);
+  t.same(
+    Object.keys(found ?? {}).filter((name) => !covered.has(name)),
+    [],
+    'a setting that has no row is not tested between arrival and acceptance',
+  );
+});
+
+type Site = Awaited<ReturnType<typeof askingSite>>;
+
+/** Writes the record of a source as it is from now on, without asking the policy. */
+const setSource = async (
+  { beside }: Pick<Site['store'], 'beside'>,
+  { name, ...to }: TransferSource | (Partial<TransferSource> & { name: string }),
+) => {
+  const entry = { at: new Date().toISOString(), actor: 'cli:root', sessionId: null, requestId: null };
+  const log = { ...entry, action: 'trust_source', object: `source/${name}`, outcome: 'done' as const };
+  await beside.records.change(log, async ({ transferSources }) => {
+    const before = (await transferSources.find(name)) ?? trusted(name);
+    const source = { ...before, ...to, name };
+    await transferSources.set(source);
+    await transferSources.rotate(source);
+    await transferSources.raiseFloor(name, source.floor);
+    if (source.floorInDoubt) await transferSources.doubtFloors();
+    else await transferSources.believeFloor(name);
+  });
+};
+
+const distrust = ({ beside }: Pick<Site['store'], 'beside'>, name: string): Promise<unknown> => {
+  const entry = { at: new Date().toISOString(), actor: 'cli:root', sessionId: null, requestId: null };
+  const log = { ...entry, action: 'distrust_source', object: `source/${name}`, outcome: 'done' as const };
+  return beside.records.change(log, ({ transferSources }) => transferSources.remove(name));
+};
+
+let made = 0;
+
+/** A transfer of a source that two of its keys and the station have signed; its file, and its id. */
+async function carried(
+  t: Parameters<typeof folder>[0],
+  name: string,
+  seeds: readonly Seed[] = [first, second, station],
+) {
+  const snap = `snap-${String(++made).padStart(3, '0')}`;
+  const file = snapOf(offered(snap, 1));
+  const release = { channel: 'latest/stable', slot: 'amd64', architecture: 'amd64', revision: 1 };
+  const hello = { ...helloWith([file]), name: snap, id: snap.padEnd(32, 'x') };
+  const channels = [{ ...release, 'released-at': new Date().toISOString() }];
+  const transfer = example([file], { source: name, ...goodNow(), packages: [{ ...hello, channels }] });
+  const into = folder(t);
+  const write = async (signers: readonly Seed[], to: string): Promise<string> => {
+    const lists = signers.map(
+      (one) => (JSON.parse(signed(transfer.bytes, one).toString()) as { signatures: [] }).signatures,
+    );
+    const [part = ''] = await written({ ...transfer, signatures: signaturesOf(together(lists)) }, to);
+    return part;
+  };
+  return {
+    part: await write(seeds, into),
+    id: idOf(transfer.bytes),
+    signedBy: (more: readonly Seed[]) => write(more, folder(t)),
+  };
+}
+
+/** Brings a transfer to a stage; the digest of the preview, if it was looked at. */
+async function bring({ run, store }: Site, { part, id }: { part: string; id: string }, stage: Stage) {
+  const did = async (line: string): Promise<string> => {
+    const { code, out, err } = await run(line);
+    if (code !== 0) throw new Error(`${line}: ${err || out}`);
+    return out;
+  };
+  await did(`transfer receive ${part}`);
+  if (stage === 'received') return '';
+  const { digest } = JSON.parse(await did(`transfer preview ${id} --json`)) as { digest: string };
+  if (stage === 'previewed') return ` --seen ${digest}`;
+  const { err } = await run(`transfer accept ${id} --yes --seen ${digest}`);
+  const number = Number(/proposal (\d+)/.exec(err)?.[1]);
+  if (stage === 'approved') await approve(store, number);
+  return ` --seen ${digest}`;
+}
+
+const approve = async ({ beside, ids }: Site['store'], number: number) => {
+  const login = { accountId: ids.bob, at: new Date().toISOString() };
+  return beside.acts.do(approveProposal, { actor: ids.bob }, { number, login });
+};
+
+t.test('whatever is changed of a source while its transfer waits counts when the transfer is accepted', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  const { run, store } = site;
+  let at = 0;
+  for (const [what, { change, expected }] of Object.entries(rows)) {
+    for (const stage of stages) {
+      const name = `source-${String(++at)}`;
+      await setSource(store, trusted(name));
+      const transfer = await carried(t, name);
+      const seen = await bring(site, transfer, stage);
+      const to = change(trusted(name));
+      if (to === 'distrust') await distrust(store, name);
+      else await setSource(store, { name, ...to });
+      const accepted = await run(`transfer accept ${transfer.id} --yes${seen}`);
+      const label = `${what}, ${stage}`;
+      t.equal(accepted.code, 1, label);
+      // A preview that showed a release is not what would be changed now.
+      t.match(
+        accepted.err,
+        what === 'it may release nothing' && seen !== '' ? /not what was looked at/ : expected,
+        label,
+      );
+      const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
+      t.equal(status, 'waiting', label);
+      if (expected !== again)
+        t.match((await run(`transfer preview ${transfer.id}`)).code, 1, `${label}: the preview says so`);
+      if (to !== 'distrust' && to.floorInDoubt === true) await setSource(store, { name, floorInDoubt: false });
+    }
+  }
+  t.match(await run('package list --json'), { out: /"packages":\[\]/ }, 'nothing came in');
+});
+
+t.test('an unchanged source is accepted at each of the same stages', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  for (const stage of stages) {
+    const name = `depot-${stage}`;
+    await setSource(site.store, trusted(name));
+    const transfer = await carried(t, name);
+    const seen = await bring(site, transfer, stage);
+    if (stage !== 'approved') {
+      const { err } = await site.run(`transfer accept ${transfer.id} --yes${seen}`);
+      await approve(site.store, Number(/proposal (\d+)/.exec(err)?.[1]));
+    }
+    t.match(await site.run(`transfer accept ${transfer.id} --yes${seen}`), { code: 0 }, stage);
+  }
+});
+
+t.test('who approves is told when the source is trusted on other terms than when it was proposed', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  await setSource(site.store, trusted('depot'));
+  await bring(site, await carried(t, 'depot'), 'proposed');
+  t.match(await site.run('approval show 1'), { out: /source\/depot.*2 of the keys/ });
+  await setSource(site.store, { name: 'depot', packages: ['snap/*'] });
+  t.match(await approve(site.store, 1), { fell: true });
+});
+
+t.test('a source that is trusted again with another key does not vouch for what came before', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  await setSource(site.store, trusted('depot'));
+  const transfer = await carried(t, 'depot');
+  await bring(site, transfer, 'approved');
+  await distrust(site.store, 'depot');
+  await setSource(site.store, { ...trusted('depot'), keys: [thief.publicKey], threshold: 1, scanners: [], scans: 0 });
+  t.match(await site.run(`transfer accept ${transfer.id} --yes`), {
+    code: 1,
+    err: /signed by 0 of the keys of 'depot'/,
+  });
+});
+
+t.test('a higher approval policy counts for what was approved before', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  await setSource(site.store, trusted('depot'));
+  const transfer = await carried(t, 'depot');
+  await bring(site, transfer, 'approved');
+  const { bob, carol = '' } = site.store.ids;
+  await configure(site.store, `transfers = "1 of ${bob}"\nreleases = ["1 of ${carol} for */*:*/stable"]`);
+  t.match(await site.run(`transfer accept ${transfer.id} --yes`), { code: 1, err: /Waits for 1 more.*: carol\./ });
+});
+
+t.test('the label of the site counts as it is when a transfer is accepted', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  const config = join(site.store.directory, 'larder.toml');
+  changeConfig(config, { 'site.levels': ['open', 'inner'], 'site.label': 'inner' });
+  await setSource(site.store, { ...trusted('depot'), keys: [first.publicKey], threshold: 1, scanners: [], scans: 0 });
+  const file = snapOf(offered('hello-on', 1));
+  const said = { ...goodNow(), label: 'inner', packages: [{ ...helloWith([file]), name: 'hello-on' }] };
+  const transfer = example([file], said);
+  const [part = ''] = await written(transfer, folder(t));
+  await bring(site, { part, id: idOf(transfer.bytes) }, 'approved');
+  changeConfig(config, { 'site.label': 'open' });
+  const refused = /has the label 'inner', which is higher than that of this site/;
+  t.match(await site.run(`transfer accept ${idOf(transfer.bytes)} --yes`), { code: 1, err: refused });
+  t.match((await site.run(`transfer preview ${idOf(transfer.bytes)}`)).out, /which is higher than that of/);
+});
+
+t.test('automatic acceptance that ends while content is still to come accepts nothing automatically', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  const sent = async (revision: number) => {
+    await carry(offered('hello-on', revision));
+    const part = join(stick, `${String(revision)}.tar`);
+    return { part, id: ((await depot.done(`transfer make ${part}`)) as { id: string }).id };
+  };
+  const known = await sent(1);
+  await here.done(`transfer receive ${known.part}`);
+  await here.done(`transfer accept ${known.id} --yes`);
+  await trust(here, depot, join(stick, 'automatic.json'), '--accept automatic');
+  t.match(await here.done(`transfer receive ${(await sent(2)).part}`), { automatic: /by itself/ });
+  const { part, id } = await sent(3);
+  const unpacked = join(stick, 'unpacked');
+  await here.done(`transfer unpack ${part} ${unpacked}`);
+  rmSync(join(unpacked, 'snap/hello-on_3.snap'));
+  t.match(await here.larder(`transfer receive ${unpacked}`), { code: 1, out: /Without snap\/hello-on_3\.snap/ });
+  await trust(here, depot, join(stick, 'people.json'));
+  t.notMatch(await here.done(`transfer receive ${part}`), { automatic: /./ });
+  t.match(await here.done('transfer list'), { transfers: [{ id, status: 'waiting' }] });
+});
+
+t.test('a copy with the signatures that are missing now makes a waiting transfer acceptable', async (t) => {
+  const site = await askingSite(t, '');
+  await setSource(site.store, { ...trusted('depot'), scanners: [], scans: 0 });
+  const transfer = await carried(t, 'depot', [first, second]);
+  await bring(site, transfer, 'received');
+  await setSource(site.store, { name: 'depot', threshold: 3, scanners: [station.publicKey], scans: 1 });
+  t.match(await site.run(`transfer accept ${transfer.id} --yes`), { code: 1, err: /signed by 2 of the keys/ });
+  t.match(
+    await site.run(`transfer receive ${await transfer.signedBy([third, station])}`),
+    { code: 1 },
+    'a copy counts alone',
+  );
+  const all = await transfer.signedBy([first, second, third, station]);
+  t.match(await site.run(`transfer receive ${all}`), { code: 0 });
+  t.match(await site.run(`transfer accept ${transfer.id} --yes`), { code: 0 });
+});

@@ -1,7 +1,21 @@
 // Where the copy of the database lies while a backup is made or looked at, and what is asked of it.
-import { chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { mebibytes } from '#backup/target.ts';
 import { openRecords } from '#data/records.ts';
 import { DataDirectoryInUse, lockBackups } from '#data/lock.ts';
@@ -11,33 +25,85 @@ import type { OpenStore } from '../frame/store.ts';
 const batch = 1000;
 
 /**
- * Holds the backups of a store, with a folder for the copy of its database, which takes so much: in the data directory, or,
- * where that has no room, beside the archive. What a backup that was killed has left there is cleared away.
+ * Holds the lock for backups of a store, with a folder for the copy of its database, which takes `size` bytes: in the data
+ * directory, or beside the archive if the data directory has no room. What a backup that was killed has left there is removed.
  */
 export async function withWorkspace<Result>(
-  store: Pick<OpenStore, 'directory' | 'asCaller'>,
+  { directory, asCaller }: Pick<OpenStore, 'directory' | 'asCaller'>,
   { file, size }: { file: string; size: number },
   work: (workspace: string) => Promise<Result>,
 ): Promise<Result> {
-  const { directory, asCaller } = store;
   const lock = held(directory);
-  const [here, there] = [join(directory, 'backup.tmp'), `${file}.tmp`];
+  const here = join(directory, 'backup.tmp');
+  const owner = statSync(directory);
+  let there: string | undefined;
   try {
     rmSync(here, { recursive: true, force: true });
+    for (const left of await asCaller(() => leftBeside(file, owner.uid))) await removeWorkspace(left, asCaller);
     if (hasRoom(directory, size)) {
       mkdirSync(here, { mode: 0o700 });
       return await work(here);
     }
-    await asCaller(() => {
-      makeFor(directory, there);
-    });
+    there = await asCaller(() => makeBeside(file, owner));
     return await work(there);
   } finally {
     rmSync(here, { recursive: true, force: true });
-    await asCaller(() => {
-      rmSync(there, { recursive: true, force: true });
-    });
+    if (there !== undefined) await removeWorkspace(there, asCaller);
     lock.close();
+  }
+}
+
+/** How the names of the folders beside an archive begin; what follows is drawn by lot. */
+const beside = (file: string): string => `.${basename(file)}.larder-backup-`;
+
+/** Makes a folder beside the archive that was not there before, for the owner of the data directory. */
+function makeBeside(file: string, { uid, gid }: { uid: number; gid: number }): string {
+  const folder = mkdtempSync(join(dirname(file), beside(file)));
+  if (process.geteuid?.() !== 0 || uid === 0) return folder;
+  // In a folder of others the name may stand for something else by now: what is given away is what was made, and no link is followed.
+  const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const { uid: maker, mode } = fstatSync(handle);
+    if (maker !== 0 || (mode & 0o777) !== 0o700 || readdirSync(folder).length > 0) {
+      throw new Failure(`${folder} is not the folder that was made there; write the backup where others may not write`);
+    }
+    fchownSync(handle, uid, gid);
+  } finally {
+    closeSync(handle);
+  }
+  return folder;
+}
+
+/** The folders that backups which were killed have left beside an archive of this name. */
+function leftBeside(file: string, uid: number): string[] {
+  const folder = dirname(file);
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(beside(file)))
+    .map((name) => join(folder, name))
+    .filter((path) => {
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      return found?.isDirectory() === true && found.uid === uid;
+    });
+}
+
+/**
+ * Removes a folder beside an archive: what is in it with the rights of the store, and the empty folder with those of the caller. It
+ * is opened first, so that a link which somebody puts in its place leads nowhere.
+ */
+async function removeWorkspace(folder: string, asCaller: OpenStore['asCaller']): Promise<void> {
+  try {
+    const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      const inside = `/proc/self/fd/${String(handle)}`;
+      for (const name of readdirSync(inside)) rmSync(join(inside, name), { recursive: true, force: true });
+    } finally {
+      closeSync(handle);
+    }
+    await asCaller(() => {
+      rmdirSync(folder);
+    });
+  } catch {
+    // It takes room and nothing else; the next backup of this name tries again.
   }
 }
 
@@ -91,11 +157,4 @@ function held(directory: string): { close(): unknown } {
 function hasRoom(directory: string, size: number): boolean {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize > size + 16 * 1024 * 1024;
-}
-
-/** Makes a folder for the owner of the data directory, where the file system knows owners. */
-function makeFor(directory: string, folder: string): void {
-  const { uid, gid } = statSync(directory);
-  mkdirSync(folder, { mode: 0o700 });
-  if (process.geteuid?.() === 0) chownSync(folder, uid, gid);
 }

@@ -46,9 +46,14 @@ export interface WaitingTransfer extends Here {
   statement: Statement;
   /** Public keys of the source and of its stations that have signed the statement, as far as they were known when it was read. */
   signers: readonly string[];
+  /** Whether it is the content of a site's former store, which an empty store takes without signatures. */
+  isAdoption?: boolean;
 }
 
-type TrustRecords = Pick<Records, 'appliance' | 'approvalPolicy' | 'transfers' | 'transferSources'>;
+type PackageCount = Pick<Records['packages'], 'isEmpty'>;
+type TrustRecords = Pick<Records, 'appliance' | 'approvalPolicy' | 'transfers' | 'transferSources'> & {
+  packages: PackageCount;
+};
 
 export interface TrustedSource {
   source: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'>;
@@ -59,15 +64,17 @@ export interface TrustedSource {
 /** The source of a waiting transfer; refuses one that is not trusted now, and a transfer that is not for this site, or not now. */
 export async function trustedSourceOf(
   records: TrustRecords,
-  { id, statement, signers, site, labels }: WaitingTransfer,
+  { id, statement, signers, site, labels, isAdoption = false }: WaitingTransfer,
   at: string,
 ): Promise<TrustedSource> {
   await refuseDoubtfulClock(records, at);
   const policy = await records.approvalPolicy.inForce();
   const isUnsigned = (await records.transfers.find(id))?.unsigned === 1;
   const trusted = isUnsigned ? undefined : await records.transferSources.find(statement.source);
-  if (isUnsigned) refuseUnsigned(policy);
-  else if (trusted === undefined) {
+  if (isUnsigned) {
+    if (isAdoption) await refuseAdoption(records);
+    else refuseUnsigned(policy);
+  } else if (trusted === undefined) {
     throw new Refusal(
       'conflict',
       `This site does not trust '${statement.source}' any more. 'larder site trust' trusts it again; ` +
@@ -79,6 +86,19 @@ export async function trustedSourceOf(
   }
   refuseUnfit(statement, { site, labels, at, floor: trusted?.floor ?? 0, policy });
   return { source: trusted ?? nobody, trusted };
+}
+
+/** Refuses an adoption by a store that has packages already, unless the policy names people who approve unsigned folders. */
+export async function refuseAdoption({
+  approvalPolicy,
+  packages,
+}: Pick<Records, 'approvalPolicy'> & { packages: PackageCount }): Promise<void> {
+  if ((await approvalPolicy.inForce()).rules.unsigned_folders !== undefined || (await packages.isEmpty())) return;
+  throw new Refusal(
+    'conflict',
+    'This store has packages already, and the folder is not signed. Adopt it into an empty store, or set ' +
+      `unsigned_folders = "2" in the section [approvals] of larder.toml, for any two of those who approve.`,
+  );
 }
 
 /** What a site trusts a source with, in words for the people who approve. */

@@ -1,12 +1,22 @@
 // Whether what is expected from other sites comes.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { whyItWaits } from '#acts/transfers.ts';
 import { days } from '#domain/clock.ts';
-import { notice, well, type Examination } from './examination.ts';
+import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
+import { notice, well, wrong, type Examination } from './examination.ts';
 
 export const transfers: Examination = {
   what: 'Transfers',
-  async look({ config, store }) {
+  async look({ config, data, store }) {
     const { records, now } = await store();
+    if (existsSync(join(data, formerStoreFolder))) {
+      return wrong(
+        `the key with which an earlier release adopted a former store lies in ${join(data, formerStoreFolder)}`,
+        `'larder site distrust ${formerStoreName} --yes' ends the trust in it; then remove the folder.`,
+      );
+    }
     for (const { id, source, sequence } of await records.transfers.waiting(mostLooked)) {
       const why = (await records.transfers.finding(id, whyItWaits))?.refused ?? undefined;
       if (why === undefined) continue;

@@ -141,6 +141,10 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(withPublisher);
   },
 
+  /** Whether the store has no package. */
+  isEmpty: async (): Promise<boolean> =>
+    (await db.get<{ id: string }>(sql`SELECT id FROM packages LIMIT 1`)) === undefined,
+
   /** The names an account publishes in a namespace, in the order of the alphabet. */
   async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const publisher = await db.get<Publisher>(sql`

@@ -109,8 +109,7 @@ export interface Signed {
 
 /** What was gathered, as a transfer carries it, and where its bytes come from. */
 export function carryingGathered({ assertions: texts, places, ...found }: FoundInFolder) {
-  if (found.packages.length === 0 && texts.length === 0)
-    throw new Refusal('resource-not-found', 'Nothing in the folder can be carried, so no transfer is made.');
+  if (found.packages.length === 0 && texts.length === 0) throw nothingToCarry(found);
   const streams = new Map(texts.map((text) => [digestsOf(text), Buffer.from(text)]));
   const assertions: TransferContent[] = [...streams.keys()];
   const bySha3 = new Map([...streams].map(([{ 'sha3-384': sha3_384 }, bytes]) => [sha3_384, bytes]));
@@ -124,6 +123,22 @@ export function carryingGathered({ assertions: texts, places, ...found }: FoundI
       );
     },
   };
+}
+
+const maxReasons = 20;
+
+/** The refusal of a folder of which nothing can be carried, with the reason for each file. */
+function nothingToCarry({ leftOut }: Pick<FoundInFolder, 'leftOut'>): Refusal {
+  const reasons = leftOut.slice(0, maxReasons).map(({ what, why }) => `${what}: ${why}`);
+  const more = leftOut.length - reasons.length;
+  return new Refusal(
+    'resource-not-found',
+    [
+      'Nothing in the folder can be carried, so no transfer is made.',
+      ...(reasons.length === 0 ? ['The folder has no files.'] : reasons),
+      ...(more > 0 ? [`${String(more)} more files were left out.`] : []),
+    ].join(' '),
+  );
 }
 
 /** Signs a transfer of what was gathered. */

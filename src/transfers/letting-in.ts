@@ -19,7 +19,7 @@ export interface LettingIn extends Here {
   directory: string;
 }
 
-type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic'> & { narrowed: Narrowing };
+type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic' | 'isAdoption'> & { narrowed: Narrowing };
 
 /**
  * Lets in what was looked at; where nobody looked, what there is. Pieces that came of it are of no use any more then. The lists of the receipt can
@@ -27,10 +27,33 @@ type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic'> & { narrowed: Nar
  */
 export async function letIn(
   { acts, directory, site, labels }: LettingIn,
-  { transfer: { id }, statement, signers, believed, aside, seen, narrowed, isAutomatic = false }: Wanted,
+  {
+    transfer: { id },
+    statement,
+    signers,
+    believed,
+    aside,
+    seen,
+    narrowed,
+    isAutomatic = false,
+    isAdoption = false,
+  }: Wanted,
   by: By,
 ): Promise<Receipt> {
-  const accepted = { id, statement, signers, site, labels, believed, ...narrowed, seen, digestOf, isAutomatic, aside };
+  const accepted = {
+    id,
+    statement,
+    signers,
+    site,
+    labels,
+    believed,
+    ...narrowed,
+    seen,
+    digestOf,
+    isAutomatic,
+    isAdoption,
+    aside,
+  };
   const receipt = await acts.do(acceptTransfer, by, accepted);
   await rm(piecesOf(directory, id), { recursive: true, force: true });
   return receipt;

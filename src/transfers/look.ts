@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 import { believe, believeMany, type BelievedByName } from '#acts/assertions.ts';
 import { planOf } from '#acts/transfer-plan.ts';
-import { trustedSourceOf } from '#acts/source-trust.ts';
+import { trustedSourceOf, type WaitingTransfer } from '#acts/source-trust.ts';
 import { planningOf, type Plan, type Planning, type PlanProblem } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { isExpired, nobody, whyItWaits, type Here } from '#acts/transfers.ts';
@@ -110,7 +110,7 @@ export async function broughtBy(transfer: ReceivedTransfer, looking: Looking): P
 export async function lookAt(
   brought: Brought,
   { only, without, asChannel }: Pick<Planning, 'only' | 'without' | 'asChannel'>,
-  { records, now, ...here }: Pick<Looking, 'records' | 'now'> & Here,
+  { records, now, ...here }: Pick<Looking, 'records' | 'now'> & Here & Pick<WaitingTransfer, 'isAdoption'>,
 ): Promise<Seen> {
   const { transfer, statement, believed, aside } = brought;
   const isUnsigned = transfer.unsigned === 1;
@@ -132,15 +132,15 @@ export async function lookAt(
 /** Why none of a transfer can be accepted now: its source is not trusted with it, or it is not for this site. */
 async function whyRefused(
   records: Records,
-  { transfer: { id }, statement, signers, site, labels }: Brought & Here,
+  { transfer: { id }, ...waiting }: Brought & Omit<WaitingTransfer, 'id'>,
   at: string,
 ): Promise<PlanProblem | undefined> {
   try {
-    await trustedSourceOf(records, { id, statement, signers, site, labels }, at);
+    await trustedSourceOf(records, { ...waiting, id }, at);
     return undefined;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const what = `number ${String(statement.sequence)} of ${statement.source}`;
+    const what = `number ${String(waiting.statement.sequence)} of ${waiting.statement.source}`;
     return { package: what, what, why: error.message };
   }
 }

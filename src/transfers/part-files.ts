@@ -68,6 +68,8 @@ export async function writeParts(
           progress('writing', (done += piece.length), bytes);
         }
         await file.finish();
+        // The process narrows the mode that open is given; the store of the site that receives it may read it as another user.
+        await asCaller(async () => handle.chmod(0o644).catch(() => undefined));
         written.push({ part: parts[at]!, sha256: digest.digest('hex'), bytes: some.size });
       } finally {
         await handle.close();

@@ -2,7 +2,7 @@
 // reviewed, and nothing of it shows before it is let in.
 import type { Acts, By } from '#acts/act.ts';
 import { settleFloor, siteNameKept } from '#acts/sites.ts';
-import { countSignatures } from '#acts/source-trust.ts';
+import { countSignatures, refuseAdoption } from '#acts/source-trust.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, refuseUnsigned, type Here } from '#acts/transfers.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
@@ -29,6 +29,8 @@ export interface Receiving extends Here, Omit<Keeping, 'came'>, Reviewing {
   now: Now;
   /** Whether it is a folder that nobody has signed, rather than what a source has. */
   isUnsigned?: boolean;
+  /** Whether the folder is a site's former store, which an empty store takes. */
+  isAdoption?: boolean;
   /** What says after a restore which number was let in last: the receipt of that, or that nobody knows. */
   lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
 }
@@ -51,8 +53,9 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const first = oneTransfer(parts);
   const { statement, id } = first;
   const policy = await receiving.records.approvalPolicy.inForce();
-  const { isUnsigned = false } = receiving;
-  if (isUnsigned) refuseUnsigned(policy);
+  const { isUnsigned = false, isAdoption = false } = receiving;
+  if (isAdoption) await refuseAdoption(receiving.records);
+  else if (isUnsigned) refuseUnsigned(policy);
   const source = isUnsigned ? undefined : await sourceOf(first, receiving);
   const given = together(parts.map((part) => part.given));
   const signers = source === undefined ? [] : signedEnough({ bytes: first.bytes, given }, source);

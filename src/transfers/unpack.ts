@@ -6,6 +6,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
+import { isDesktopFile } from '#files/desktop-files.ts';
 import { appending, syncFolder, writeWhole } from '#files/streamed.ts';
 import { changed, inShort, type Unpacked } from './form/folder.ts';
 import { signaturesName, statementName } from './form/members.ts';
@@ -65,7 +66,7 @@ function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
 
 async function emptyFolder(folder: string): Promise<void> {
   try {
-    if ((await readdir(folder)).length === 0) return;
+    if ((await readdir(folder)).every((name) => isDesktopFile(join(folder, name)))) return;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') {

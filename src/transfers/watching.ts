@@ -4,6 +4,7 @@ import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { isDesktopFile } from '#files/desktop-files.ts';
 import { mostOpen, type TakenFiles } from './watched.ts';
 
 export interface Watching {
@@ -76,7 +77,7 @@ export async function filesIn(folder: string): Promise<Map<string, string>> {
     if (!/\.tar$/i.test(name)) continue;
     const path = join(folder, name);
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found?.isFile() !== true) continue;
+    if (found?.isFile() !== true || isDesktopFile(path)) continue;
     files.set(path, `${String(found.ino)} ${String(found.size)} ${String(found.mtimeMs)}`);
     if (files.size >= mostFiles) break;
   }

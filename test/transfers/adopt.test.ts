@@ -21,7 +21,8 @@ t.test('a former store comes over by three commands, and no slot differs', { ski
 
   t.match(await here.json(`transfer adopt ${former} --script`), { script: join(former, 'fetch.sh') });
   const env = { ...process.env, EVERYTHING: 'yes', STORE: store.url, CHARMHUB: store.url };
-  await promisify(execFile)('sh', [join(former, 'fetch.sh'), former], { env });
+  const fetched = await promisify(execFile)('sh', [join(former, 'fetch.sh'), former], { env });
+  t.match(fetched.stderr, /Next, on the host of the new store: larder transfer adopt .* --dry-run/);
   const dry = await here.json(`transfer adopt ${former} --dry-run`);
   t.equal(dry.gathered.length, counts.snaps + counts.charms);
   t.match(dry['needs-online'], [{ name: 'core22' }, { name: 'snapd' }], 'what its snaps stand on is named');
@@ -36,8 +37,12 @@ t.test('a former store comes over by three commands, and no slot differs', { ski
   t.same(after.differing, []);
   t.ok(after.slots >= counts.snaps + counts.charms * 2);
   t.equal((await here.json('package list')).packages.length, counts.snaps + counts.charms);
-  const again = await here.json(`transfer adopt ${former} --yes`);
-  t.same(again.lines, [], 'the same again changes nothing');
+  const again = await here.larder(`transfer adopt ${former} --yes`);
+  t.match(
+    again,
+    { code: 1, err: /has packages already/ },
+    'a store that is not empty any more takes no unsigned folder',
+  );
   const grep = await promisify(execFile)('grep', ['-rlF', ...passwords.flatMap((one) => ['-e', one]), former]).catch(
     () => undefined,
   );

@@ -1,23 +1,20 @@
 // larder transfer adopt
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { trustSource } from '#acts/sites.ts';
-import {
-  isCollector,
-  makeCollector,
-  readCollector,
-  scratchOf,
-  signGathered,
-  type Collector,
-} from '#transfers/collector.ts';
+import { distrustSource } from '#acts/sites.ts';
+import { refuseAdoption } from '#acts/source-trust.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { Refusal } from '#domain/refusal.ts';
 import type { FoundInFolder } from '#transfers/gather/gather.ts';
 import { lettingIn } from '#transfers/desk.ts';
-import { letIn } from '#transfers/letting-in.ts';
+import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
+import { letIn, type Narrowing } from '#transfers/letting-in.ts';
+import type { Seen } from '#transfers/look.ts';
 import { present, reportOf } from '#transfers/report.ts';
 import { fetchScript } from '#transfers/request/table.ts';
-import { unwrittenIntent, unwrittenParts } from '#transfers/unwritten.ts';
-import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { beginUnsigned, unsignedParts, type Beginning } from '#transfers/unsigned.ts';
+import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
@@ -80,11 +77,22 @@ export const transferAdopt = command({
     const folder = folderAt(resolve(call.positionals.folder));
     if (script) return scriptIn(folder);
     return withStore(call, async (store) => {
-      const collector = collectorOf(store);
-      const found = await gathered(folder, { scratch: scratchOf(collector), release: call.options.release }, call);
-      if (isDry) return dry(found, store);
-      if (compare) return compared(found, store);
-      return adopted(found, { store, collector, call, folder });
+      if (!isDry && !compare) {
+        await forgetFormerStore(store);
+        // A refusal is given before hours of reading.
+        await refuseAdoption(store.records);
+      }
+      const scratch = join(store.directory, 'transfers', 'unpacked');
+      try {
+        const beginning = await withBlobs(store, ({ blobs }) => beginUnsigned({ ...store, blobs }));
+        const now = isDry || compare ? store.now() : beginning.at;
+        const found = await gathered(folder, { scratch, release: call.options.release, now }, call);
+        if (isDry) return await dry(found, store);
+        if (compare) return await compared(found, { store, folder });
+        return await adopted(found, { store, call, folder, beginning });
+      } finally {
+        rmSync(scratch, { recursive: true, force: true });
+      }
     });
   },
 });
@@ -100,10 +108,16 @@ async function scriptIn(folder: string): Promise<Answer> {
   };
 }
 
-/** What signs what is adopted: a collector in the data directory, which this store believes and nobody else. */
-function collectorOf({ directory }: OpenStore): Collector {
-  const folder = join(directory, 'adopting');
-  return isCollector(folder) ? readCollector(folder) : makeCollector(folder, 'former-store');
+/**
+ * Removes the source and the key that earlier releases made for an adoption: the source was trusted with everything, and its key
+ * lies in the data directory.
+ */
+async function forgetFormerStore({ directory, records, acts, person }: OpenStore): Promise<void> {
+  const folder = join(directory, formerStoreFolder);
+  if (!existsSync(folder)) return;
+  const source = await records.transferSources.find(formerStoreName);
+  if (source !== undefined) await acts.do(distrustSource, person, { name: formerStoreName });
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /** What devices would need, and is neither in the folder nor here. */
@@ -124,7 +138,16 @@ async function dry(found: FoundInFolder, store: OpenStore): Promise<Answer> {
 }
 
 /** Where the channels here hold something else than the answers in the folder say. */
-async function compared({ said }: FoundInFolder, { records, now }: OpenStore): Promise<Answer> {
+async function compared(
+  { said }: FoundInFolder,
+  { store: { records, now }, folder }: { store: OpenStore; folder: string },
+): Promise<Answer> {
+  if (said.length === 0) {
+    throw new Failure(
+      `nothing in ${folder} says what the channels of the former store hold, so there is nothing to compare. ` +
+        'Fill the folder with the script that --script writes, or with the answers of the store to info and refresh',
+    );
+  }
   const differing = [];
   for (const [packageId, slots] of Map.groupBy(said, (one) => one.packageId)) {
     const held = await records.releases.current(packageId, now().toISOString());
@@ -146,31 +169,22 @@ async function compared({ said }: FoundInFolder, { records, now }: OpenStore): P
 
 interface Adopting {
   store: OpenStore;
-  collector: Collector;
   call: AdoptCall;
   folder: string;
+  beginning: Beginning;
 }
 
-async function adopted(found: FoundInFolder, { store, collector, call, folder }: Adopting): Promise<Answer> {
-  const { site } = collector;
-  const known = await store.records.transferSources.find(site.name);
-  if (known === undefined) {
-    const source = { name: site.name, keys: [site.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
-    await store.acts.do(trustSource, store.person, source);
-  }
-  const { transfer, content, remember } = await signGathered(found, unwrittenIntent, { collector, now: store.now() });
-  remember();
-  const { id } = await takenIn(
-    store,
-    { ...call, options: { media: undefined, 'last-receipt': undefined, 'floor-lost': false, unsigned: false } },
-    unwrittenParts(transfer, content, folder),
-  );
+async function adopted(found: FoundInFolder, { store, call, folder, beginning }: Adopting): Promise<Answer> {
+  const parts = await unsignedParts(found, folder, beginning);
+  const received = { media: undefined, 'last-receipt': undefined, 'floor-lost': false, unsigned: true, adopted: true };
+  const { id } = await takenIn(store, { ...call, options: received }, parts);
   const all = { only: [], without: [], 'as-channel': [] };
-  return withSeen(store, id, all, async (looked) => {
+  const accept = async (looked: Seen & { narrowed: Narrowing }): Promise<Answer> => {
     if (looked.plan.problems.length > 0) {
       return { text: `${textOf(reportOf(looked))}\nNothing came in.`, json: present(looked), exitCode: 1 };
     }
-    const receipt = await letIn(await lettingIn(store), { ...looked, seen: looked.digest }, store.person);
+    const adopting = { ...looked, seen: looked.digest, isAdoption: true };
+    const receipt = await letIn(await lettingIn(store), adopting, store.person);
     const said = answerOf(found);
     return {
       text: `${said.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
@@ -181,5 +195,12 @@ async function adopted(found: FoundInFolder, { store, collector, call, folder }:
         'needs-online': await onlineNeeds(found, store),
       },
     };
-  });
+  };
+  try {
+    return await withSeen(store, id, all, accept, true);
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'approval-required')) throw error;
+    const next = `Once it is approved, type 'larder transfer accept ${id.slice(0, 12)}'.`;
+    throw new Refusal('approval-required', `${error.message} ${next}`);
+  }
 }

@@ -36,10 +36,11 @@ export const withSeen = (
   id: string,
   options: Narrowed,
   work: (seen: Seen & { narrowed: Narrowing }) => Promise<Answer>,
+  isAdoption = false,
 ): Promise<Answer> =>
   withWaiting(store, id, options, async (carried) => {
     const { site, labels } = await lettingIn(store);
-    const seen = await lookAt(carried, carried.narrowed, { ...store, site, labels });
+    const seen = await lookAt(carried, carried.narrowed, { ...store, site, labels, isAdoption });
     return work({ ...seen, narrowed: carried.narrowed });
   });
 

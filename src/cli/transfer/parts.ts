@@ -2,28 +2,36 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
+import { isDesktopFile } from '#files/desktop-files.ts';
+import { inShort, isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart, type OpenPart } from '#transfers/form/read.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { isRequest } from '#transfers/request/form.ts';
-import { Failure, UsageError } from '../frame/command.ts';
+import { Failure, UsageError, type Answer } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
+import { visible } from '../frame/terminal.ts';
 
-/** Opens the parts that are named; of a folder those of its files that are some. They are closed when `work` is done. */
-export async function withParts<Result>(
+/**
+ * Opens the parts that are named; of a folder those of its files that are some. They are closed when `work` is done. What else in a
+ * folder ends in `.tar` is named in the answer, if the parts beside it are complete.
+ */
+export async function withParts(
   names: readonly string[],
-  work: (parts: OpenPart[]) => Promise<Result>,
+  work: (parts: OpenPart[]) => Promise<Answer>,
   asCaller: AsCaller = async (opening) => opening(),
-): Promise<Result> {
+): Promise<Answer> {
   if (names.length === 0)
     throw new UsageError('nothing was read: name the parts of a transfer, or the folder that they are in');
   keepHeapSmall();
   const open: OpenPart[] = [];
+  const others: OtherArchive[] = [];
   try {
-    for (const name of names) open.push(...(await partsAt(resolve(name), asCaller, open.at(-1))));
-    return await work(open);
+    for (const name of names) open.push(...(await partsAt(resolve(name), { asCaller, beside: open.at(-1), others })));
+    const [other] = others;
+    if (other !== undefined && !areComplete(open)) throw noTransfer(other.file, other.cause);
+    return withOthers(await work(open), others);
   } catch (error) {
     if (error instanceof NotATransfer) throw new Failure(error.message, { code: 'no-transfer', cause: error });
     const { syscall, path } = error as NodeJS.ErrnoException;
@@ -33,10 +41,38 @@ export async function withParts<Result>(
   }
 }
 
-async function partsAt(path: string, asCaller: AsCaller, beside: OpenPart | undefined): Promise<OpenPart[]> {
+/** An archive in a folder that is no part of a transfer. */
+interface OtherArchive {
+  file: string;
+  cause: NotATransfer;
+}
+
+/** Whether all parts are here of each transfer of which some are. */
+const areComplete = (parts: readonly OpenPart[]): boolean =>
+  parts.length > 0 &&
+  [...Map.groupBy(parts, ({ id }) => id).values()].every(
+    (some) => new Set(some.map(({ part }) => part)).size === some[0]!.statement.parts.length,
+  );
+
+function withOthers(answer: Answer, others: readonly OtherArchive[]): Answer {
+  if (others.length === 0) return answer;
+  const files = others.map(({ file }) => file);
+  const said = `Not read, because it is no part of a transfer: ${inShort(files.map(visible))}.`;
+  return { ...answer, text: `${answer.text}\n${said}`, json: { ...(answer.json as object), 'not-read': files } };
+}
+
+interface Opening {
+  asCaller: AsCaller;
+  beside: OpenPart | undefined;
+  /** Takes up what is found beside the parts. */
+  others: OtherArchive[];
+}
+
+async function partsAt(path: string, opening: Opening): Promise<OpenPart[]> {
+  const { asCaller } = opening;
   try {
     if (await asCaller(() => isUnpacked(path))) return (await openUnpacked(path, asCaller)).parts;
-    return await asCaller(() => archivesAt(path, beside));
+    return await asCaller(() => archivesAt(path, opening));
   } catch (error) {
     throw error instanceof NotATransfer ? noTransfer(path, error) : cannotRead(path, error);
   }
@@ -45,17 +81,26 @@ async function partsAt(path: string, asCaller: AsCaller, beside: OpenPart | unde
 /** A disc without long names shows it in capitals, and with a version behind it. */
 const ending = /\.tar(?:;\d+)?$/i;
 
-async function archivesAt(path: string, beside: OpenPart | undefined): Promise<OpenPart[]> {
+async function archivesAt(path: string, { beside, others }: Opening): Promise<OpenPart[]> {
   if (!statSync(path).isDirectory()) return [await opened(path, beside)];
   const files = readdirSync(path)
-    .filter((name) => ending.test(name))
+    .filter((name) => ending.test(name) && !isDesktopFile(join(path, name)))
     .sort();
   const parts: OpenPart[] = [];
+  let isOther = false;
   for (const name of files) {
     const file = join(path, name);
-    if (!(await isRequest(file))) parts.push(await opened(file, parts.at(-1) ?? beside));
+    if (await isRequest(file)) continue;
+    try {
+      parts.push(await openPart(file, parts.at(-1) ?? beside));
+    } catch (cause) {
+      if (!(cause instanceof NotATransfer)) throw cause;
+      others.push({ file, cause });
+      isOther = true;
+    }
   }
-  if (parts.length === 0) throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
+  if (parts.length === 0 && !isOther)
+    throw new Failure(`${path} holds no part of a transfer: no file in it ends in .tar`);
   return parts;
 }
 

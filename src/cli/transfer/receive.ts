@@ -86,6 +86,8 @@ export const transferReceive = command({
 
 interface ReceiveOptions {
   unsigned: boolean;
+  /** Whether the folder is the site's former store. */
+  adopted?: boolean;
   media: string | undefined;
   'last-receipt': string | undefined;
   'floor-lost': boolean;
@@ -159,6 +161,7 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
           receive(parts, {
             ...{ records, acts, by, blobs, digests, newId, directory, now, signal, lastReceipt },
             isUnsigned: call.options.unsigned,
+            isAdoption: call.options.adopted === true,
             ...{ site: own?.name, labels: config.site, media: mediumNamed(call.options.media) },
             largest: config.uploads.max_size,
             credentialFor: credentialsOf(store),

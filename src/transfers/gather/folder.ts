@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
+import { isDesktopFile } from '#files/desktop-files.ts';
 import { block, readHeader, BadHeader } from '#files/tar-header.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { inWords } from '#src/system-errors.ts';
@@ -34,6 +35,9 @@ export const plainly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_N
 const mostFiles = 500_000;
 const deepest = 64;
 
+/** What the script of a request remembers of what it has fetched (`fetch.sh`). */
+const markOfScript = /^\.fetched-[0-9a-f]{16}$/;
+
 interface Told {
   file: (found: FoundFile) => void;
   /** Something that is not looked at, and why. */
@@ -51,6 +55,7 @@ export async function visit(folder: string, prefix: string, told: Told): Promise
     const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       const [inner, called] = [join(path, entry.name), name === '' ? entry.name : `${name}/${entry.name}`];
+      if (markOfScript.test(entry.name) || isDesktopFile(inner)) continue;
       if (++count > mostFiles) {
         throw new Refusal(
           'api-error',

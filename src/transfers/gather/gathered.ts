@@ -141,6 +141,7 @@ export class Gathered {
   readonly #names = new Set<string>();
   readonly #accounts = new Map<string, TransferAccount>();
   readonly leftOut: TransferLeftOut[] = [];
+  readonly #left = new Set<string>();
   readonly contents = new Map<string, { content: TransferContent; mediaType: string }>();
   readonly #places = new Map<string, Place[]>();
 
@@ -175,7 +176,12 @@ export class Gathered {
   placesOf = (sha3_384: string): readonly Place[] => this.#places.get(sha3_384) ?? [];
 
   leave(what: string, why: string): void {
-    this.leftOut.push({ what: what.slice(0, 512), why: why.slice(0, 1000) });
+    const left = { what: what.slice(0, 512), why: why.slice(0, 1000) };
+    const known = `${left.what}\n${left.why}`;
+    // A request may name a package by its subscription, and once more for each architecture that lacks it.
+    if (this.#left.has(known)) return;
+    this.#left.add(known);
+    this.leftOut.push(left);
   }
 
   /** The packages and accounts as a statement says them; what it could not say is left out with its reason. */

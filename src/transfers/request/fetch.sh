@@ -323,4 +323,8 @@ if [ "$failed" -gt 0 ]; then
   say "$failed of $rows could not be fetched; start it again to try these once more"
   exit 1
 fi
-say "All $rows are in $folder. Next: larder transfer gather $folder --request REQUEST OUT"
+if [ "$EVERYTHING" = yes ]; then
+  say "All $rows are in $folder. Next, on the host of the new store: larder transfer adopt $folder --dry-run"
+else
+  say "All $rows are in $folder. Next: larder transfer gather $folder OUT --request REQUEST"
+fi

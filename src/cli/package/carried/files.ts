@@ -6,6 +6,7 @@ import { parseStream } from '#assertions/assertion.ts';
 import { AssertionPool } from '#assertions/pool.ts';
 import { checkAssertion } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { isDesktopFile } from '#files/desktop-files.ts';
 import { readAssertionFile } from '../../assertion/file.ts';
 import { Failure } from '../../frame/command.ts';
 import { cannotRead } from '../../frame/outside.ts';
@@ -41,6 +42,7 @@ export function gather(named: readonly string[]): Gathered {
       if (found.isDirectory()) {
         const entries = readdirSync(path, { withFileTypes: true });
         for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+          if (isDesktopFile(join(path, entry.name))) continue;
           if (entry.isSymbolicLink())
             gathered.passedOver.push({ file: join(path, entry.name), why: 'a symbolic link' });
           else visit(join(path, entry.name), false);

@@ -1,0 +1,73 @@
+// Adopting a former store trusts nobody afterwards, and is no way around the approval of unsigned folders.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { trustSource } from '#acts/sites.ts';
+import { openStore } from '#data/store.ts';
+import { changeConfig } from '#src/config.ts';
+import { folder } from '#test/cli/process.ts';
+import { askingSite } from '#test/fixtures/approvers.ts';
+import { download, rootsFile } from '#test/fixtures/online-store.ts';
+import { seedOf } from './example.ts';
+import { offered, site } from './sites.ts';
+
+t.setTimeout(600_000);
+
+async function former(t: Parameters<typeof folder>[0], name = 'hello-on'): Promise<string> {
+  const from = folder(t);
+  await download(from, offered(name, 12));
+  return from;
+}
+
+t.test('an empty store adopts a folder, and no source and no key of it is left', async (t) => {
+  const here = await site(t, 'site-a');
+  const adopted = await here.done(`transfer adopt ${await former(t)} --release stable --yes`);
+  t.match(adopted, { lines: [{ package: 'snap/hello-on' }] });
+  t.same((await here.done('site show')).sources, []);
+  t.notOk(existsSync(join(here.data, 'adopting')));
+  t.notOk(existsSync(join(here.data, 'transfers/unpacked')));
+  t.match((await here.done('transfer list')).transfers, [{ source: 'nobody', status: 'accepted' }]);
+});
+
+t.test('a store that has packages adopts a folder only if the policy names people who approve it', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(`transfer adopt ${await former(t)} --release stable --yes`);
+  const refused = { code: 1, err: /This store has packages already.*unsigned_folders = "2"/ };
+  t.match(await here.larder(`transfer adopt ${await former(t, 'other-on')} --release stable --yes`), refused);
+  t.match(await here.larder(`transfer adopt ${await former(t, 'other-on')} --dry-run`), { code: 0 });
+  t.equal((await here.done('transfer list')).transfers.length, 1, 'nothing was received');
+});
+
+t.test('the policy for unsigned folders is asked about an adoption too', async (t) => {
+  const { store, run, judge } = await askingSite(t, 'unsigned_folders = "1 of B"');
+  changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
+  const adopt = `transfer adopt ${await former(t)} --release stable --yes`;
+  const waits = await run(adopt);
+  t.match(waits, { code: 1, err: /Waits for 1 more approval \(proposal 1,.*'larder transfer accept [0-9a-f]{12}'/ });
+  t.match(await run('approval show 1'), { out: /though nobody has signed it/ });
+  t.match(await run('package list --json'), { out: /"packages":\[\]/ });
+  t.match(await judge('approve', 'bob', 1), { code: 0 });
+  t.match(await run(adopt), { code: 0 }, 'the same folder again is what was approved');
+  t.match(await run('package list --json'), { out: /hello-on/ });
+});
+
+t.test('what an earlier release has left of an adoption is reported, and removed by the next one', async (t) => {
+  const here = await site(t, 'site-a');
+  const { publicKey } = seedOf(1);
+  const store = await openStore({ directory: here.data });
+  const source = { name: 'former-store', keys: [publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
+  await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
+  await store.close();
+  mkdirSync(join(here.data, 'adopting'));
+  writeFileSync(join(here.data, 'adopting', 'collector.key'), 'secret');
+  t.match(await here.larder('doctor'), {
+    code: 1,
+    out: /the key with which an earlier release adopted.*site distrust former-store/s,
+  });
+  t.match(await here.larder(`transfer adopt ${await former(t)} --release stable --yes`), { code: 0 });
+  t.same((await here.done('site show')).sources, []);
+  t.notOk(existsSync(join(here.data, 'adopting')));
+  t.notMatch((await here.larder('doctor')).out, /earlier release adopted/);
+});

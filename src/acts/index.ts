@@ -97,7 +97,16 @@ import {
   revokeToken,
   rotateToken,
 } from './tokens.ts';
-import { distrustSource, nameSite, rotateSite, rotateSource, settleFloor, trustSource } from './sites.ts';
+import {
+  distrustSource,
+  nameSite,
+  noteCopiedKey,
+  resetFloor,
+  rotateSite,
+  rotateSource,
+  settleFloor,
+  trustSource,
+} from './sites.ts';
 import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
 import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { subscribe, unsubscribe } from './subscriptions.ts';
@@ -188,7 +197,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     revokeToken,
     rotateToken,
   ],
-  Sites: [distrustSource, nameSite, rotateSite, rotateSource, settleFloor, trustSource],
+  Sites: [distrustSource, nameSite, noteCopiedKey, resetFloor, rotateSite, rotateSource, settleFloor, trustSource],
   Subscriptions: [subscribe, unsubscribe],
   Tracks: [addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack],
   Transfers: [

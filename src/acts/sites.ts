@@ -3,7 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready } from './act.ts';
-import { trustInWords } from './source-trust.ts';
+import { refuseCopiedKey, trustInWords } from './source-trust.ts';
 import { nobody } from './transfers.ts';
 
 /** Under which names the appliance keeps its own name, and its key: the sealed seed of an Ed25519 key. */
@@ -57,19 +57,23 @@ export const rotateSite = act({
   },
 });
 
-/** Other keys for a source, by a statement that so many of those before have signed. */
-interface Rotation extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'> {
+/** Other keys for a source, by a statement that keys before them have signed. */
+interface SourceRotation extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'> {
+  /** Of all keys that the source has and had, those that have signed the statement. */
   signers: readonly string[];
 }
 
+/** How many sets of earlier keys are kept. */
+const maxKeysBefore = 100;
+
 export const rotateSource = act({
   name: 'rotate_source',
-  summary: 'Believe other keys of a source, because enough of those before have signed that.',
+  summary: 'Trust other keys of a source, because enough of the keys before them have signed that.',
   on: 'source/NAME',
-  object: ({ name }: Rotation) => `source/${name}`,
+  object: ({ name }: SourceRotation) => `source/${name}`,
   gate: {
     kinds: ['sources'],
-    async lines(tx, { name, keys, threshold }: Rotation) {
+    async lines(tx, { name, keys, threshold }: SourceRotation) {
       const before = await tx.transferSources.find(name);
       if (before === undefined) return [];
       const to = trustInWords({ ...before, keys: [...keys], threshold });
@@ -77,17 +81,17 @@ export const rotateSource = act({
     },
   },
 
-  async perform(tx, { signers, ...rotated }: Rotation, { note }) {
-    const { name, rotation, keys, threshold } = rotated;
+  async perform(tx, { signers, name, rotation, keys, threshold }: SourceRotation, { note }) {
     const source = await believed(tx, name);
     if (source.keys.join() === keys.join() && source.rotation === rotation) throw new DoneAlready(undefined);
+    refuseCopiedKey(source);
     if (rotation <= source.rotation) {
       throw new Refusal(
         'conflict',
         `It is rotation ${String(rotation)} of '${name}', and ${String(source.rotation)} is known already.`,
       );
     }
-    const good = signers.filter((one) => source.keys.includes(one));
+    const good = source.keys.filter((key) => signers.includes(key));
     if (good.length < source.threshold) {
       throw new Refusal(
         'conflict',
@@ -97,13 +101,47 @@ export const rotateSource = act({
     }
     if (threshold > keys.length) throw new Refusal('api-error', 'More signatures are asked for than there are keys.');
     note({ rotation, keys });
-    await tx.transferSources.rotate(rotated);
+    const before = { rotation: source.rotation, keys: source.keys, threshold: source.threshold };
+    const keysBefore = [...source.keysBefore, before].slice(-maxKeysBefore);
+    await tx.transferSources.rotate({ name, keys, threshold, rotation, keysBefore });
+  },
+});
+
+/**
+ * Whether a rotation proves that a key of a source was copied: another rotation with its number is known, and enough of the keys that
+ * were trusted before that number have signed both.
+ */
+export function provesCopy(source: TransferSource, { rotation, keys, signers }: Omit<SourceRotation, 'name'>): boolean {
+  const known = [...source.keysBefore, { rotation: source.rotation, keys: source.keys, threshold: source.threshold }];
+  const same = known.find((one) => one.rotation === rotation);
+  const before = known.findLast((one) => one.rotation < rotation);
+  if (same === undefined || before === undefined || isSameSet(same.keys, keys)) return false;
+  return before.keys.filter((key) => signers.includes(key)).length >= before.threshold;
+}
+
+const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
+  [...some].sort().join() === [...others].sort().join();
+
+export const noteCopiedKey = act({
+  name: 'note_copied_key',
+  summary:
+    'Note that two different rotations with one number prove that a key of a source was copied; nothing of it is accepted then.',
+  on: 'source/NAME',
+  object: ({ name }: SourceRotation) => `source/${name}`,
+  gate: { never: 'the store only becomes more careful' },
+
+  async perform(tx, rotated: SourceRotation, { at, note }) {
+    const source = await believed(tx, rotated.name);
+    if (!provesCopy(source, rotated)) throw new Refusal('conflict', 'This rotation proves nothing.');
+    if (source.keyCopiedAt !== null) throw new DoneAlready(undefined);
+    note({ rotation: rotated.rotation, keys: rotated.keys });
+    await tx.transferSources.noteCopiedKey(rotated.name, at);
   },
 });
 
 type Optional = 'scanners' | 'scans' | 'accept';
-type NewSource = Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation' | 'addedAt' | 'addedBy' | Optional> &
-  Partial<Pick<TransferSource, Optional>>;
+type Kept = 'floor' | 'floorInDoubt' | 'rotation' | 'keysBefore' | 'keyCopiedAt' | 'addedAt' | 'addedBy';
+type NewSource = Omit<TransferSource, Kept | Optional> & Partial<Pick<TransferSource, Optional>>;
 
 export const trustSource = act({
   name: 'trust_source',
@@ -169,6 +207,38 @@ export const settleFloor = act({
     note({ floor: Math.max(source.floor, proven ?? 0), proven: proven !== undefined });
     if (proven !== undefined) await tx.transferSources.raiseFloor(name, proven);
     await tx.transferSources.believeFloor(name);
+  },
+});
+
+interface FloorReset {
+  name: string;
+  /** The number that counts as accepted last from now on. */
+  to: number;
+}
+
+export const resetFloor = act({
+  name: 'reset_floor',
+  summary:
+    'Lower the highest accepted number of a source, so that later transfers with lower numbers can be accepted again.',
+  on: 'source/NAME',
+  object: ({ name }: FloorReset) => `source/${name}`,
+  gate: {
+    kinds: ['sources'],
+    async lines(tx, { name, to }: FloorReset) {
+      const floor = (await tx.transferSources.find(name))?.floor ?? 0;
+      const [from, lower] = [`number ${String(floor)}`, `number ${String(to)}; later numbers can be accepted again`];
+      return [{ kind: 'sources', on: `source/${name}`, part: 'floor', from, to: lower }];
+    },
+  },
+
+  async perform(tx, { name, to }: FloorReset, { note }) {
+    const { floor } = await believed(tx, name);
+    if (floor === to) throw new DoneAlready(undefined);
+    if (to > floor) {
+      throw new Refusal('conflict', `The highest accepted number of '${name}' is ${String(floor)}; name a lower one.`);
+    }
+    note({ from: floor, to });
+    await tx.transferSources.lowerFloor(name, to);
   },
 });
 

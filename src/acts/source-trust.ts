@@ -81,11 +81,22 @@ export async function trustedSourceOf(
         `'larder transfer discard ${id.slice(0, 12)}' throws the transfer away.`,
     );
   } else {
+    refuseCopiedKey(trusted);
     countSignatures(signers, trusted);
     refuseDoubtfulFloor(trusted);
   }
   refuseUnfit(statement, { site, labels, at, floor: trusted?.floor ?? 0, policy });
   return { source: trusted ?? nobody, trusted };
+}
+
+/** Refuses what a source has signed while it is proved that one of its keys was copied. */
+export function refuseCopiedKey({ name, keyCopiedAt }: Pick<TransferSource, 'name' | 'keyCopiedAt'>): void {
+  if (keyCopiedAt === null) return;
+  throw new Refusal(
+    'conflict',
+    `Two different rotations with one number prove that a key of '${name}' was copied. Ask its people by telephone which keys are theirs: ` +
+      `'larder site distrust ${name}' ends the trust, 'larder site trust FILE --fingerprint ...' trusts the keys that they name.`,
+  );
 }
 
 /** Refuses an adoption by a store that has packages already, unless the policy names people who approve unsigned folders. */

@@ -140,7 +140,8 @@ export const acceptTransfer = act({
 /** The rule by which it comes in without people; refuses what waits for them. */
 async function automaticIn(tx: Changes, { statement }: Accepted, plan: Plan, at: string): Promise<string> {
   const [source, policy] = [await tx.transferSources.find(statement.source), await tx.approvalPolicy.inForce()];
-  const asked = { source, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
+  const { sequence } = statement;
+  const asked = { source, sequence, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
   const why = [...whyPeople(plan.lines, asked), ...newPublishers(plan)];
   if (why.length === 0 && source !== undefined) return automaticRule(source);
   throw new Refusal('conflict', why.join(' '));

@@ -9,18 +9,31 @@ const mostReasons = 5;
 
 interface Asked {
   /** Nothing where it is unsigned. */
-  source: Pick<TransferSource, 'name' | 'accept'> | undefined;
+  source: Pick<TransferSource, 'name' | 'accept' | 'floor'> | undefined;
+  /** The number of the transfer. */
+  sequence: number;
   isLate: boolean;
   policy: ApprovalPolicy;
   /** The lines that others would approve of. */
   approvals: readonly Line[];
 }
 
+/** So many numbers may be lost between two transfers of a source before somebody is told. */
+const usualJump = 1000;
+
+/** Whether a number is so far above the last accepted one that it may lock the source out. */
+export const isFarAhead = (sequence: number, floor: number): boolean => sequence - floor > usualJump;
+
+/** What people are told of such a number. */
+export const farAhead = (sequence: number, floor: number): string =>
+  `Its number ${String(sequence)} is far above the last accepted one, ${String(floor)}: once it is accepted, lower numbers of the source are refused.`;
+
 /** Why it waits for people; none where it does not. What stands in its way is told before. */
-export function whyPeople(lines: Sequence<PlanLine>, { source, isLate, policy, approvals }: Asked): string[] {
+export function whyPeople(lines: Sequence<PlanLine>, { source, sequence, isLate, policy, approvals }: Asked): string[] {
   if (source?.accept !== 'automatic') return ['Its source is not one whose transfers are let in by themselves.'];
   const reasons = new Set<string>();
   if (isLate) reasons.add('It has expired.');
+  if (isFarAhead(sequence, source.floor)) reasons.add(farAhead(sequence, source.floor));
   if (rulesFor(policy, approvals).length > 0) reasons.add('The approval policy asks people about what it changes.');
   for (const line of lines.values()) {
     if (reasons.size >= mostReasons) break;

@@ -113,6 +113,7 @@ export const groups: readonly Group[] = [
       { name: 'site rotate', load: async () => (await import('./site/rotate.ts')).siteRotate },
       { name: 'site show', load: async () => (await import('./site/show.ts')).siteShow },
       { name: 'site trust', load: async () => (await import('./site/trust.ts')).siteTrust },
+      { name: 'site reset-floor', load: async () => (await import('./site/reset-floor.ts')).siteResetFloor },
       { name: 'site distrust', load: async () => (await import('./site/trust.ts')).siteDistrust },
       {
         name: 'subscription add',

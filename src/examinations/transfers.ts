@@ -17,6 +17,13 @@ export const transfers: Examination = {
         `'larder site distrust ${formerStoreName} --yes' ends the trust in it; then remove the folder.`,
       );
     }
+    for (const { name, keyCopiedAt } of await records.transferSources.list()) {
+      if (keyCopiedAt === null) continue;
+      return wrong(
+        `two different rotations with one number prove that a key of '${name}' was copied`,
+        `Ask its people by telephone which keys are theirs; 'larder site distrust ${name} --yes' ends the trust until you know.`,
+      );
+    }
     for (const { id, source, sequence } of await records.transfers.waiting(mostLooked)) {
       const why = (await records.transfers.finding(id, whyItWaits))?.refused ?? undefined;
       if (why === undefined) continue;

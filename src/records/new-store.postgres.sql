@@ -767,7 +767,7 @@ CREATE TABLE transfer_sources (
   floor       BIGINT NOT NULL DEFAULT 0,
   added_at    TEXT COLLATE "C" NOT NULL,
   added_by    TEXT COLLATE "C" NOT NULL
-, floor_in_doubt BIGINT NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT COLLATE "C" NOT NULL DEFAULT '[]', scans BIGINT NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation BIGINT NOT NULL DEFAULT 0, accept TEXT COLLATE "C" NOT NULL DEFAULT 'people' CHECK (accept IN ('people', 'automatic')));
+, floor_in_doubt BIGINT NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT COLLATE "C" NOT NULL DEFAULT '[]', scans BIGINT NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation BIGINT NOT NULL DEFAULT 0, accept TEXT COLLATE "C" NOT NULL DEFAULT 'people' CHECK (accept IN ('people', 'automatic')), keys_before TEXT COLLATE "C" NOT NULL DEFAULT '[]', key_copied_at TEXT COLLATE "C");
 CREATE TABLE transfers (
   id          TEXT COLLATE "C" PRIMARY KEY,
   source      TEXT COLLATE "C" NOT NULL,
@@ -780,7 +780,7 @@ CREATE TABLE transfers (
   settled_at  TEXT COLLATE "C",
   settled_by  TEXT COLLATE "C",
   receipt     TEXT COLLATE "C"
-, media TEXT COLLATE "C" NOT NULL DEFAULT '[]', unsigned BIGINT NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)), answers TEXT COLLATE "C");
+, media TEXT COLLATE "C" NOT NULL DEFAULT '[]', unsigned BIGINT NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)), answers TEXT COLLATE "C", beyond_floor BIGINT NOT NULL DEFAULT 0 CHECK (beyond_floor IN (0, 1)));
 CREATE TABLE uploads (
   id          TEXT COLLATE "C" PRIMARY KEY,
   sha3_384    TEXT COLLATE "C" NOT NULL,
@@ -1126,6 +1126,8 @@ INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO migrations (name) VALUES ('0088-links-from-init');
+INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
+INSERT INTO migrations (name) VALUES ('0093-floors-reset');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -794,7 +794,7 @@ CREATE TABLE transfer_sources (
   floor       INTEGER NOT NULL DEFAULT 0,
   added_at    TEXT NOT NULL,
   added_by    TEXT NOT NULL
-, floor_in_doubt INTEGER NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT NOT NULL DEFAULT '[]', scans INTEGER NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation INTEGER NOT NULL DEFAULT 0, accept TEXT NOT NULL DEFAULT 'people' CHECK (accept IN ('people', 'automatic')));
+, floor_in_doubt INTEGER NOT NULL DEFAULT 0 CHECK (floor_in_doubt IN (0, 1)), scanners TEXT NOT NULL DEFAULT '[]', scans INTEGER NOT NULL DEFAULT 0 CHECK (scans >= 0), rotation INTEGER NOT NULL DEFAULT 0, accept TEXT NOT NULL DEFAULT 'people' CHECK (accept IN ('people', 'automatic')), keys_before TEXT NOT NULL DEFAULT '[]', key_copied_at TEXT);
 CREATE TABLE transfers (
   id          TEXT PRIMARY KEY,
   source      TEXT NOT NULL,
@@ -808,7 +808,7 @@ CREATE TABLE transfers (
   settled_by  TEXT,
   -- What was changed by it, so that it can be told and put back.
   receipt     TEXT
-, media TEXT NOT NULL DEFAULT '[]', unsigned INTEGER NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)), answers TEXT);
+, media TEXT NOT NULL DEFAULT '[]', unsigned INTEGER NOT NULL DEFAULT 0 CHECK (unsigned IN (0, 1)), answers TEXT, beyond_floor INTEGER NOT NULL DEFAULT 0 CHECK (beyond_floor IN (0, 1)));
 CREATE TABLE uploads (
   id          TEXT PRIMARY KEY,
   sha3_384    TEXT NOT NULL,
@@ -1063,6 +1063,8 @@ INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO migrations (name) VALUES ('0088-links-from-init');
+INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
+INSERT INTO migrations (name) VALUES ('0093-floors-reset');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -22,27 +22,39 @@ export interface TransferSource {
   scans: number;
   /** How often its keys were rotated. */
   rotation: number;
+  /** Its keys before each rotation, the newest last. */
+  keysBefore: SourceKeys[];
+  /** RFC 3339; when two different rotations with one number proved that one of its keys was copied. */
+  keyCopiedAt: string | null;
   addedAt: string;
   /** As the audit log writes it. */
   addedBy: string;
 }
 
-type Lists = 'keys' | 'packages' | 'scanners';
+/** The keys that a source had after so many rotations. */
+export interface SourceKeys {
+  rotation: number;
+  keys: string[];
+  threshold: number;
+}
+
+type Lists = 'keys' | 'packages' | 'scanners' | 'keysBefore';
 type Flags = 'mayRelease' | 'floorInDoubt';
 type Row = Omit<TransferSource, Lists | Flags> & Record<Lists, string> & Record<Flags, 0 | 1>;
 
-const asSource = ({ keys, packages, scanners, mayRelease, floorInDoubt, ...row }: Row): TransferSource => ({
+const asSource = ({ keys, packages, scanners, keysBefore, mayRelease, floorInDoubt, ...row }: Row): TransferSource => ({
   ...row,
   keys: JSON.parse(keys) as string[],
   packages: JSON.parse(packages) as string[],
   scanners: JSON.parse(scanners) as string[],
+  keysBefore: JSON.parse(keysBefore) as SourceKeys[],
   mayRelease: mayRelease === 1,
   floorInDoubt: floorInDoubt === 1,
 });
 
 const sourceColumns = columns`
   name, keys, threshold, packages, may_release AS "mayRelease", floor, floor_in_doubt AS "floorInDoubt", scanners, scans, rotation, accept,
-  added_at AS "addedAt", added_by AS "addedBy"`;
+  keys_before AS "keysBefore", key_copied_at AS "keyCopiedAt", added_at AS "addedAt", added_by AS "addedBy"`;
 
 export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(name: string): Promise<TransferSource | undefined> {
@@ -57,24 +69,42 @@ export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const transferSourceChanges = (db: Queries) => ({
   ...transferSources(db),
 
-  /** Adds a source, or changes it. Its floor stays; of one that was believed before it is what was let in of it. */
-  set: (s: Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation'>) =>
+  /**
+   * Adds a source, or changes it. Its floor stays; of one that was trusted before it is the highest number that was accepted of it. Whoever
+   * sets it has said which keys are right, so that a copied key is settled.
+   */
+  set: (s: Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation' | 'keysBefore' | 'keyCopiedAt'>) =>
     db.run(sql`
       INSERT INTO transfer_sources
         (name, keys, threshold, packages, may_release, accept, scanners, scans, added_at, added_by, floor)
       VALUES (${s.name}, ${JSON.stringify(s.keys)}, ${s.threshold}, ${JSON.stringify(s.packages)}, ${Number(s.mayRelease)}, ${s.accept},
         ${JSON.stringify(s.scanners)}, ${s.scans}, ${s.addedAt}, ${s.addedBy},
-        COALESCE((SELECT MAX(sequence) FROM transfers WHERE source = ${s.name} AND status IN ('accepted', 'withdrawn')), 0))
+        COALESCE((SELECT MAX(sequence) FROM transfers WHERE source = ${s.name} AND status IN ('accepted', 'withdrawn')
+          AND beyond_floor = 0), 0))
       ON CONFLICT (name) DO UPDATE
-      SET keys = excluded.keys, threshold = excluded.threshold, packages = excluded.packages,
+      SET keys_before = CASE transfer_sources.keys WHEN excluded.keys THEN transfer_sources.keys_before ELSE '[]' END,
+        key_copied_at = NULL, keys = excluded.keys, threshold = excluded.threshold, packages = excluded.packages,
         may_release = excluded.may_release, accept = excluded.accept, scanners = excluded.scanners, scans = excluded.scans,
         added_at = excluded.added_at, added_by = excluded.added_by`),
 
   /** Takes other keys for a source, by the statement that has this number. */
-  rotate: (s: Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'>) =>
+  rotate: (s: Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation' | 'keysBefore'>) =>
     db.run(sql`
-      UPDATE transfer_sources SET keys = ${JSON.stringify(s.keys)}, threshold = ${s.threshold}, rotation = ${s.rotation}
+      UPDATE transfer_sources SET keys = ${JSON.stringify(s.keys)}, threshold = ${s.threshold}, rotation = ${s.rotation},
+        keys_before = ${JSON.stringify(s.keysBefore)}
       WHERE name = ${s.name}`),
+
+  /** Notes when it was proved that one of its keys was copied; the first time stays. */
+  noteCopiedKey: (name: string, at: string) =>
+    db.run(sql`UPDATE transfer_sources SET key_copied_at = COALESCE(key_copied_at, ${at}) WHERE name = ${name}`),
+
+  /** Lowers the floor: what was accepted above it does not count for it any more, also if the source is trusted again. */
+  async lowerFloor(name: string, to: number): Promise<void> {
+    await db.run(sql`
+      UPDATE transfers SET beyond_floor = 1
+      WHERE source = ${name} AND sequence > ${to} AND status IN ('accepted', 'withdrawn')`);
+    await db.run(sql`UPDATE transfer_sources SET floor = ${to} WHERE name = ${name} AND floor > ${to}`);
+  },
 
   /** Says of all floors that a higher number may have been let in. */
   doubtFloors: () => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 1 WHERE name > ''`),
@@ -82,7 +112,7 @@ export const transferSourceChanges = (db: Queries) => ({
   /** Settles that of one of them. */
   believeFloor: (name: string) => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 0 WHERE name = ${name}`),
 
-  /** Raises the floor; it never sinks. */
+  /** Raises the floor. */
   raiseFloor: (name: string, sequence: number) =>
     db.run(sql`UPDATE transfer_sources SET floor = ${sequence} WHERE name = ${name} AND floor < ${sequence}`),
 

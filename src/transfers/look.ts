@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import { believe, believeMany, type BelievedByName } from '#acts/assertions.ts';
+import { farAhead, isFarAhead } from '#acts/transfer-automatic.ts';
 import { planOf } from '#acts/transfer-plan.ts';
 import { trustedSourceOf, type WaitingTransfer } from '#acts/source-trust.ts';
 import { planningOf, type Plan, type Planning, type PlanProblem } from '#acts/transfer-planning.ts';
@@ -56,6 +57,8 @@ export interface Seen extends Brought {
   /** Whether it waits, and is good no more. */
   isLate: boolean;
   plan: Plan;
+  /** What is to be said of a number that is far above the last accepted one of its source. */
+  farAhead: string | undefined;
   /** Why it waits for people, where it could have come in by itself. */
   why: string | null;
   /** What its releases need, and neither it brings nor this site has. */
@@ -117,7 +120,8 @@ export async function lookAt(
   const at = timestamp(now());
   const refused = transfer.status === 'waiting' ? await whyRefused(records, { ...brought, ...here }, at) : undefined;
   // What it would change is shown for a source that is not trusted any more too.
-  const source = (isUnsigned ? undefined : await records.transferSources.find(statement.source)) ?? nobody;
+  const known = isUnsigned ? undefined : await records.transferSources.find(statement.source);
+  const source = known ?? nobody;
   const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
   const planning = await planningOf(records, transfer.id, given);
   const plan = await planOf(records, planning);
@@ -126,7 +130,10 @@ export async function lookAt(
   const needed = await missingAfter(records, plan, planning.finding);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
   const why = (await records.transfers.finding(transfer.id, whyItWaits))?.refused ?? null;
-  return { ...brought, isLate, plan, why, needed, digest: digestOf(plan) };
+  const { sequence } = statement;
+  const isAhead = transfer.status === 'waiting' && known !== undefined && isFarAhead(sequence, known.floor);
+  const ahead = isAhead ? farAhead(sequence, known.floor) : undefined;
+  return { ...brought, isLate, plan, farAhead: ahead, why, needed, digest: digestOf(plan) };
 }
 
 /** Why none of a transfer can be accepted now: its source is not trusted with it, or it is not for this site. */

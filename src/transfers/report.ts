@@ -14,6 +14,7 @@ export function reportOf({
   statement,
   isLate,
   plan,
+  farAhead,
   why,
   needed,
   digest,
@@ -32,6 +33,7 @@ export function reportOf({
       ...(isLate
         ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
         : []),
+      ...(farAhead === undefined ? [] : [farAhead]),
       ...(why === null ? [] : [`It waits for people, and did not come in by itself: ${why}`]),
       `Its id is ${transfer.id}.`,
       transfer.unsigned === 1

@@ -139,15 +139,6 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
     ...(await keyDoors({ store, ada, stick, typed })),
     ...(await transferDoors({ store, run, stick, typed })),
     {
-      is: 'cli/transfer/adopt.ts trust_source',
-      what: 'what signs for a former store',
-      async go() {
-        // Nothing lies there that could come in, so that this alone is asked for.
-        const { text } = await typed(`transfer adopt ${folder(t)} --yes`)();
-        return { text, done: (await store.beside.records.transferSources.find('former-store')) !== undefined };
-      },
-    },
-    {
       is: 'cli/approver-key/keys.ts add_approver_key',
       what: 'a key to sign approvals with',
       go: typed(`approver-key add ${store.ids.ada} ${sshKeyPair(stick, 'adas').file}.pub`),
@@ -393,6 +384,11 @@ async function transferDoors({
       is: 'cli/transfer/settle.ts withdraw_transfer',
       what: 'the withdrawal of a transfer',
       go: typed(`transfer withdraw ${id} --yes`),
+    },
+    {
+      is: 'cli/site/reset-floor.ts reset_floor',
+      what: 'an older number of a source',
+      go: typed('site reset-floor depot --to 0 --yes'),
     },
     { is: 'cli/site/trust.ts rotate_source', what: 'other keys of a source', go: typed(`site trust ${rotated}`) },
   ];

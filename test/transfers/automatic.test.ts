@@ -140,8 +140,8 @@ t.test('whatever is marked in a preview waits, and so does every new name and tr
     'for 20 % of the devices',
   );
   const line = fc.record({ kind: kinds, notes: fc.array(note, { maxLength: 2 }) });
-  const source = { name: 'depot', accept: 'automatic' as const };
-  const asked = { source, isLate: false, policy: noPolicy, approvals: [] };
+  const source = { name: 'depot', accept: 'automatic' as const, floor: 0 };
+  const asked = { source, sequence: 1, isLate: false, policy: noPolicy, approvals: [] };
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), (some) => {
       const lines = new PackedList<PlanLine>();

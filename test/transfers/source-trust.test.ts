@@ -34,6 +34,7 @@ const trusted = (name: string): TransferSource => ({
     mayRelease: true,
   },
   ...{ accept: 'people', floor: 0, floorInDoubt: false, scanners: [station.publicKey], scans: 1, rotation: 0 },
+  ...{ keysBefore: [], keyCopiedAt: null },
   ...{ addedAt: '2026-01-01T00:00:00Z', addedBy: 'cli:root' },
 });
 
@@ -94,11 +95,16 @@ const rows: Record<string, Row> = {
     change: () => ({ accept: 'automatic' }),
     expected: again,
   },
+  'a key of it was copied': {
+    settings: ['keyCopiedAt'],
+    change: () => ({ keyCopiedAt: '2026-01-01T00:00:00Z' }),
+    expected: /prove that a key of 'source-\d+' was copied/,
+  },
   'the source is distrusted': { settings: [], change: () => 'distrust', expected: /does not trust/ },
 };
 
 /** Settings of the record that say nothing of trust. */
-const descriptive = ['name', 'addedAt', 'addedBy'];
+const descriptive = ['name', 'addedAt', 'addedBy', 'keysBefore'];
 
 t.test('each trust setting of a source is a row of this table', async (t) => {
   const { store } = await askingSite(t, '');
@@ -129,6 +135,7 @@ const setSource = async (
     await transferSources.raiseFloor(name, source.floor);
     if (source.floorInDoubt) await transferSources.doubtFloors();
     else await transferSources.believeFloor(name);
+    if (source.keyCopiedAt !== null) await transferSources.noteCopiedKey(name, source.keyCopiedAt);
   });
 };
 

@@ -40,7 +40,9 @@ export const siteRotate = command({
         });
         const [fingerprint = ''] = fingerprintOf([(await ownSite(records, siteKey)).seed.publicKey]);
         return {
-          text: `The key of this site has the fingerprint ${fingerprint} now; ${path} says so to those who believe it.`,
+          text:
+            `The key of this site has the fingerprint ${fingerprint} now; ${path} says so to those who believe it.\n` +
+            'A transfer that the old key has signed is not accepted any more where this file was taken: make those again that are still on their way.',
           json: { file: path, fingerprint, ...written },
         };
       },

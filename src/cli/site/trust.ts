@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { distrustSource, rotateSource, trustSource } from '#acts/sites.ts';
+import { distrustSource, noteCopiedKey, provesCopy, rotateSource, trustSource } from '#acts/sites.ts';
+import { refuseCopiedKey } from '#acts/source-trust.ts';
 import { problems } from '#api/schema.ts';
 import type { SiteIdentity } from '#api/wire.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
@@ -10,6 +11,7 @@ import { fingerprintOf, rotationIn } from '#transfers/site.ts';
 import { command, Failure, UsageError, type Answer } from '../frame/command.ts';
 import { cannotRead } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
+import { textOfWaiting, waitingOf } from './waiting.ts';
 
 export const siteTrust = command({
   name: 'site trust',
@@ -86,13 +88,17 @@ export const siteTrust = command({
       accept: options.accept === 'automatic' ? ('automatic' as const) : ('people' as const),
       ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1) },
     };
-    return withStore({ data, world }, async ({ acts, person }) => {
-      await acts.do(trustSource, person, source);
+    return withStore({ data, world }, async (store) => {
+      await store.acts.do(trustSource, store.person, source);
+      const waiting = await waitingOf(name, store);
       const signatures = source.threshold === 1 ? 'one of its keys' : `${String(source.threshold)} of its keys`;
       const scans = source.scans === 0 ? '' : ` and ${String(source.scans)} of the scanning stations`;
       return {
-        text: `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}${source.accept === 'automatic' ? ', and is let in by itself' : ''}.`,
-        json: { ...source, fingerprints: fingerprintOf(keys) },
+        text: [
+          `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}${source.accept === 'automatic' ? ', and is let in by itself' : ''}.`,
+          ...textOfWaiting(waiting),
+        ].join('\n'),
+        json: { ...source, fingerprints: fingerprintOf(keys), waiting },
       };
     });
   },
@@ -103,13 +109,24 @@ const rotated = (
   { said, signedBy }: NonNullable<ReturnType<typeof rotationIn>>,
   { data, world }: Parameters<typeof withStore>[0],
 ): Promise<Answer> =>
-  withStore({ data, world }, async ({ acts, records, person }) => {
+  withStore({ data, world }, async (store) => {
+    const { acts, records, person } = store;
     const { site: name, keys, threshold, rotation } = said;
-    const signers = signedBy((await records.transferSources.find(name))?.keys ?? []);
-    await acts.do(rotateSource, person, { name, keys, threshold, rotation, signers });
+    const source = await records.transferSources.find(name);
+    const known = source === undefined ? [] : [...source.keys, ...source.keysBefore.flatMap((one) => one.keys)];
+    const rotated = { name, keys, threshold, rotation, signers: signedBy(known) };
+    if (source !== undefined && provesCopy(source, rotated)) {
+      await acts.do(noteCopiedKey, person, rotated);
+      refuseCopiedKey({ name, keyCopiedAt: 'now' });
+    }
+    await acts.do(rotateSource, person, rotated);
+    const waiting = await waitingOf(name, store);
     return {
-      text: `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; those before have signed that.`,
-      json: { name, rotation, threshold, fingerprints: fingerprintOf(keys) },
+      text: [
+        `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; those before have signed that.`,
+        ...textOfWaiting(waiting),
+      ].join('\n'),
+      json: { name, rotation, threshold, fingerprints: fingerprintOf(keys), waiting },
     };
   });
 
@@ -164,8 +181,10 @@ export const siteDistrust = command({
   },
 
   run: ({ positionals: { name }, data, world }) =>
-    withStore({ data, world }, async ({ acts, person }) => {
-      await acts.do(distrustSource, person, { name });
-      return { text: `The transfers of ${name} are not believed any more.`, json: { name } };
+    withStore({ data, world }, async (store) => {
+      await store.acts.do(distrustSource, store.person, { name });
+      const waiting = await waitingOf(name, store);
+      const text = [`The transfers of ${name} are not believed any more.`, ...textOfWaiting(waiting)].join('\n');
+      return { text, json: { name, waiting } };
     }),
 });

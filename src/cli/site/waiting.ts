@@ -1,0 +1,61 @@
+// The transfers of a source that wait here, and whether they can still be accepted now that the source was changed.
+import { trustedSourceOf } from '#acts/source-trust.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
+import { lettingIn } from '#transfers/desk.ts';
+import { readStatement } from '#transfers/form/statement.ts';
+import { signaturesOn } from '#transfers/look.ts';
+import { shortId } from '#transfers/site.ts';
+import { wholeOf } from '#transfers/whole.ts';
+import type { OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+
+export interface WaitingOfSource {
+  id: string;
+  sequence: number;
+  /** Why it cannot be accepted now; nothing if its source is trusted with it. */
+  refused: string | null;
+}
+
+/** How many transfers are looked at; each has a statement to read. */
+const maxListed = 50;
+
+/** The transfers of a source that wait here, as the source is trusted now. */
+export async function waitingOf(name: string, store: OpenStore): Promise<WaitingOfSource[]> {
+  const found = (await store.records.transfers.waiting(1000)).filter(
+    ({ source, unsigned }) => source === name && unsigned === 0,
+  );
+  const waiting: WaitingOfSource[] = [];
+  for (const transfer of found.slice(0, maxListed)) {
+    const { id, sequence } = transfer;
+    waiting.push({ id, sequence, refused: (await whyRefused(transfer, store)) ?? null });
+  }
+  return waiting;
+}
+
+async function whyRefused(transfer: ReceivedTransfer, store: OpenStore): Promise<string | undefined> {
+  const { records, now } = store;
+  const bytes = await withBlobs(store, ({ blobs }) => wholeOf(blobs, transfer.statement));
+  if (bytes === undefined) return 'Its statement is missing.';
+  const { signers } = signaturesOn(bytes, transfer, await records.transferSources.find(transfer.source));
+  const { site, labels } = await lettingIn(store);
+  try {
+    const waiting = { id: transfer.id, statement: readStatement(bytes), signers, site, labels };
+    await trustedSourceOf(records, waiting, timestamp(now()));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** The same for people; nothing if none waits. */
+export const textOfWaiting = (waiting: readonly WaitingOfSource[]): string[] =>
+  waiting.map(({ id, sequence, refused }) => {
+    const called = `Transfer ${shortId(id)}, number ${String(sequence)}, waits here`;
+    return refused === null
+      ? `${called} and can still be accepted.`
+      : `${called} and cannot be accepted: ${visible(refused)}`;
+  });

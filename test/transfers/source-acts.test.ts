@@ -1,0 +1,244 @@
+// Changes to a source, and whatever undoes something, against everything that can happen between.
+
+import t from 'tap';
+
+import { restore } from '#acts/appliance.ts';
+import { openStore } from '#data/store.ts';
+import { readContent, writeContent } from '#test/fixtures/contents.ts';
+import { site } from './sites.ts';
+import { contentOf } from './example.ts';
+import { offered, snapOf } from '#test/fixtures/online-store.ts';
+import { first, rotateCommand, second, sent, thief, third, trustCommand } from './two-of-three.ts';
+
+t.setTimeout(600_000);
+
+type Here = Awaited<ReturnType<typeof site>>;
+
+const sourceOf = async (here: Here) => (await here.done('site show')).sources[0];
+const keysOf = async (here: Here): Promise<string[]> => (await sourceOf(here)).keys;
+
+async function accept(here: Here, { part, id }: { part: string; id: string }): Promise<void> {
+  await here.done(`transfer receive ${part}`);
+  await here.done(`transfer accept ${id} --yes`);
+}
+
+t.test('one signature does not rotate a source of which two keys sign, whatever the new threshold is', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  const before = await sourceOf(here);
+  const refused = { code: 1, err: /signed by 1 of the keys of 'depot' that this site believes, and it asks for 2/ };
+  t.match(await here.larder(rotateCommand(t, { keys: [thief], threshold: 1, by: [first] })), refused);
+  t.match(await here.larder(rotateCommand(t, { keys: [thief], threshold: 1, by: [first, thief] })), refused);
+  t.same(await sourceOf(here), before, 'keys and threshold are unchanged');
+  t.match(await here.larder(rotateCommand(t, { keys: [third], threshold: 1, by: [first, second] })), { code: 0 });
+  t.same(await keysOf(here), [third.publicKey]);
+});
+
+t.test(
+  'two different rotations with one number prove that a key was copied, and nothing is accepted until people settle it',
+  async (t) => {
+    const here = await site(t, 'site-a');
+    await here.done(trustCommand(t));
+    await here.done(rotateCommand(t, { keys: [thief], by: [first, second] }));
+    const waiting = await sent(t, { sequence: 1, by: [thief] });
+    await here.done(`transfer receive ${waiting.part}`);
+    const unproved = rotateCommand(t, { keys: [third], by: [first, thief] });
+    t.match(
+      await here.larder(unproved),
+      { code: 1, err: /rotation 1 of 'depot', and 1 is known already/ },
+      'too few have signed it',
+    );
+    t.notMatch((await here.larder('doctor')).out, /was copied/);
+
+    const real = rotateCommand(t, { keys: [third], by: [first, second] });
+    t.match(await here.larder(real), {
+      code: 1,
+      err: /prove that a key of 'depot' was copied.*'larder site distrust depot'/,
+    });
+    t.match(await here.larder('doctor'), {
+      code: 1,
+      out: /prove that a key of 'depot' was copied.*site distrust depot/s,
+    });
+    t.match(await here.larder(`transfer accept ${waiting.id} --yes`), {
+      code: 1,
+      err: /prove that a key of 'depot' was copied/,
+    });
+    t.match(await here.larder(`transfer preview ${waiting.id}`), { code: 1, out: /prove that a key/ });
+    const next = rotateCommand(t, { rotation: 2, keys: [second], by: [thief] });
+    t.match(await here.larder(next), { code: 1, err: /prove that a key/ }, 'and neither side rotates it further');
+    t.match(await here.larder(real), { code: 1, err: /prove that a key/ }, 'the same again says the same');
+
+    const settled = await here.larder(trustCommand(t, { keys: [third], threshold: 1 }));
+    t.match(settled, { code: 0, out: /number 1, waits here and cannot be accepted: It was signed by 0 of the keys/ });
+    t.notMatch((await here.larder('doctor')).out, /was copied/);
+    await here.done(`transfer discard ${waiting.id}`);
+    await accept(here, await sent(t, { sequence: 2, by: [third] }));
+  },
+);
+
+t.test('a transfer with a number that is known is refused, and so is every lower one', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  const [one, same] = [await sent(t, { sequence: 5 }), await sent(t, { sequence: 5, revisions: [1, 2] })];
+  await here.done(`transfer receive ${one.part}`);
+  await here.done(`transfer receive ${same.part}`);
+  await here.done(`transfer accept ${one.id} --yes`);
+  const refused = { code: 1, err: /It is number 5 of 'depot', and number 5 was let in already/ };
+  t.match(await here.larder(`transfer accept ${same.id} --yes`), refused);
+  t.match(await here.larder(`transfer receive ${same.part}`), refused);
+  t.match(await here.larder(`transfer preview ${same.id}`), { code: 1, out: /number 5 was let in already/ });
+  t.match(await here.larder(`transfer receive ${(await sent(t, { sequence: 4 })).part}`), {
+    code: 1,
+    err: /number 4 of/,
+  });
+});
+
+t.test('a very high number is shown before it is accepted, and the floor that it leaves can be reset', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  await accept(here, await sent(t, { sequence: 7 }));
+  const high = await sent(t, { sequence: Number.MAX_SAFE_INTEGER, revisions: [1, 2] });
+  await here.done(`transfer receive ${high.part}`);
+  t.match(
+    (await here.larder(`transfer preview ${high.id}`)).out,
+    /number 9007199254740991 is far above the last accepted one, 7/,
+  );
+  await here.done(`transfer accept ${high.id} --yes`);
+  const next = await sent(t, { sequence: 8, revisions: [1, 2, 3] });
+  t.match(await here.larder(`transfer receive ${next.part}`), {
+    code: 1,
+    err: /number 9007199254740991 was let in already/,
+  });
+  t.match(await here.larder('site reset-floor depot --yes'), { code: 2 });
+  t.match(await here.larder('site reset-floor depot --to 7'), { code: 2 }, 'it asks first');
+  t.match(await here.larder('site reset-floor other --to 7 --yes'), { code: 1, err: /does not believe 'other'/ });
+  t.match(await here.done('site reset-floor depot --to 7 --yes'), { floor: 7 });
+  t.match(await here.larder('site reset-floor depot --to 8 --yes'), { code: 1, err: /is 7; name a lower one/ });
+  await here.done('site distrust depot --yes');
+  await here.done(trustCommand(t));
+  t.equal((await sourceOf(here)).floor, 7, 'a source that is trusted again has the floor that was set');
+  t.match(await here.larder(`transfer receive ${(await sent(t, { sequence: 7, revisions: [9] })).part}`), { code: 1 });
+  await accept(here, next);
+  t.match(
+    await here.larder(`transfer receive ${high.part}`),
+    { out: /was let in already/ },
+    'what was accepted is not accepted twice',
+  );
+  t.match(
+    (await here.done('audit list')).entries.map(({ action }: { action: string }) => action),
+    /reset_floor/,
+  );
+});
+
+t.test('a transfer that waits while the store is restored is not accepted before its floor is settled', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  const waiting = await sent(t, { sequence: 1 });
+  await here.done(`transfer receive ${waiting.part}`);
+  const store = await openStore({ directory: here.data });
+  await store.acts.do(restore, { actor: 'cli:ada' }, { gone: [] });
+  await store.close();
+  t.match(await here.larder(`transfer accept ${waiting.id} --yes`), {
+    code: 1,
+    err: /put back to an earlier state.*--floor-lost/s,
+  });
+  await here.done(`transfer receive ${waiting.part} --floor-lost`);
+  await here.done(`transfer accept ${waiting.id} --yes`);
+});
+
+t.test('a source that is changed lists the transfers of it that wait, and of no other source', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  await here.done(trustCommand(t, { site: 'other', keys: [thief], threshold: 1 }));
+  const mine = await sent(t, { sequence: 3 });
+  await here.done(`transfer receive ${mine.part}`);
+  await here.done(`transfer receive ${(await sent(t, { sequence: 1, source: 'other', by: [thief] })).part}`);
+  const [good, bad] = [
+    { id: mine.id, refused: null },
+    { id: mine.id, refused: /signed by 2 of the keys.*asks for 3/ },
+  ];
+  t.match((await here.done(trustCommand(t))).waiting, [good]);
+  t.match((await here.done(`${trustCommand(t)} --threshold 3`)).waiting, [bad]);
+  t.match(
+    (await here.done(`${trustCommand(t)} --packages charm/*`)).waiting,
+    [good],
+    'its preview names packages out of scope',
+  );
+  const rotated = await here.done(rotateCommand(t, { keys: [third], by: [first, second] }));
+  t.match(rotated.waiting, [{ id: mine.id, refused: /signed by 0 of the keys/ }]);
+  const ended = await here.done('site distrust depot --yes');
+  t.match(ended.waiting, [{ id: mine.id, refused: /does not trust 'depot' any more/ }]);
+  t.equal(ended.waiting.length, 1);
+});
+
+t.test('after distrust the preview says that the source is not trusted, once, and what it would change', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  const waiting = await sent(t, { sequence: 1 });
+  await here.done(`transfer receive ${waiting.part}`);
+  await here.done('site distrust depot --yes');
+  const preview = await here.json(`transfer preview ${waiting.id}`);
+  t.match(preview.problems, [{ package: 'number 1 of depot', why: /does not trust 'depot' any more/ }]);
+  t.equal(preview.problems.length, 1);
+  t.ok(preview.lines.length > 0);
+  t.match(
+    (await here.larder(`transfer preview ${waiting.id}`)).out,
+    /^ {2}number 1 of depot: This site does not trust/m,
+  );
+});
+
+t.test(
+  'a transfer is withdrawn only while nothing later stands on it, also if the same revision was released again',
+  async (t) => {
+    const between: Record<string, (here: Here) => Promise<unknown>> = {
+      'the same revision was released again': (here) => here.done('release snap/hello-on 1 stable'),
+      'another revision was released': async (here) => {
+        await accept(here, await sent(t, { sequence: 2, revisions: [1, 2] }));
+      },
+      'the channel was emptied': (here) => here.done('close snap/hello-on stable'),
+      'the release was accepted again': async (here) => {
+        await here.done('close snap/hello-on stable');
+        await accept(here, await sent(t, { sequence: 3 }));
+      },
+    };
+    for (const [what, happen] of Object.entries(between)) {
+      const here = await site(t, 'site-a');
+      await here.done(trustCommand(t));
+      const transfer = await sent(t, { sequence: 1 });
+      await accept(here, transfer);
+      await happen(here);
+      const held = (await here.done('package show snap/hello-on')) as object;
+      const refused = { code: 1, err: /hello-on latest\/stable was changed after the transfer/ };
+      t.match(await here.larder(`transfer withdraw ${transfer.id} --yes`), refused, what);
+      t.same(await here.done('package show snap/hello-on'), held, `${what}: nothing was changed`);
+    }
+    const here = await site(t, 'site-a');
+    await here.done(trustCommand(t));
+    const transfer = await sent(t, { sequence: 1 });
+    await accept(here, transfer);
+    await here.done('site distrust depot --yes');
+    t.match(
+      await here.done(`transfer withdraw ${transfer.id} --yes`),
+      { channels: ['latest/stable'] },
+      'also of a source that is trusted no more',
+    );
+    t.match(await here.larder(`transfer withdraw ${transfer.id} --yes`), { code: 1, err: /was withdrawn already/ });
+    await here.done(trustCommand(t));
+    t.match(await here.larder(`transfer receive ${transfer.part}`), { out: /was let in already, and withdrawn/ });
+  },
+);
+
+t.test('content that is damaged here is taken from the transfer that holds it', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  await accept(here, await sent(t, { sequence: 1 }));
+  const { 'sha3-384': sha3 } = contentOf(snapOf(offered('hello-on', 1)));
+  const intact = readContent(here.data, sha3);
+  const damaged = Buffer.from(intact);
+  damaged[100]! ^= 1;
+  writeContent(here.data, sha3, damaged);
+  const again = await sent(t, { sequence: 2, revisions: [1, 2] });
+  await here.done(`transfer receive ${again.part}`);
+  t.ok(readContent(here.data, sha3).equals(intact), 'the intact copy was taken');
+  t.match(await here.larder('verify'), { code: 0 });
+});

@@ -1,0 +1,70 @@
+// A source with three keys of which two sign, and files with what it says of itself: identities, rotations, transfers.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { TransferPackage } from '#api/wire.ts';
+import { folder } from '#test/cli/process.ts';
+import { offered, snapOf } from '#test/fixtures/online-store.ts';
+import { enveloped } from '#transfers/form/envelopes.ts';
+import { signaturesOf, signed, together, type SigningSeed } from '#transfers/form/signatures.ts';
+import { idOf } from '#transfers/form/statement.ts';
+import { fingerprintOf } from '#transfers/site.ts';
+import { example, goodNow, helloWith, seedOf, written } from './example.ts';
+
+type Test = Parameters<typeof folder>[0];
+
+export const [first, second, third] = [seedOf(1), seedOf(2), seedOf(3)];
+export const thief = seedOf(4);
+
+/** The command that trusts a source with these keys, by their fingerprints. */
+export function trustCommand(t: Test, { site = 'depot', keys = [first, second, third], threshold = 2 } = {}): string {
+  const file = join(folder(t), `${site}.json`);
+  const publicKeys = keys.map((one) => one.publicKey);
+  writeFileSync(file, JSON.stringify({ format: 1, site, keys: publicKeys, threshold }));
+  return `site trust ${file} ${fingerprintOf(publicKeys)
+    .map((one) => `--fingerprint ${one}`)
+    .join(' ')}`;
+}
+
+/** The command that takes the statement of a rotation which these keys have signed. */
+export function rotateCommand(
+  t: Test,
+  {
+    rotation = 1,
+    keys,
+    threshold = 1,
+    by,
+  }: { rotation?: number; keys: SigningSeed[]; threshold?: number; by: SigningSeed[] },
+): string {
+  const file = join(folder(t), 'rotated.json');
+  const said = { format: 1, site: 'depot', rotation, keys: keys.map((one) => one.publicKey), threshold };
+  const type = 'application/vnd.larder.rotation.v1+json';
+  const [statement, ...others] = by.map((seed) => JSON.parse(enveloped(said, type, seed)) as { signatures: object[] });
+  const signatures = [statement, ...others].flatMap((one) => one?.signatures ?? []);
+  writeFileSync(file, JSON.stringify({ ...statement, signatures }));
+  return `site trust ${file}`;
+}
+
+/** A transfer of the source with a snap in so many revisions, the newest in stable; its file, and its id. */
+export async function sent(
+  t: Test,
+  {
+    sequence,
+    revisions = [1],
+    by = [first, second],
+    more = {},
+    source = 'depot',
+  }: { sequence: number; revisions?: number[]; by?: SigningSeed[]; more?: Partial<TransferPackage>; source?: string },
+): Promise<{ part: string; id: string }> {
+  const files = revisions.map((one) => snapOf(offered('hello-on', one)));
+  const hello = helloWith(files);
+  const newest = revisions.at(-1) ?? 1;
+  const numbered = hello.revisions.map((one, at) => ({ ...one, revision: revisions[at] ?? 1 }));
+  const channel = { channel: 'latest/stable', slot: 'amd64', architecture: 'amd64' as const, revision: newest };
+  const channels = [{ ...channel, 'released-at': new Date().toISOString() }];
+  const said = { ...hello, name: 'hello-on', id: 'h'.repeat(32), revisions: numbered, channels, ...more };
+  const transfer = example(files, { source, ...goodNow(), sequence, packages: [said] });
+  const lists = by.map((one) => (JSON.parse(signed(transfer.bytes, one).toString()) as { signatures: [] }).signatures);
+  const [part = ''] = await written({ ...transfer, signatures: signaturesOf(together(lists)) }, folder(t));
+  return { part, id: idOf(transfer.bytes) };
+}

@@ -250,7 +250,11 @@ t.test('doctor says when nothing has come for as long as something should', asyn
   t.teardown(store.close);
   const look = async (later: number) => {
     const now = () => new Date(Date.now() + later * 24 * 60 * 60 * 1000);
-    const patient = { config: () => store.config, store: async () => ({ ...store, now }) } as unknown as Patient;
+    const patient = {
+      data: here.data,
+      config: () => store.config,
+      store: async () => ({ ...store, now }),
+    } as unknown as Patient;
     return transfers.look(patient);
   };
   t.match(await look(29), { level: 'well' });

@@ -1,12 +1,8 @@
 // Installs what package-lock.json asks for when it is not there yet, so that `npm start` and `npm test` work at once in
 // a fresh checkout. It runs before anything is installed, on whatever Node the system has (18 or later), hence plain
 // JavaScript; everything after it runs on node_modules/.bin/node, the very runtime that is packed into the executable.
-//
-//   node packaging/install.mjs          the dependencies
-//   node packaging/install.mjs --tests  and tap's test class with the plugins that .taprc names
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,7 +16,6 @@ if (!installed()) {
 if (!existsSync(node)) {
   stop('node_modules has no Node runtime. Larder is built on Linux, x64 or arm64, with the optional dependencies.');
 }
-if (process.argv.includes('--tests')) buildTestClass();
 
 /** npm records what it has put in place; a package that is locked but not there must be one for other systems. */
 function installed() {
@@ -47,22 +42,6 @@ function npmCi() {
   const { status, error } = npm ? spawnSync(runtime, [npm, ...arguments_], run) : spawnSync('npm', arguments_, run);
   if (error) stop(`npm cannot be started: ${error.message}`);
   if (status !== 0) stop('the dependencies could not be installed; what npm says above tells why.');
-}
-
-/** Needed after each `npm ci`: tap's own package holds the test class, put together from plugins. */
-function buildTestClass() {
-  const stamp = join(root, 'node_modules/.larder-test-class');
-  const settings = createHash('sha256')
-    .update(readFileSync(join(root, '.taprc')))
-    .digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === settings) return;
-  console.error('larder: building the test class (tap build) …');
-  const { status } = spawnSync(node, [join(root, 'node_modules/.bin/tap'), 'build'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
-  if (status !== 0) stop('the test class could not be built (tap build).');
-  writeFileSync(stamp, settings);
 }
 
 function stop(sentence) {

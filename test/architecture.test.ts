@@ -1,12 +1,12 @@
 // A smoke alarm, not a fence: who may import whom, read off the import lines. .dependency-cruiser.cjs looks closer.
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize, dirname } from 'node:path';
 
-import { load } from 'js-yaml';
 import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
-import { filesOf } from '#test/fixtures/together.ts';
+import { importsOf, readImportGraph } from '#test/runner/import-graph.ts';
+import { allTestFiles, lanes, selectFiles } from '#test/runner/lanes.ts';
 
 const arrow = [
   'domain',
@@ -136,22 +136,37 @@ t.test('every act is listed, under a name of its own', async (t) => {
   );
 });
 
-t.test(
-  'every file of tests runs once: alone, in one suite, or with those that need a browser or servers of others',
-  (t) => {
-    const root = join(import.meta.dirname, '..');
-    const { include, exclude } = load(readFileSync(join(root, '.taprc'), 'utf8')) as Record<string, string[]>;
-    const run = globSync(include!, { cwd: root, exclude: exclude! });
-    const filesIn = (suite: string): string[] => {
-      const patterns = [...readFileSync(join(root, suite), 'utf8').matchAll(/'([^']+\.test\.ts)'/g)];
-      return filesOf(...patterns.map(([, pattern = '']) => pattern)).map((file) => `test/${file}`);
-    };
-    const inSuites = run.filter((file) => file.startsWith('test/suites/')).flatMap(filesIn);
-    const withServers = filesIn('test/servers.ts');
-    t.ok(withServers.length > 0);
-    const alone = run.filter((file) => !file.startsWith('test/suites/'));
-    t.ok(inSuites.length > alone.length);
-    t.strictSame([...alone, ...inSuites, ...withServers].sort(), globSync('test/**/*.test.ts', { cwd: root }).sort());
-    t.end();
-  },
+t.test('every file of tests is in one lane, which its name says', (t) => {
+  const all = allTestFiles();
+  t.ok(all.length > 400);
+  const suffixes = new Set(all.map((file) => /(?:\.([^./]+))?\.test\.ts$/.exec(file)?.[1] ?? 'tests'));
+  t.same([...suffixes].sort(), [...lanes].sort(), 'a suffix that no lane has would run nowhere');
+  t.strictSame(lanes.flatMap((lane) => selectFiles(lane, [])).sort(), all);
+  t.end();
+});
+
+/** What every Debian has; the tests of `npm test` may start these, and Node. */
+const basic =
+  /^(?:\/usr\/bin\/|\/bin\/|\/usr\/sbin\/)?(?:env|sh|bash|tar|mkfifo|mount|umount|sha256sum|unshare|prlimit|test|kill|cat|true)$/;
+/** They start a program only if LARDER_RECORDS, LARDER_BLOBS or LARDER_JUDGE asks for it. */
+const onRequest = ['fixtures/postgres', 'fixtures/swift', 'fixtures/contents', 'assertions/judge'].map(
+  (name) => `test/${name}.ts`,
 );
+
+t.test('no file of npm test needs a program of others', (t) => {
+  const graph = readImportGraph();
+  const follows = (path: string): boolean => path.startsWith('test/') && !onRequest.includes(path);
+  const call =
+    /\b(?:spawn|spawnSync|execFile|execFileSync|execSync|run(?=\(\s*'[^']*',\s*\[))\(\s*['"`]([^'"`$ ]+)['"`]/g;
+  // This file names the programs.
+  const tested = selectFiles('tests', []).filter((file) => !file.endsWith('architecture.test.ts'));
+  const wrong = tested.flatMap((file) =>
+    [...importsOf(graph, file, follows)].filter(follows).flatMap((path) => {
+      if (path === 'test/fixtures/programs.ts') return [`${file} asks whether a program is installed`];
+      const started = Array.from(graph.get(path)?.text.matchAll(call) ?? [], ([, program = '']) => program);
+      return started.filter((program) => !basic.test(program)).map((program) => `${file} by ${path}: ${program}`);
+    }),
+  );
+  t.same(wrong, [], 'name it x.tools.test.ts or x.servers.test.ts, or split it');
+  t.end();
+});

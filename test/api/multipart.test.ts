@@ -1,3 +1,4 @@
+// Own process: it watches the memory of the process.
 import fc from 'fast-check';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -102,6 +102,10 @@ export function buildJudge(): (text: string, ...flags: string[]) => Judgement {
   };
 }
 
+/** The judge for tests that run without one too: test/assertions/judged-elsewhere.tools.test.ts runs them with LARDER_JUDGE=snapd. */
+export const requestedJudge = (): ReturnType<typeof buildJudge> | undefined =>
+  process.env['LARDER_JUDGE'] === 'snapd' ? buildJudge() : undefined;
+
 const run = promisify(execFile);
 
 /** Builds a client of stores, snapd's own or the one whose clock is behind; it takes the address of a store and what its folder says. */

@@ -268,8 +268,9 @@ t.test('what keeps a restore from its work is said with the file and what to do'
   t.notOk(existsSync(data));
   const restored = await larder(`restore ${file} --data ${data} --keys ${keys}`);
   t.match(restored, { code: 0 });
+  const typed = data.includes(' ') ? `"${data}"` : data;
   t.match(
     restored.out,
-    `'larder serve --data ${data}' serves it. 'larder admin-macaroon --data ${data}' makes a credential`,
+    `'larder serve --data ${typed}' serves it. 'larder admin-macaroon --data ${typed}' makes a credential`,
   );
 });

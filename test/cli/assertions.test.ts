@@ -6,13 +6,12 @@ import t, { type Test } from 'tap';
 
 import { parseStream } from '#assertions/assertion.ts';
 import { signAssertion } from '#assertions/signer.ts';
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { requestedJudge } from '#test/assertions/judge.ts';
 import { vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
 import { newBrandStore, several, type BrandStore } from './brand-store.ts';
 
 t.setTimeout(600_000);
-const missing = snapdMissing();
-const judge = missing.length === 0 ? buildJudge() : undefined;
+const judge = requestedJudge();
 
 /** Whether a device that trusts the vectors' root would take this with `snap ack`. */
 function ack(t: Test, { files }: BrandStore, text: string, wanted = true): void {

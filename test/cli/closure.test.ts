@@ -132,10 +132,10 @@ t.test('doctor holds what is served against what devices were given to trust', a
   const at = (host: string) => (text: string) =>
     servingSnaps(text)
       .replace('base_url = "http://127.0.0.1:8080"', `base_url = "https://${host}:${port}"`)
-      .replace('127.0.0.1:0', `127.0.0.1:${port}`);
+      .replace('127.0.0.1:0', `0.0.0.0:${port}`);
   // Certificates are held against the clock of the computer.
   const present = new Date();
-  const store = await startStore(t, at('localhost'), present);
+  const store = await startStore(t, at('127.0.0.1'), present);
   const says = () => doctorSays(store, 'Device trust');
   t.match(await says(), { level: 'well', says: /is trusted by the authority that 'larder device snippet' prints/ });
 
@@ -148,9 +148,9 @@ t.test('doctor holds what is served against what devices were given to trust', a
 
   const settings = join(store.directory, 'larder.toml');
   const text = readFileSync(settings, 'utf8');
-  writeFileSync(settings, text.replace('https://localhost:', 'https://127.0.0.1:'));
+  writeFileSync(settings, text.replace('https://127.0.0.1:', 'https://127.0.0.2:'));
   t.match(await says(), { level: 'wrong', says: /the certificate is for another name/ });
-  writeFileSync(settings, text.replace('https://localhost:', 'https://nobody.invalid:'));
+  writeFileSync(settings, text.replace('https://127.0.0.1:', 'https://nobody.invalid:'));
   t.match(await says(), { level: 'not looked at', says: /nobody\.invalid.* cannot be reached/ });
 });
 

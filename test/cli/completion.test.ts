@@ -1,6 +1,6 @@
 // larder completion
 import t from 'tap';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -36,14 +36,6 @@ t.test('every command is in the completion of fish and in the manual page', asyn
   for (const name of names) {
     for (const word of name.split(' ')) t.match(fish, new RegExp(`-a ${word}\\b`));
     t.ok(man.includes(`\n.SS ${name.replaceAll('-', '\\-')}\n`), name);
-  }
-  if (spawnSync('man', ['--version']).status === 0) {
-    const file = join(t.testdir(), 'larder.1');
-    writeFileSync(file, man);
-    t.equal(
-      spawnSync('man', ['--warnings', '-l', file], { env: { ...process.env, PAGER: 'cat' } }).stderr.toString(),
-      '',
-    );
   }
   t.match(await larder('completion tcsh'), { code: 2, err: /one of bash, zsh, fish, man/ });
 });

@@ -1,5 +1,7 @@
 // Runs larder within the test's own process.
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+
 import type { Group } from '#cli/frame/command.ts';
 import { run } from '#cli/frame/run.ts';
 import { groups as everyGroup } from '#cli/index.ts';
@@ -36,10 +38,12 @@ export async function larder(
   return { code, ...outcome };
 }
 
-/** Splits a line like a shell: at spaces, except within single or double quotes. */
+/** The path of the checkout, which may contain spaces; tests write it into command lines as it is. */
+const checkout = join(import.meta.dirname, '../..');
+const inItsPlace = '\0';
+
+/** Splits a line like a shell: at spaces, except within single or double quotes, and within the path of the checkout. */
 export function words(line: string): string[] {
-  const found = [...line.matchAll(/(?:'([^']*)'|"([^"]*)"|([^\s'"]+))+/g)].map(([word]) =>
-    word.replace(/(['"])(.*?)\1/g, '$2'),
-  );
-  return found;
+  const found = line.replaceAll(checkout, inItsPlace).matchAll(/(?:'([^']*)'|"([^"]*)"|([^\s'"]+))+/g);
+  return Array.from(found, ([word]) => word.replace(/(['"])(.*?)\1/g, '$2').replaceAll(inItsPlace, checkout));
 }

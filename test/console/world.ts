@@ -1,5 +1,4 @@
 // A store with its console, and people who look at it: what a browser does without a script, it does here by `fetch`.
-import '#test/fixtures/cheap-passwords.ts';
 import { startIdentity, password, type IdentityStore } from '#test/identity/world.ts';
 
 type Test = Parameters<typeof startIdentity>[0];

@@ -7,6 +7,7 @@ import { sitePasswords } from '#identity/identity.ts';
 import { setUpDigest, totpPurpose } from '#identity/logins.ts';
 import { newTotpSecret } from '#identity/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
+import { useCheapPasswords } from '#test/fixtures/cheap-passwords.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 
@@ -25,7 +26,13 @@ export interface IdentityStore extends TestAppliance {
 }
 
 /** A store that is reached under its own base URL, as outside of tests; ada has a password. */
-export async function startIdentity(
+export function startIdentity(t: Test, configure?: (text: string) => string, moment?: Date): Promise<IdentityStore> {
+  useCheapPasswords();
+  return startWithRealPasswords(t, configure, moment);
+}
+
+/** The same for a store that other processes serve too: they do not know cheap passwords. */
+export async function startWithRealPasswords(
   t: Test,
   configure: (text: string) => string = (text) => text,
   moment?: Date,

@@ -7,11 +7,10 @@ import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { clockWhenOld } from '#test/fixtures/contents.ts';
 import { deltaWork, noise, offeringDeltas, snapOf } from '#test/fixtures/deltas.ts';
-import { pack, withoutSquashfsTools } from '#test/review/packed.ts';
+import { pack } from '#test/review/packed.ts';
 import { readFileSync } from 'node:fs';
 import { larder } from '../cli/world.ts';
 
-const needs = { skip: withoutSquashfsTools };
 t.setTimeout(600_000);
 
 type Test = Parameters<typeof startStore>[0] & Parameters<typeof snapOf>[0];
@@ -39,7 +38,7 @@ async function withSnap(t: Test, revisions: number, options: Parameters<typeof d
   return { store, ada, id, contents, push, release, tried, ...work };
 }
 
-t.test('from the last three of a channel to the one it holds, and no others', needs, async (t) => {
+t.test('from the last three of a channel to the one it holds, and no others', async (t) => {
   const { store, release, tried, run, records } = await withSnap(t, 6);
   t.same(await run(), {}, 'nothing is released');
   for (const revision of [1, 2, 3, 4, 5]) await release(revision);
@@ -55,7 +54,7 @@ t.test('from the last three of a channel to the one it holds, and no others', ne
   t.match(await records.deltas.counted(), { made: 6, refused: 0, failed: 0 });
 });
 
-t.test('what is larger than 60 % of the file is not kept, nor tried again', needs, async (t) => {
+t.test('what is larger than 60 % of the file is not kept, nor tried again', async (t) => {
   const { push, release, tried, run } = await withSnap(t, 1);
   const yaml = "name: hello\nversion: '2'\nsummary: s\ndescription: d\narchitectures: [all]\n";
   await push(readFileSync(pack(t, { 'meta/snap.yaml': yaml, other: noise('quite another', 400_000) })));
@@ -67,7 +66,7 @@ t.test('what is larger than 60 % of the file is not kept, nor tried again', need
   t.same(await run(), {});
 });
 
-t.test('a delta that makes another file is never offered', needs, async (t) => {
+t.test('a delta that makes another file is never offered', async (t) => {
   const { id, release, tried, run, records, blobs } = await withSnap(t, 2, {
     // One byte of what it says is another one.
     maker: (maker) => ({
@@ -89,37 +88,33 @@ t.test('a delta that makes another file is never offered', needs, async (t) => {
   t.equal((await Array.fromAsync(blobs.list())).length, 3, 'what was made lies there until the sweep');
 });
 
-t.test(
-  'they are needed as content, go with their revisions, and leave when they are switched off',
-  needs,
-  async (t) => {
-    const { store, ada, id, release, tried, run, records, blobs, settings } = await withSnap(t, 3);
-    for (const revision of [1, 2, 3]) await release(revision);
-    await run();
-    const { sha3_384 } = (await records.deltas.find(id, 2, 3))!;
-    t.ok(await records.neededContents.has(sha3_384));
-    t.same(await records.neededContents.neededBy(sha3_384, 3), ['snap/hello delta from revision 2 to 3']);
-    /** When everything is old that has come in so far. */
-    const sweep = () => sweepBlobs(records, blobs, clockWhenOld(store)).run();
-    store.clock.advance(days(2));
-    t.same(await sweep(), { swept: 0 });
+t.test('they are needed as content, go with their revisions, and leave when they are switched off', async (t) => {
+  const { store, ada, id, release, tried, run, records, blobs, settings } = await withSnap(t, 3);
+  for (const revision of [1, 2, 3]) await release(revision);
+  await run();
+  const { sha3_384 } = (await records.deltas.find(id, 2, 3))!;
+  t.ok(await records.neededContents.has(sha3_384));
+  t.same(await records.neededContents.neededBy(sha3_384, 3), ['snap/hello delta from revision 2 to 3']);
+  /** When everything is old that has come in so far. */
+  const sweep = () => sweepBlobs(records, blobs, clockWhenOld(store)).run();
+  store.clock.advance(days(2));
+  t.same(await sweep(), { swept: 0 });
 
-    await larder(`revision delete snap/hello --keep 2 --yes --data ${store.directory}`);
-    t.same(await tried(), ['2 to 3'], 'of a revision that is gone');
-    store.clock.advance(days(2));
-    t.same(await sweep(), { swept: 2 }, 'its file, and what was made of it');
-    settings.deltas = false;
-    t.same(await run(), { removed: 1 });
-    t.equal(await blobs.stat(sha3_384), undefined);
-    settings.deltas = true;
-    t.same(await run(), { made: 1 }, 'switched on again');
-    await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 2 }]);
-    t.same(await run(), { made: 1 }, 'a channel goes back');
-    t.same(await tried(), ['3 to 2']);
-  },
-);
+  await larder(`revision delete snap/hello --keep 2 --yes --data ${store.directory}`);
+  t.same(await tried(), ['2 to 3'], 'of a revision that is gone');
+  store.clock.advance(days(2));
+  t.same(await sweep(), { swept: 2 }, 'its file, and what was made of it');
+  settings.deltas = false;
+  t.same(await run(), { removed: 1 });
+  t.equal(await blobs.stat(sha3_384), undefined);
+  settings.deltas = true;
+  t.same(await run(), { made: 1 }, 'switched on again');
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 2 }]);
+  t.same(await run(), { made: 1 }, 'a channel goes back');
+  t.same(await tried(), ['3 to 2']);
+});
 
-t.test('they take no more of the disk than they may: the oldest releases make room', needs, async (t) => {
+t.test('they take no more of the disk than they may: the oldest releases make room', async (t) => {
   const { store, ada, id, release, tried, run, settings, records } = await withSnap(t, 2);
   await release(1);
   await release(2);
@@ -142,7 +137,7 @@ t.test('they take no more of the disk than they may: the oldest releases make ro
   t.same(await run(), {}, 'without room nothing is tried');
 });
 
-t.test('what devices say to hold is a source too', needs, async (t) => {
+t.test('what devices say to hold is a source too', async (t) => {
   const { store, id, release, tried, run } = await withSnap(t, 6, { remember: true });
   for (const revision of [1, 2, 3, 4, 5, 6]) await release(revision);
   for (const [serial, revision] of [
@@ -159,7 +154,7 @@ t.test('what devices say to hold is a source too', needs, async (t) => {
   t.same(await tried(), ['1 to 6', '3 to 6', '4 to 6', '5 to 6']);
 });
 
-t.test('what was cut off by a stop is made after the next start', needs, async (t) => {
+t.test('what was cut off by a stop is made after the next start', async (t) => {
   const { store, release, tried, run } = await withSnap(t, 3, {
     maker: (maker) => ({
       ...maker,

@@ -13,7 +13,7 @@ import { mediaType, parseAssertion, parseStream, stream } from '#assertions/asse
 import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { requestedJudge } from '#test/assertions/judge.ts';
 import { chain, vectorSigner } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
 import { larder } from '#test/cli/world.ts';
@@ -22,7 +22,7 @@ import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/b
 import { filler } from '#test/fixtures/filler.ts';
 
 t.setTimeout(600_000);
-const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+const judge = requestedJudge();
 const snapId = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
 const digest = 'ab'.repeat(48);
 const wanted = (provenance: string): string =>

@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { stream } from '#assertions/assertion.ts';
-import { buildClient, snapdClientMissing } from '#test/assertions/judge.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
-import { servingSnaps } from '#test/fixtures/devices.ts';
+import { refresh, servingSnaps } from '#test/fixtures/devices.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { assertionsOf, download, offered, rootsFile, snapOf, type Offered } from '#test/fixtures/online-store.ts';
 import { snapPath } from '#test/review/fixtures.ts';
@@ -121,11 +120,11 @@ t.test('a site asks for what it lacks, gets it from a desk that is online, and t
   const receipt = await here.together(`transfer accept ${made.id} --yes`);
   t.equal(receipt.approvals.length, 2);
 
-  await t.test('a device installs it', { skip: snapdClientMissing().length > 0 && 'no snapd here' }, async (t) => {
-    const file = join(stick, 'installed.snap');
-    const { status, result } = await buildClient()(here.store.url, 'install', 'hello-on', 'stable', file);
-    t.match({ status, result }, { status: 0, result: { Name: 'hello-on', Revision: 12 } });
-    t.ok(readFileSync(file).equals(readFileSync(join(fetched, 'hello-on_12.snap'))));
+  await t.test('a device installs it', async (t) => {
+    const [found] = await refresh(here.store, [{ action: 'install', name: 'hello-on', channel: 'stable' }]);
+    t.match(found, { snap: { name: 'hello-on', revision: 12 } });
+    const file = await fetch(found?.snap?.download?.url ?? '');
+    t.ok(Buffer.from(await file.arrayBuffer()).equals(readFileSync(join(fetched, 'hello-on_12.snap'))));
   });
 
   // The next time it tells of that, and gets what is new.

@@ -10,7 +10,7 @@ import { parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { openStore, type Store } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { requestedJudge } from '#test/assertions/judge.ts';
 import { folder, newStore, serve, start } from '#test/cli/process.ts';
 import { contentsOf, halfReceived } from '#test/fixtures/contents.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
@@ -20,7 +20,7 @@ const long = process.env['LARDER_LONG'] === '1';
 /** How many snaps are on the stick, two revisions of each package, and how often the command is killed. */
 const [snaps, kills] = long ? [2000, 40] : [16, 2];
 t.setTimeout(long ? 3_000_000 : 600_000);
-const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+const judge = requestedJudge();
 
 async function world(t: Test) {
   const store = await newStore(t);

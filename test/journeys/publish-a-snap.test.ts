@@ -1,22 +1,11 @@
 // The main job, from an empty host to a key request in an administrator's hand, as each person does a part of it.
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+
+import t from 'tap';
 
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
-
-const missingForJudge =
-  existsSync('/usr/bin/go') && existsSync('/usr/share/gocode/src/github.com/snapcore/snapd/asserts')
-    ? false
-    : 'not installed: golang-go, golang-github-snapcore-snapd-dev';
-
-// The judge with snapd's library is built when it is not there yet, which takes a busy machine minutes.
-t.setTimeout(600_000);
 
 interface Reply {
   status: number;
@@ -170,12 +159,6 @@ t.test('a snap is published on an isolated host, and a key request carried away'
     text,
     new RegExp(`^type: account-key-request\npublic-key-sha3-384: ${keyId}\naccount-id: ${brand}\nname: serial-key\n`),
   );
-  await t.test("snapd's own library accepts the request", { skip: missingForJudge }, async (t) => {
-    const judge = await buildJudge(t);
-    const judged = promisify(execFile)(judge, ['-strict', '-account', brand, '-name', 'serial-key']);
-    judged.child.stdin?.end(text);
-    t.match(JSON.parse((await judged).stdout), { ok: true, 'key-id': keyId });
-  });
 
   // At night it stops in order, and in the morning it is all still there.
   t.equal(await served.stop(), 0);
@@ -186,15 +169,3 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   for (const secret of [credential.trim(), publisher])
     t.notOk((served.log() + again.log()).includes(secret), 'no secret is logged');
 });
-
-/** The verifier that links snapd's library. */
-async function buildJudge(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'larder-judge-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const judge = join(folder, 'akrverify');
-  const cache = join(import.meta.dirname, '../../node_modules/.cache/go-build');
-  await promisify(execFile)('sh', [join(import.meta.dirname, '../akrverify/build.sh'), judge], {
-    env: { PATH: '/usr/bin:/bin', HOME: folder, GOCACHE: cache },
-  });
-  return judge;
-}

@@ -1,26 +1,11 @@
 // The systemd unit of the Debian package, as it stands in the sources.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
 const unit = join(import.meta.dirname, '../../packaging/debian/larder.service');
 const settings = readFileSync(unit, 'utf8').split('\n');
-const analyze = '/usr/bin/systemd-analyze';
-
-t.test(
-  'the unit is exposed to no more than 2.0 of 10',
-  { skip: existsSync(analyze) ? false : 'not installed: systemd' },
-  (t) => {
-    const args = ['security', '--offline=true', '--threshold=20', '--no-pager', unit];
-    const { status, stdout } = spawnSync(analyze, args, { encoding: 'utf8' });
-    t.equal(status, 0);
-    const [line = '', score] = /Overall exposure level for larder\.service: ([\d.]+)/.exec(stdout) ?? [];
-    t.ok(Number(score) <= 2, line);
-    t.end();
-  },
-);
 
 t.test('one of several workers that ends takes no other with it, and a stop is told to the first process', (t) => {
   for (const setting of ['KillMode=mixed', 'OOMPolicy=continue']) t.ok(settings.includes(setting), setting);

@@ -1,4 +1,5 @@
 // Packages that were made to do harm: each is refused or read, with a sentence, quickly and in little memory.
+// Own process: it watches the memory of the process.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,57 +1,19 @@
-// Images made for the tests by Debian's squashfs-tools; nothing but tests starts another program.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, openSync, closeSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// Images for the tests, made without squashfs-tools, and how they are read. mksquashfs.ts makes others.
+import { openSync, closeSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Test } from 'tap';
+
 import { fileSource, type Source } from '#review/squashfs/source.ts';
+import { squashfsImage, type FileTree } from '#test/fixtures/squashfs-image.ts';
 
 /** Whether tests run with the large numbers that take minutes. */
 export const long = process.env['LARDER_LONG'] === '1';
 
-/** What a test says when it cannot run, or false: the value of tap's `skip`. */
-export const withoutSquashfsTools = missing('mksquashfs', '-version', 'squashfs-tools');
-export const withoutXz = missing('xz', '--version', 'xz-utils');
-
-function missing(program: string, argument: string, debianPackage: string): string | false {
-  try {
-    execFileSync(program, [argument], { stdio: 'ignore' });
-    return false;
-  } catch {
-    return `${program} is not installed (Debian: ${debianPackage})`;
-  }
-}
-
-/** Files by path; a symbolic link is `{ link }`. */
-export type Tree = Record<string, string | Uint8Array | { link: string }>;
-
-/** What `snap pack` gives to mksquashfs, for one of its two compressions. */
-export const asSnapPack = (compression: 'xz' | 'lzo') => [
-  '-comp',
-  compression,
-  '-no-fragments',
-  '-all-root',
-  '-no-xattrs',
-];
-
-export function grow(folder: string, tree: Tree): string {
-  for (const [path, content] of Object.entries(tree)) {
-    const place = join(folder, path);
-    mkdirSync(dirname(place), { recursive: true });
-    if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(place, content);
-    else symlinkSync(content.link, place);
-  }
-  return folder;
-}
-
-/** Packs a folder; answers the image's path. */
-export function packFolder(folder: string, options: string[]): string {
-  const image = `${folder}.snap`;
-  execFileSync('mksquashfs', [folder, image, '-noappend', '-no-progress', '-quiet', ...options], { stdio: 'pipe' });
+/** Packs files into an image without mksquashfs, and returns its path. */
+export function pack(t: Test, tree: FileTree): string {
+  const image = join(t.testdir({}), 'tree.snap');
+  writeFileSync(image, squashfsImage(tree));
   return image;
-}
-
-export function pack(t: Test, tree: Tree, options: string[] = asSnapPack('xz')): string {
-  return packFolder(grow(join(t.testdir({}), 'tree'), tree), options);
 }
 
 /** A file as a source that is closed with the test. */

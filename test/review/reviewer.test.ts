@@ -8,7 +8,7 @@ import { startWorker as startFrom, type StartWorker } from '#src/embedded.ts';
 import { createReviewer, type ReviewerOptions } from '#review/reviewer.ts';
 import type { Upload } from '#review/verdict.ts';
 import { expected, snapPath } from './fixtures.ts';
-import { pack, snapYaml, withoutSquashfsTools } from './packed.ts';
+import { pack, snapYaml } from './packed.ts';
 
 const root = join(import.meta.dirname, '../..');
 const startWorker: StartWorker = (options) => startFrom('src/review/worker.ts', options);
@@ -79,7 +79,7 @@ t.test('reviews wait for one another', async (t) => {
   t.equal(starts(), 1);
 });
 
-t.test('the icon comes over whole', { skip: withoutSquashfsTools }, async (t) => {
+t.test('the icon comes over whole', async (t) => {
   const { review } = reviewer(t);
   const drawing = `<svg>${'x'.repeat(299_000)}</svg>`;
   const path = pack(t, { 'meta/snap.yaml': snapYaml('drawn'), 'meta/gui/icon.svg': drawing });
@@ -110,7 +110,7 @@ t.test('an upload that takes too much memory is rejected, and the next one gets 
   t.equal(starts(), 2);
 });
 
-t.test('a meta/snap.yaml made to fill the memory is rejected', { skip: withoutSquashfsTools }, async (t) => {
+t.test('a meta/snap.yaml made to fill the memory is rejected', async (t) => {
   const { review } = reviewer(t);
   for (const [at, yaml] of [
     `name: x\na: [${':,'.repeat(400_000)}]`,

@@ -1,16 +1,16 @@
 // What official tools left in a folder is gathered where there is no store, and comes in at a site as what it is.
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync, symlinkSync, writeFileSync, mkdirSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import t, { type Test } from 'tap';
+import t from 'tap';
 
-import { commandsOn, folder } from '#test/cli/process.ts';
+import { folder } from '#test/cli/process.ts';
 import { tar } from '#test/fixtures/archives.ts';
-import { charmAnswers, copyImage, fetchedCharm, secret, snapInfo, writeCharm } from '#test/fixtures/fetched.ts';
+import { charmAnswers, fetchedCharm, snapInfo } from '#test/fixtures/fetched.ts';
 import { assertionsOf, download, offered } from '#test/fixtures/online-store.ts';
+import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 import { made, timestamp } from '#test/assertions/world.ts';
 import { trustSource } from '#acts/sites.ts';
 import type { TransferPackage, TransferStatement } from '#api/wire.ts';
@@ -18,78 +18,9 @@ import { stream } from '#assertions/assertion.ts';
 import { openStore } from '#data/store.ts';
 import { openPart } from '#transfers/form/read.ts';
 import { example, seedOf, written } from './example.ts';
-import { site } from './sites.ts';
+import { collector, believing } from './gather-world.ts';
 
 t.setTimeout(600_000);
-
-const skopeo =
-  spawnSync('skopeo', ['--version']).status === 0 ? false : 'skopeo is not installed (Debian: apt install skopeo)';
-
-/** A collector, whose commands must not fail. */
-async function collector(t: Test, name = 'desk') {
-  const commands = commandsOn(join(folder(t), 'collector'));
-  const done = async (line: string) => {
-    const { code, out, err } = await commands.larder(`${line} --json`);
-    if (code !== 0) throw new Error(`${line}: ${err || out}`);
-    return JSON.parse(out);
-  };
-  const made = await done(`site init ${name} --collector`);
-  return { ...commands, done, fingerprint: made.fingerprints[0] as string };
-}
-
-/** A site that believes the collector. */
-async function believing(t: Test, desk: Awaited<ReturnType<typeof collector>>, stick: string) {
-  const here = await site(t, 'site-a');
-  await desk.done(`site show --export ${stick}/desk.json`);
-  await here.done(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
-  return here;
-}
-
-t.test(
-  'snaps, charms, files and images of a folder come in at a site, and no credential does',
-  { skip: skopeo },
-  async (t) => {
-    const [fetched, stick, scratch] = [folder(t), folder(t), folder(t)];
-    const hello = offered('hello-on', 12);
-    await download(fetched, hello);
-    writeFileSync(join(fetched, 'hello.info'), JSON.stringify(snapInfo(hello, 'candidate')));
-    await download(fetched, offered('other-on', 3));
-    mkdirSync(join(fetched, 'images'));
-    const layout = await copyImage(join(scratch, 'one'), `oci:${join(fetched, 'images/one')}:v1`);
-    const plain = await copyImage(join(scratch, 'two'), `dir:${join(fetched, 'images/two')}`, 'another ');
-    writeCharm(fetched, fetchedCharm('wordpress', 34, layout));
-    writeCharm(fetched, fetchedCharm('postgresql', 5, plain), '14/stable');
-    const desk = await collector(t);
-    const file = join(stick, 'in.tar');
-    const made = await desk.done(`transfer gather ${fetched} ${file} --release stable`);
-    t.same(made['left-out'], []);
-    t.match(made, { sequence: 1, packages: 4, revisions: 4, fingerprint: desk.fingerprint });
-    t.notOk(readFileSync(file).includes(secret), 'no credential that lay there has left');
-    t.notOk(readFileSync(file).includes('url-secret'));
-
-    const here = await believing(t, desk, stick);
-    t.match(await here.done(`transfer receive ${file}`), { lacking: [] });
-    const seen = await here.done(`transfer preview ${made.id}`);
-    t.same(seen.problems, []);
-    t.match(
-      seen.lines.filter(({ kind }: { kind: string }) => kind === 'revision' || kind === 'release' || kind === 'image'),
-      [
-        { package: 'charm/postgresql', kind: 'revision', what: 'revision 5', to: '1', word: 'source' },
-        { package: 'charm/postgresql', kind: 'image', what: 'image', to: '3 manifests, 5 blobs' },
-        { package: 'charm/postgresql', kind: 'release', what: '14/stable (ubuntu/22.04/amd64)', to: '5' },
-        { package: 'charm/wordpress', kind: 'revision', what: 'revision 34' },
-        { package: 'charm/wordpress', kind: 'image', to: '3 manifests, 5 blobs' },
-        { package: 'charm/wordpress', kind: 'release', what: 'latest/stable (ubuntu/22.04/amd64)', to: '34' },
-        { package: 'snap/hello-on', kind: 'revision', what: 'revision 12', word: 'upstream' },
-        { package: 'snap/hello-on', kind: 'release', what: 'latest/candidate (amd64)', to: '12' },
-        { package: 'snap/other-on', kind: 'revision', what: 'revision 3', word: 'upstream' },
-        { package: 'snap/other-on', kind: 'release', what: 'latest/stable (amd64)', to: '3' },
-      ],
-    );
-    await here.done(`transfer accept ${made.id} --yes`);
-    t.match(await here.json('package show charm/wordpress'), { name: 'wordpress' });
-  },
-);
 
 t.test('the two steps of the plan make the same, and what was sent before stays away', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
@@ -133,44 +64,6 @@ t.test('the two steps of the plan make the same, and what was sent before stays 
     (await desk.larder(`transfer make ${join(stick, 'third.tar')} --again 1`)).err,
     /is not what it was when it was gathered/,
   );
-});
-
-t.test('what cannot be understood is listed with its reason, and nothing is guessed', { skip: skopeo }, async (t) => {
-  const [fetched, stick, scratch] = [folder(t), folder(t), folder(t)];
-  const hello = offered('hello-on', 12);
-  const { assert, snap } = await download(fetched, hello);
-  writeFileSync(join(fetched, 'alone.snap'), Buffer.concat([readFileSync(snap), Buffer.alloc(8)]));
-  symlinkSync(assert, join(fetched, 'link.assert'));
-  mkdirSync(join(fetched, 'image'));
-  const digest = await copyImage(join(scratch, 'one'), `oci:${join(fetched, 'image/one')}:v1`);
-  await copyImage(join(scratch, 'two'), `docker-archive:${join(fetched, 'docker.tar')}:name:v1`).catch(() => undefined);
-  const unknown = fetchedCharm('unknown', 1, digest);
-  writeFileSync(join(fetched, 'unknown.charm'), unknown.file);
-  const lacking = fetchedCharm('lacking', 2, `sha256:${'0'.repeat(64)}`);
-  writeCharm(fetched, lacking);
-  writeFileSync(join(fetched, 'login.json'), JSON.stringify({ auths: { host: { auth: secret } } }));
-  writeFileSync(join(fetched, 'notes.txt'), 'do not forget');
-  writeFileSync(join(fetched, 'cut.assert'), 'type: account\nauthority-id: nobody\n');
-  const twofold = tar(['a', 'a/b'].map((name) => ({ name, content: 'x' })));
-  writeFileSync(join(fetched, 'twofold.tar'), twofold);
-  writeFileSync(join(fetched, 'layers.tar.gz'), gzipSync(tar([{ name: 'etc/passwd', content: 'root' }])));
-  const desk = await collector(t);
-  const made = await desk.done(`transfer gather ${fetched} ${join(stick, 'in.tar')}`);
-  const why = Object.fromEntries(made['left-out'].map((one: { what: string; why: string }) => [one.what, one.why]));
-  t.match(why, {
-    'alone.snap': /No assertion in the folder speaks of this file/,
-    'link.assert': /symbolic link/,
-    'unknown.charm': /No answer in the folder says which revision of charm\/unknown it is/,
-    'lacking/d-image': /The image sha256:0{64} is not in the folder/,
-    'charm/lacking latest/stable': /Its resource image, revision 7, is not in the folder/,
-    'login.json': /nothing that can be carried/,
-    'notes.txt': /nothing that can be carried/,
-    'image/one': /No resource of a charm in the folder names the image/,
-    'layers.tar.gz': /none of its 1 files can be carried/,
-    'twofold.tar': /names that no folder can hold together/,
-  });
-  t.ok(why['cut.assert']);
-  t.notOk(readFileSync(join(stick, 'in.tar')).includes(secret));
 });
 
 t.test('an export that is packed together, and another transfer, are looked into', async (t) => {
@@ -263,15 +156,8 @@ t.test('libraries of charms are carried, from files and from answers, and whose 
   await here.done(`transfer accept ${made.id} --yes`);
 });
 
-/** A squashfs as mksquashfs makes it, with one file in it. */
-function squashed(t: Test, name: string, text: string): Buffer {
-  const made = folder(t);
-  mkdirSync(join(made, 'in/meta'), { recursive: true });
-  writeFileSync(join(made, 'in/meta', name), text);
-  const { status, stderr } = spawnSync('mksquashfs', [join(made, 'in'), join(made, 'out'), '-quiet', '-no-progress']);
-  if (status !== 0) throw new Error(String(stderr));
-  return readFileSync(join(made, 'out'));
-}
+/** A squashfs with one file in it. */
+const squashed = (name: string, text: string): Buffer => squashfsImage({ [`meta/${name}`]: text });
 
 /** What a site sees of the component where a source says something else of it than its assertions do. */
 async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string): Promise<void> {
@@ -322,9 +208,9 @@ t.test('components of snaps are carried with the assertions that pair them', asy
   const one = offered('with-com', 4);
   const said =
     "name: with-com\nversion: '1'\nsummary: One\ndescription: One\ncomponents:\n  more:\n    type: standard\n";
-  const file = squashed(t, 'snap.yaml', said);
+  const file = squashed('snap.yaml', said);
   const component = (version: string) =>
-    squashed(t, 'component.yaml', `component: with-com+more\ntype: standard\nversion: '${version}'\n`);
+    squashed('component.yaml', `component: with-com+more\ntype: standard\nversion: '${version}'\n`);
   const resource = { 'snap-id': one.id, 'resource-name': 'more', 'developer-id': 'maker', timestamp };
   const revision = (bytes: Buffer, number: number) =>
     made('store', 'authority', 'snap-resource-revision', {

@@ -1,28 +1,15 @@
 // What carries a transfer fails, or takes nothing more: nothing is half, and the same command goes on.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  closeSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, cpSync, mkdtempSync, openSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
 import { trustSource } from '#acts/sites.ts';
-import { partSizeFor } from '#cli/transfer/writing.ts';
 import { makeAgain } from '#transfers/make.ts';
 import { folder, start } from '#test/cli/process.ts';
-import { stick as formatted } from '#test/packaging/stick.ts';
 import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
@@ -30,7 +17,6 @@ import { offered, site, trust, twoSites } from './sites.ts';
 t.setTimeout(600_000);
 
 const MiB = 1024 * 1024;
-const isRoot = process.getuid?.() === 0;
 
 t.test('a stick that fails in the middle, or a file that shrinks while it is read, leaves nothing wrong', async (t) => {
   const here = await site(t, 'site-a');
@@ -136,50 +122,6 @@ t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what w
   receiving.child.kill('SIGINT');
   if (receiving.child.exitCode === null) await once(receiving.child, 'exit');
   t.match(await here.done(`transfer receive ${file}`), { lacking: [] });
-});
-
-t.test('a transfer comes from a write-once disc, and from a stick with FAT', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
-  await carry(offered('hello-on', 12));
-  const made = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
-  const burnt = join(folder(t), 'burnt');
-  mkdirSync(burnt);
-  cpSync(join(stick, 'in.tar'), join(burnt, 'DEPOT-1.TAR;1'));
-  t.match(
-    await here.done(`transfer check ${burnt}`),
-    { transfers: [{ id: made.id }] },
-    'in capitals, with its version',
-  );
-  const image = join(stick, 'disc.iso');
-  execFileSync('genisoimage', ['-quiet', '-o', image, join(stick, 'in.tar')], { stdio: 'pipe' });
-  const place = mkdtempSync(join(tmpdir(), 'larder-disc-'));
-  t.teardown(() => {
-    spawnSync('umount', ['--lazy', place]);
-    rmSync(place, { recursive: true });
-  });
-  if (spawnSync('mount', ['-o', 'loop,ro', '-t', 'iso9660', image, place]).status !== 0) {
-    t.comment('this machine mounts no disc: its file is taken from the image');
-    const bytes = execFileSync('isoinfo', ['-i', image, '-x', '/IN.TAR;1'], { maxBuffer: 64 * MiB });
-    writeFileSync(join(place, 'IN.TAR;1'), bytes);
-  }
-  t.match(await here.done(`transfer receive ${place}`), { id: made.id, lacking: [] });
-  t.match(await here.done(`transfer accept ${made.id} --yes`), { transfer: made.id });
-
-  t.equal(
-    partSizeFor('/media/stick/in.tar', undefined, () => 0x4d44),
-    4095 * MiB,
-    'FAT holds no file of 4 GiB',
-  );
-  t.equal(
-    partSizeFor('/media/stick/in.tar', undefined, () => 0xef53),
-    undefined,
-  );
-  t.throws(() => partSizeFor('/media/stick/in.tar', 4400, () => 0x4d44), /FAT, which holds parts of 4095 MiB/);
-  if (!isRoot) return;
-  const fat = formatted(t, 'vfat');
-  await carry(offered('hello-on', 13));
-  const second = await depot.done(`transfer make ${fat}`);
-  t.match(await here.done(`transfer receive ${fat}`), { id: second.id, lacking: [] });
 });
 
 /** A disk of its own that is full soon; undefined where this user may not mount one. */

@@ -1,5 +1,4 @@
 // A store that serves devices and juju, and is taken over or asked at its own addresses.
-import { spawnSync } from 'node:child_process';
 
 import { startNow } from '#test/acts/ways.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
@@ -10,13 +9,10 @@ import { freePort } from '#test/fixtures/free-port.ts';
 import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 import { servingCharms } from '#test/fixtures/juju.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { withoutPrograms } from '#test/fixtures/programs.ts';
 
-const lacking = ['curl', 'jq', 'openssl', 'skopeo'].filter(
-  (tool) => spawnSync(tool, ['--version']).error !== undefined,
-);
-
-/** What the script of a request needs and is not installed: the value of tap's `skip`. */
-export const fetchTools = lacking.length > 0 && `apt-get install --no-install-recommends ${lacking.join(' ')}`;
+/** The value of tap's `skip`: the programs that the script of a request starts. */
+export const fetchTools = withoutPrograms('curl', 'jq', 'openssl', 'skopeo');
 
 const declares = 'resources:\n  image:\n    type: oci-image\n  site:\n    type: file\n    filename: site.tar\n';
 

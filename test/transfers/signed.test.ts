@@ -1,85 +1,34 @@
-// A transfer of which people approve with keys of their own: its receipt alone shows later that they did.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+// A transfer that people approved with keys of their own: its receipt alone shows later that they did.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
-import { itself } from '#acts/act.ts';
-import { addApproverKey } from '#acts/approver-keys.ts';
-import { days } from '#domain/clock.ts';
 import { readSshKey } from '#domain/ssh-key.ts';
-import { folder } from '#test/cli/process.ts';
-import { askingSite, configure } from '#test/fixtures/approvers.ts';
-import { snapOf } from '#test/fixtures/online-store.ts';
-import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
-import { idOf } from '#transfers/form/statement.ts';
-import { fingerprintOf } from '#transfers/site.ts';
-import { example, goodNow, helloWith, seedOf, written } from './example.ts';
-import { offered } from './sites.ts';
+import { readSshSignature } from '#domain/ssh-signature.ts';
+import { signedTransfer } from './signed-world.ts';
 
 t.setTimeout(600_000);
 
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
-const [, verifying = ''] = /<pre><code># where the receipt is\n([^]*?)<\/code>/.exec(guide) ?? [];
+interface Approval {
+  username: string;
+  signature: string;
+}
 
-t.test('who has the receipt sees who approved, with no more than ssh-keygen', async (t) => {
-  const { store, run, judge } = await askingSite(t, '');
-  const home = folder(t);
-  const { acts, records } = store.beside;
-  const { publicKey } = seedOf(1);
-  const identity = join(home, 'depot.json');
-  writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [publicKey], threshold: 1 }));
-  await run('site init site-b');
-  t.match(await run(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''}`), { code: 0 });
-  const pairs = new Map(['bob', 'carol'].map((who) => [who, sshKeyPair(home, who)]));
-  const at = new Date(Date.now() - days(4)).toISOString();
-  for (const [who, pair] of pairs) {
-    const id = store.ids[who] ?? '';
-    await acts.do(addApproverKey, itself, { id, key: readSshKey(pair.publicKey)?.line ?? '' });
-    const entry = { at, actor: 'test', action: 'test', object: who };
-    await records.change(entry, (tx) => tx.accounts.touch(id, { at, by: 'larder', what: 'add_approver_key' }));
+t.test('a receipt holds the text that was approved and the signatures of it', async (t) => {
+  const { run, id, there, text, pairs } = await signedTransfer(t);
+  const envelope = JSON.parse(readFileSync(join(there, 'receipt.json'), 'utf8')) as { payload: string };
+  const receipt = JSON.parse(Buffer.from(envelope.payload, 'base64').toString()) as {
+    'signed-text': string;
+    approvals: Approval[];
+  };
+  t.equal(receipt['signed-text'], text);
+  t.same(receipt.approvals.map(({ username }) => username).sort(), ['bob', 'carol']);
+  for (const { username, signature } of receipt.approvals) {
+    const read = readSshSignature(signature);
+    t.equal(read?.key.line, readSshKey(pairs.get(username)?.publicKey ?? '')?.line);
+    t.ok(read?.isOf(Buffer.from(text)));
   }
-  const { ids } = store;
-  await configure(store, `transfers = "2 signed of ${ids.bob}, ${ids['carol'] ?? ''}"`);
-
-  const file = snapOf(offered('hello-on', 1));
-  const release = { channel: 'latest/stable', slot: 'amd64', architecture: 'amd64', revision: 1, 'released-at': at };
-  const hello = { ...helloWith([file]), name: 'hello-on', channels: [release] };
-  const transfer = example([file], { packages: [hello], ...goodNow() });
-  const [part = ''] = await written(transfer, folder(t));
-  const id = idOf(transfer.bytes);
-  t.match(await run(`transfer receive ${part}`), { code: 0 });
-  t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: /Waits for 2 more .*\(proposal 1,.* sign/ });
-  t.match(await run(`transfer accept ${id} --as-channel stable=edge --yes`), { code: 1, err: /\(proposal 2,/ });
-  const text = join(home, 'proposal-1');
-  t.match(await run(`approval show 1 --for-signing ${text}`), { code: 0 });
-  t.match(readFileSync(text, 'utf8'), new RegExp(`\\non: "transfer/${id}"\\n`), 'which is the digest of its statement');
-  await run(`approval show 2 --for-signing ${join(home, 'proposal-2')}`);
-  const another = sshSigned(pairs.get('bob')!, join(home, 'proposal-2'));
-  writeFileSync(join(home, 'another.sig'), another);
-  const refused = await judge('approve', 'bob', 1, ` --signature ${join(home, 'another.sig')}`);
-  t.match(
-    refused,
-    { code: 1, err: /not signed by this key what this proposal says/ },
-    'other lines of the same transfer',
-  );
-  for (const [who, pair] of pairs) {
-    writeFileSync(join(home, `${who}s.sig`), sshSigned(pair, text));
-    const { code, err } = await judge('approve', who, 1, ` --signature ${join(home, `${who}s.sig`)}`);
-    t.equal(code, 0, err);
-  }
-  t.match(await run(`transfer accept ${id} --yes`), { code: 0 });
-
-  const there = folder(t);
-  t.match(await run(`transfer receipt ${id} ${join(there, 'receipt.json')}`), { code: 0 });
-  writeFileSync(join(there, 'bob.pub'), pairs.get('bob')?.publicKey ?? '');
-  const typed = verifying.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
-  const shown = execFileSync('sh', ['-ec', typed], { cwd: there, encoding: 'utf8' });
-  t.match(shown, /^Good "larder-approval" signature for bob with ED25519 key SHA256:/);
-  t.equal(readFileSync(join(there, 'text'), 'utf8'), readFileSync(text, 'utf8'));
-  writeFileSync(join(there, 'bob.pub'), pairs.get('carol')?.publicKey ?? '');
-  t.not(spawnSync('sh', ['-ec', typed], { cwd: there }).status, 0, 'and carol is not bob');
   const page = join(there, 'receipt.html');
   t.match(await run(`transfer receipt ${id} ${page} --html`), { code: 0 });
   t.match(readFileSync(page, 'utf8'), /\(bob, \w+\) at \S+, signed with SHA256:/);

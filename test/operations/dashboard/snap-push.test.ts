@@ -11,7 +11,7 @@ import { snapFixture, startStore, type Client, type Reply, type TestAppliance } 
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 import { larder } from '../../cli/world.ts';
-import { asSnapPack, pack, withoutSquashfsTools } from '../../review/packed.ts';
+import { pack } from '../../review/packed.ts';
 
 const base = 'http://127.0.0.1:8080';
 const notify = (client: Client, upload: unknown, more: object = {}): Promise<Reply> =>
@@ -294,10 +294,10 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
   });
 });
 
-t.test('components come beside their snap', { skip: withoutSquashfsTools }, async (t) => {
+t.test('components come beside their snap', async (t) => {
   const { store, ada, held } = await withName(t);
   const yaml = "name: tiny-app\nversion: '2'\ncomponents:\n  words: {type: standard}\n  more: {type: standard}\n";
-  const snap = await readFile(pack(t, { 'meta/snap.yaml': yaml }, asSnapPack('xz')));
+  const snap = await readFile(pack(t, { 'meta/snap.yaml': yaml }));
   const [upload, words, more] = [await ada.upload(snap), await ada.upload('words'), await ada.upload('more')];
   const accepted = await notify(ada, upload, { components: { words, more, none: words }, channels: ['edge'] });
   await store.appliance.reviewed();

@@ -1,62 +1,19 @@
 // Validation sets and signed builds: made by publishers with keys of their own, and sent as the older publishing tools do.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-
-import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { mediaType, stream, type Headers } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
-import { vectorSigner } from '#test/assertions/vectors.ts';
+import t from 'tap';
+import { type Headers } from '#assertions/assertion.ts';
 import * as world from '#test/assertions/world.ts';
-import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';
+import { type Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
 import { larder } from '../../cli/world.ts';
 import { newest } from '../../acts/ways.ts';
+import { keys, at, build, withKey, sign, post } from './validation-sets-world.ts';
 
-const { now, keys } = world;
-const at = '/api/v2/validation-sets';
-const build = `${at}/build-assertion`;
 const refused = (status: number, code: string, message: RegExp) => ({
   status,
   body: { error_list: [{ code, message }] },
 });
 const bad = (message: RegExp) => refused(400, 'api-error', message);
-
-/** A store in which ada has asked to register a key of hers, as `snapcraft register-key` does. */
-async function withKey(t: Test) {
-  const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
-  const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
-  store.clock.now = now;
-  const register = async (client: Client, accountId: string, keyId: string): Promise<Reply> =>
-    client.post('/dev/api/account/account-key', {
-      account_key_request: await accountKeyRequest({
-        signer: vectorSigner(),
-        keyId,
-        accountId,
-        name: 'default',
-        since: new Date('2026-03-01T12:00:00Z'),
-        revision: 0,
-        signedAt: new Date('2026-03-01T12:00:00Z'),
-      }),
-    });
-  const ada = await store.as('ada');
-  t.match(await register(ada, store.ids.ada, keys.device.id), { status: 202 });
-  const { id } = (await ada.post('/v1/snap', { name: 'pcx' })).body as { id: string };
-  return { store, ada, id, roots, register };
-}
-
-/** What `snap sign` makes of the headers it is given. */
-const sign = (headers: Headers, key: world.KeyName = 'device'): Promise<string> => {
-  const { type, ...others } = headers as Headers & { type: string };
-  // It leaves out the revision 0, as the library does.
-  const written = Object.fromEntries(
-    Object.entries(others).filter(([name, value]) => name !== 'revision' || value !== '0'),
-  );
-  return signAssertion(vectorSigner(), keys[key].id, { type, headers: written, signedAt: now });
-};
-const post = (client: Client, text: string): Promise<Reply> => client.post(at, text, { 'content-type': mediaType });
 
 t.test('a set is built, signed, posted, listed, and built again', async (t) => {
   const { store, ada, id } = await withKey(t);
@@ -302,43 +259,4 @@ t.test('a build is signed of a revision that is here', async (t) => {
   await addCollaborator(store, id, 'bob');
   t.match(await register(bob, store.ids.bob, keys.second.id), { status: 202 });
   t.match(await send(of(2, { 'authority-id': store.ids.bob }), bob, 'second'), { status: 200 });
-});
-
-const absent = snapdMissing();
-const skip =
-  absent.length > 0 && `snapd does not judge here: apt-get install --no-install-recommends ${absent.join(' ')}`;
-
-t.test('snapd takes what is exported', { skip }, async (t) => {
-  t.setTimeout(600_000);
-  const { store, ada, id, roots } = await withKey(t);
-  const file = join(store.directory, 'return.assert');
-  const registered = await world.accountKey('device', store.ids.ada, 'default', { since: '2026-03-01T12:00:00Z' });
-  writeFileSync(file, stream([world.storeKey, await world.account(store.ids.ada), registered]));
-  t.match(await larder(`assertion import ${file} --data ${store.directory}`), { code: 0 });
-  const snaps = [
-    { name: 'pcx', revision: 7 },
-    { name: 'other', id: 'a'.repeat(32), presence: 'optional' },
-  ];
-  const built = await ada.post(build, { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps });
-  t.match(await post(ada, await sign(built.body as Headers)), { status: 201 });
-  const again = await ada.post(build, { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps });
-  t.match(await post(ada, await sign(again.body as Headers)), { status: 201 });
-  await addRevision(store, id, 1);
-  const digest = Buffer.from('1'.padStart(96, '0'), 'hex').toString('base64url');
-  const about = { 'snap-id': id, 'snap-sha3-384': digest, 'snap-size': '1001', grade: 'stable' };
-  const signed = await sign({
-    type: 'snap-build',
-    'authority-id': store.ids.ada,
-    ...about,
-    timestamp: '2026-11-20T12:00:00Z',
-  });
-  t.match(await ada.post(`/dev/api/snaps/${id}/builds`, { assertion: signed }), { status: 200 });
-
-  const judge = buildJudge();
-  for (const name of [`validation-set 16 ${store.ids.ada} base-set 2`, `snap-build ${digest}`]) {
-    const { out } = await larder(`assertion export ${name} --data ${store.directory}`);
-    const { status, stderr } = judge(out, '-trusted', roots);
-    t.equal(status, 0, `${name} ${stderr}`);
-    t.equal(judge(out.replace(/^timestamp: 2026-11-20/m, 'timestamp: 2026-11-19'), '-trusted', roots).status, 1);
-  }
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { mediaType, parseStream, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { requestedJudge } from '#test/assertions/judge.ts';
 import { account, accountKey, made, now, roots, storeKey, timestamp } from '#test/assertions/world.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey } from '#test/fixtures/brands.ts';
@@ -19,7 +19,7 @@ t.teardown(() => {
 });
 const rootsFile = join(folder, 'roots.assert');
 writeFileSync(rootsFile, stream(roots.assertions));
-const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+const judge = requestedJudge();
 
 const pump = { 'brand-id': 'acme', model: 'pump' };
 const policies = '/v1/brand/acme/model/pump/serial_policy';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { mediaType, parseAssertion, parseStream, stream } from '#assertions/assertion.ts';
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { requestedJudge } from '#test/assertions/judge.ts';
 import { chain } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
 import { writeCursor } from '#operations/cursor.ts';
@@ -15,7 +15,7 @@ import { footprint } from '#test/fixtures/footprint.ts';
 import { device } from './device.ts';
 
 t.setTimeout(600_000);
-const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+const judge = requestedJudge();
 const folder = mkdtempSync(join(tmpdir(), 'larder-roots-'));
 t.teardown(() => {
   rmSync(folder, { recursive: true });

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { stream, type Assertion, type Headers } from '#assertions/assertion.ts';
 import { made, timestamp } from '#test/assertions/world.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
-import { pack, type Tree } from '#test/review/packed.ts';
+import { pack } from '#test/review/packed.ts';
 import { larder } from '../../cli/world.ts';
+import type { FileTree } from '#test/fixtures/squashfs-image.ts';
 
 /** The account of snapd's test roots. */
 export const root = 'testrootorg';
@@ -21,7 +22,7 @@ export interface Carried {
   /** 7, if not said. */
   revision?: number;
   /** Further files. */
-  files?: Tree;
+  files?: FileTree;
   /** Further headers of its declaration. */
   declared?: Headers;
 }

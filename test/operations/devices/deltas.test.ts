@@ -1,54 +1,21 @@
 // A device that refreshes is offered what changed in the place of the whole file, and snapd's own client makes the file of it.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import t from 'tap';
-
-import type { SnapDelta } from '#api/wire.ts';
-import { buildClient, snapdClientMissing } from '#test/assertions/judge.ts';
-import { startStore } from '#test/fixtures/appliance.ts';
 import { hasContent } from '#test/fixtures/contents.ts';
-import { deltaWork, offeringDeltas, snapOf } from '#test/fixtures/deltas.ts';
+import { deltaWork, offeringDeltas } from '#test/fixtures/deltas.ts';
 import { refresh } from '#test/fixtures/devices.ts';
-import { freePort } from '#test/fixtures/free-port.ts';
 import { until } from '#test/fixtures/until.ts';
-import { withoutSquashfsTools } from '#test/review/packed.ts';
 import { larder } from '../../cli/world.ts';
+import { accepting, withDelta } from './deltas-world.ts';
 
 t.setTimeout(600_000);
-const needs = { skip: withoutSquashfsTools };
-const accepting = { 'snap-accept-delta-format': 'snap-1-1-xdelta3,xdelta3' };
 
-type Test = Parameters<typeof startStore>[0] & Parameters<typeof snapOf>[0];
-
-/** Revisions 1 and 2 of a snap, released one after the other to stable, and what is made of them. */
-async function withDelta(t: Test, configure: (text: string) => string = offeringDeltas) {
-  const store = await startStore(t, configure);
-  const ada = await store.as('ada');
-  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
-  const contents = ['1', '2'].map((version) => snapOf(t, version));
-  for (const content of contents) await ada.push('snap', 'hello', content);
-  for (const revision of [1, 2]) await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision }]);
-  const work = await deltaWork(t, store);
-  t.same(await work.run(), { made: 1 });
-  /** The deltas that a device is told of which has a revision. */
-  const offered = async (has: number, headers: Record<string, string> = accepting, more = {}): Promise<SnapDelta[]> => {
-    const context = [{ 'snap-id': id, 'instance-key': id, revision: has, 'tracking-channel': 'stable' }];
-    const [result] = await refresh(
-      store,
-      [{ action: 'refresh', 'snap-id': id, 'instance-key': id, ...more }],
-      context,
-      headers,
-    );
-    return result!.snap!.download!.deltas!;
-  };
-  return { store, ada, id, contents, offered, ...work };
-}
-
-t.test('it is offered to a device that takes it, has its source, and refreshes', needs, async (t) => {
+t.test('it is offered to a device that takes it, has its source, and refreshes', async (t) => {
   const { store, ada, id, contents, offered } = await withDelta(t);
   const [delta] = await offered(1);
   const { base_url: base } = { base_url: 'http://127.0.0.1:8080' };
@@ -67,7 +34,7 @@ t.test('it is offered to a device that takes it, has its source, and refreshes',
   t.same(await offered(2), [], 'and none the other way, as long as none is made');
 });
 
-t.test('it is fetched whole and in parts, by whom both revisions may be', needs, async (t) => {
+t.test('it is fetched whole and in parts, by whom both revisions may be', async (t) => {
   const { store, ada, id, offered } = await withDelta(t);
   const [delta] = await offered(1);
   const path = new URL(delta!.url).pathname;
@@ -100,7 +67,7 @@ t.test('it is fetched whole and in parts, by whom both revisions may be', needs,
   t.ok((await store.beside.records.deltas.tried(id)).length > 0);
 });
 
-t.test('what devices took is counted, against whole files', needs, async (t) => {
+t.test('what devices took is counted, against whole files', async (t) => {
   const { store, id, offered } = await withDelta(t);
   const [delta] = await offered(1);
   const get = async (path: string) => (await fetch(store.url + path)).text();
@@ -125,12 +92,12 @@ t.test('what devices took is counted, against whole files', needs, async (t) => 
   t.match(out, /Downloads: 3 in all, .* in the last 30 days, 2 as a delta\./);
 });
 
-t.test('it is offered to nobody where the configuration does not say so', needs, async (t) => {
+t.test('it is offered to nobody where the configuration does not say so', async (t) => {
   const { offered } = await withDelta(t, (text) => offeringDeltas(text).replace(/^deltas = true$/m, 'deltas = false'));
   t.same(await offered(1), []);
 });
 
-t.test('a backup leaves them out, and a store that was restored makes them again', needs, async (t) => {
+t.test('a backup leaves them out, and a store that was restored makes them again', async (t) => {
   const { store, id } = await withDelta(t);
   const folder = mkdtempSync(join(tmpdir(), 'larder-delta-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -143,33 +110,4 @@ t.test('a backup leaves them out, and a store that was restored makes them again
   t.ok(hasContent(store.directory, sha3_384));
   await store.beside.records.passing(({ deltas }) => deltas.removeSome(100));
   t.same(await (await deltaWork(t, store)).run(), { made: 1 });
-});
-
-const absent = [...snapdClientMissing(), ...(spawnSync('xdelta3', ['-V']).error ? ['xdelta3'] : [])];
-const skip =
-  absent.length > 0 && `snapd does not ask here: apt-get install --no-install-recommends ${absent.join(' ')}`;
-
-t.test("snapd's own client takes it, and makes the file of it by xdelta3", { skip: skip || needs.skip }, async (t) => {
-  const client = buildClient();
-  const port = await freePort();
-  const { store, id, contents } = await withDelta(t, (text) =>
-    offeringDeltas(text).replace('127.0.0.1:0', `127.0.0.1:${port}`).replaceAll(':8080', `:${port}`),
-  );
-  const root = mkdtempSync(join(tmpdir(), 'larder-root-'));
-  t.teardown(() => rmSync(root, { recursive: true }));
-  const snaps = join(root, 'var/lib/snapd/snaps');
-  mkdirSync(snaps, { recursive: true });
-  writeFileSync(join(snaps, 'hello_1.snap'), contents[0]!);
-  const file = join(root, 'hello_2.snap');
-  const said = await client(store.url, 'delta', id, '1', root, file);
-  t.match(said, { status: 0, result: { Revision: 2, Deltas: ['xdelta3 1 to 2'] } }, said.stderr);
-  t.same(readFileSync(file), contents[1]);
-  const { records } = store.beside;
-  await until(async () => (await records.deltas.counted()).served === 1);
-  t.match(await records.deltas.counted(), { served: 1, whole: 0 }, 'by what changed, and not by the whole file');
-
-  writeFileSync(join(snaps, 'hello_1.snap'), 'something else');
-  rmSync(file);
-  t.match(await client(store.url, 'delta', id, '1', root, file), { status: 0 });
-  t.same(readFileSync(file), contents[1], 'where that fails it fetches the whole');
 });

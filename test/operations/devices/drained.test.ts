@@ -7,7 +7,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
-import { withoutSquashfsTools as skip } from '#test/review/packed.ts';
 import { begin, withLargeSnap } from './large.ts';
 
 t.setTimeout(600_000);
@@ -31,7 +30,7 @@ async function take(response: IncomingMessage): Promise<Buffer | undefined> {
   return undefined;
 }
 
-t.test('a download that moves comes to its end while the store stops, however slowly', { skip }, async (t) => {
+t.test('a download that moves comes to its end while the store stops, however slowly', async (t) => {
   const { store, content, response } = await begun(t);
   const restarted = store.restart();
   const digest = createHash('sha256');
@@ -52,7 +51,7 @@ t.test('a download that moves comes to its end while the store stops, however sl
   await restarted;
 });
 
-t.test('one that nobody takes is ended after a minute', { skip }, async (t) => {
+t.test('one that nobody takes is ended after a minute', async (t) => {
   const { store, response, closed } = await begun(t);
   const stop = new AbortController();
   const restarted = store.restart().finally(() => stop.abort());
@@ -66,7 +65,7 @@ t.test('one that nobody takes is ended after a minute', { skip }, async (t) => {
   t.notOk(response.complete, 'it was cut, and nobody is told that it was whole');
 });
 
-t.test('after the time that the configuration gives all are ended', { skip }, async (t) => {
+t.test('after the time that the configuration gives all are ended', async (t) => {
   const { store, response, content } = await begun(t, 1);
   const restarted = store.restart();
   let size = 0;

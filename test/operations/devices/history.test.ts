@@ -1,4 +1,5 @@
 // What channels held before is read once in a call, however many actions ask for it.
+// Own process: its revisions share one content, and a process caches what is in a content.
 import SQLite from 'better-sqlite3';
 import pg from 'pg';
 import t from 'tap';

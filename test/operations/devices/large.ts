@@ -10,7 +10,6 @@ import { pack } from '#test/review/packed.ts';
 
 /** Of nothing that compresses. */
 const snapYaml = 'name: large\nversion: 1\nbase: core22\narchitectures: [all]\nsummary: s\ndescription: d\n';
-const uncompressed = ['-comp', 'xz', '-noI', '-noD', '-noF', '-no-fragments', '-all-root', '-no-xattrs'];
 
 /** A store that has released it, and the path at which devices fetch it. */
 export async function withLargeSnap(
@@ -20,9 +19,7 @@ export async function withLargeSnap(
   const store = await startStore(t, (text) => configure(servingSnaps(text)));
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'large' })).body;
-  const content = readFileSync(
-    pack(t, { 'meta/snap.yaml': snapYaml, data: randomBytes(48 * 1024 * 1024) }, uncompressed),
-  );
+  const content = readFileSync(pack(t, { 'meta/snap.yaml': snapYaml, data: randomBytes(48 * 1024 * 1024) }));
   t.match(await ada.push('snap', 'large', content), { body: { revisions: [{ status: 'approved' }] } });
   await ada.post('/v1/snap/large/releases', [{ channel: 'stable', revision: 1 }]);
   return { store, content, path: `/api/v1/snaps/download/${id}_1.snap` };

@@ -2,16 +2,13 @@
 import t from 'tap';
 
 import { minutes, seconds } from '#domain/clock.ts';
-import { buildClient, snapdClientMissing } from '#test/assertions/judge.ts';
 import { trusted } from '#test/assertions/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
-import { freePort } from '#test/fixtures/free-port.ts';
 import { pushCharm, pushResource, servingCharms } from '#test/fixtures/juju.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { until } from '#test/fixtures/until.ts';
-import { withoutSquashfsTools } from '#test/review/packed.ts';
 import { begin, withLargeSnap } from './large.ts';
 import { makeAcme, pumpDevice, serialOf, startForDevices } from './world.ts';
 
@@ -22,38 +19,32 @@ interface Refused {
 }
 const refused = (code: string, message: RegExp) => ({ status: 429, body: { 'error-list': [{ code, message }] } });
 
-t.test(
-  'of downloads there are so many at the same time, and who comes then is told when to come again',
-  {
-    skip: withoutSquashfsTools,
-  },
-  async (t) => {
-    const { store, content, path } = await withLargeSnap(t, downloads(2));
-    const status = async (headers: Record<string, string> = {}, method = 'GET') => {
-      const response = await fetch(store.url + path, { headers, method });
-      await response.body?.cancel();
-      return response.status;
-    };
-    const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
-    const reply = await store.anyone.get(path);
-    t.match(reply, refused('too-many-requests', /as many files as it may.*ten seconds/));
-    t.equal(reply.headers.get('retry-after'), '10');
-    t.equal(reply.headers.get('content-range'), null, 'before any byte');
-    t.equal(await status({ range: 'bytes=5-' }), 429);
-    t.equal(await status({}, 'HEAD'), 200, 'who asks how large it is downloads nothing');
-    const etag = (await fetch(store.url + path, { method: 'HEAD' })).headers.get('etag')!;
-    t.equal(await status({ 'if-none-match': etag }), 304, 'nor does who has it');
-    t.equal(await status({ range: `bytes=${content.length}-` }), 416);
-    t.match(await store.anyone.get('/v2/snaps/info/large'), { status: 200 }, 'and questions have no limit');
+t.test('of downloads there are so many at the same time, and who comes then is told when to come again', async (t) => {
+  const { store, content, path } = await withLargeSnap(t, downloads(2));
+  const status = async (headers: Record<string, string> = {}, method = 'GET') => {
+    const response = await fetch(store.url + path, { headers, method });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
+  const reply = await store.anyone.get(path);
+  t.match(reply, refused('too-many-requests', /as many files as it may.*ten seconds/));
+  t.equal(reply.headers.get('retry-after'), '10');
+  t.equal(reply.headers.get('content-range'), null, 'before any byte');
+  t.equal(await status({ range: 'bytes=5-' }), 429);
+  t.equal(await status({}, 'HEAD'), 200, 'who asks how large it is downloads nothing');
+  const etag = (await fetch(store.url + path, { method: 'HEAD' })).headers.get('etag')!;
+  t.equal(await status({ 'if-none-match': etag }), 304, 'nor does who has it');
+  t.equal(await status({ range: `bytes=${content.length}-` }), 416);
+  t.match(await store.anyone.get('/v2/snaps/info/large'), { status: 200 }, 'and questions have no limit');
 
-    first.response.destroy();
-    await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
-    await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
-    let size = 0;
-    for await (const piece of second.response) size += (piece as Buffer).length;
-    t.equal(size, content.length, 'and one that has begun comes to its end');
-  },
-);
+  first.response.destroy();
+  await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
+  await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
+  let size = 0;
+  for await (const piece of second.response) size += (piece as Buffer).length;
+  t.equal(size, content.length, 'and one that has begun comes to its end');
+});
 
 /** A charm with a resource of so many bytes, and the path at which juju fetches that. */
 async function withResource(store: TestAppliance, size: number): Promise<string> {
@@ -147,21 +138,4 @@ t.test('a device is counted as itself, by all processes: sixty sessions in 70 mi
   t.match(await session(second, { serial: '0002' }), { status: 200 }, 'its neighbour has its own');
   await advance(minutes(70));
   t.match(await session(), { status: 200 });
-});
-
-const absent = snapdClientMissing();
-const skip =
-  (absent.length > 0 && `snapd does not ask here: apt-get install --no-install-recommends ${absent.join(' ')}`) ||
-  withoutSquashfsTools;
-
-t.test("snapd's own client says that there were too many", { skip }, async (t) => {
-  const client = buildClient();
-  const port = await freePort();
-  const { store, path } = await withLargeSnap(t, (text) =>
-    downloads(1)(text).replace('127.0.0.1:0', `127.0.0.1:${port}`).replaceAll(':8080', `:${port}`),
-  );
-  const held = await begin(store.url + path);
-  const file = `${t.testdir()}/large.snap`;
-  t.match(await client(store.url, 'install', 'large', 'stable', file), { status: 1, stderr: /429|too many/i });
-  held.response.destroy();
 });

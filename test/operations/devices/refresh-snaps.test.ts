@@ -1,4 +1,5 @@
 // What devices get when they install, refresh and download.
+// Own process: its revisions share one content, and a process caches what is in a content.
 import { createHash } from 'node:crypto';
 
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
 // What devices are told again: the same as if it were made for each of them.
+// Own process: its revisions share one content, and a process caches what is in a content.
 import fc from 'fast-check';
 import t from 'tap';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
+import { requestedJudge } from '#test/assertions/judge.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
@@ -15,7 +15,7 @@ const refused = (status: number, code: string, message: RegExp = /.{10,}/) => ({
 });
 
 t.setTimeout(600_000);
-const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
+const judge = requestedJudge();
 
 let store: TestAppliance;
 let ada: Client;

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import t from 'tap';
 import fc from 'fast-check';
-import { openImage } from '#review/squashfs/image.ts';
 import { unpackLzo } from '#review/squashfs/lzo.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import { grow, long, noise, opened, packFolder, withoutSquashfsTools, type Tree } from '../packed.ts';
+import { long, noise } from '../packed.ts';
 
 if (long) t.setTimeout(600_000);
 
@@ -133,31 +131,4 @@ t.test('any bytes at all come to an end, within the limit', async () => {
     }),
     { numRuns: long ? 200_000 : 2000 },
   );
-});
-
-t.test('whatever mksquashfs packs with lzo comes out again', { skip: withoutSquashfsTools }, async (t) => {
-  const piece = fc.oneof(
-    fc.uint8Array({ maxLength: 2000 }),
-    fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 3000 })).map(([part, times]) => {
-      return Buffer.alloc(part.length * times, part);
-    }),
-    fc.integer({ min: 1, max: 50_000 }).map((length) => noise(length, length)),
-  );
-  const files = fc.sample(fc.array(piece, { maxLength: 8 }), { numRuns: long ? 500 : 60, seed: 7 });
-  const tree: Tree = {};
-  // The same pieces again after a while, so that matches of every distance occur.
-  for (const [at, pieces] of files.entries()) tree[String(at)] = Buffer.concat([...pieces, ...pieces]);
-  const folder = grow(join(t.testdir({}), 'lzo'), tree);
-  for (const algorithm of ['lzo1x_1', 'lzo1x_1_11', 'lzo1x_1_12', 'lzo1x_1_15', 'lzo1x_999']) {
-    const options = ['-comp', 'lzo', '-Xalgorithm', algorithm, '-no-fragments'];
-    const image = openImage(opened(t, packFolder(folder, options)));
-    let equal = 0;
-    for (const entry of image.entries(image.root)) {
-      const inode = image.inode(entry);
-      const content = tree[entry.name];
-      if (inode.kind !== 'file' || !(content instanceof Uint8Array)) continue;
-      if (Buffer.compare(image.read(inode, 1 << 30), content) === 0) equal++;
-    }
-    t.equal(equal, files.length, algorithm);
-  }
 });

@@ -1,0 +1,89 @@
+// The world that the tests of vcdiff.test.ts and vcdiff.tools.test.ts share.
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+
+import { decode } from '#deltas/decoder.ts';
+import { encode } from '#deltas/encoder.ts';
+import { Source } from '#deltas/source.ts';
+
+export const long = process.env['LARDER_LONG'] === '1';
+
+/** A folder with files that are opened for as long as something is done with them. */
+export function workshop(t: { testdir(files: Record<string, never>): string }) {
+  const folder = t.testdir({});
+  const path = (name: string): string => join(folder, name);
+  const opened = <Result>(names: readonly string[], work: (...sources: Source[]) => Result): Result => {
+    const files = names.map((name) => openSync(path(name), 'r'));
+    try {
+      return work(...files.map((file) => new Source(file)));
+    } finally {
+      for (const file of files) closeSync(file);
+    }
+  };
+  return {
+    path,
+    put: (name: string, bytes: Uint8Array) => {
+      writeFileSync(path(name), bytes);
+    },
+    /** The delta from `old` to `new`. */
+    made: () =>
+      opened(['old', 'new'], (older, newer) =>
+        Buffer.concat(Array.from(encode(older, newer), (piece) => Buffer.from(piece))),
+      ),
+    /** What ours makes of `old` and a delta. */
+    rebuilt: (delta: Uint8Array, most = Infinity) => {
+      writeFileSync(path('delta'), delta);
+      return opened(['old', 'delta'], (older, delta) =>
+        Buffer.concat(Array.from(decode(older, delta, most), (window) => Buffer.from(window))),
+      );
+    },
+  };
+}
+
+/** What may become of a file: parts of it, parts that are new, and runs of one byte. */
+export const edits = fc.array(
+  fc.oneof(
+    fc.record({ kept: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(40_000) }),
+    fc.record({ added: fc.uint8Array({ maxLength: 300 }) }),
+    fc.record({ repeated: fc.nat(255), times: fc.nat(2000) }),
+  ),
+  { maxLength: 12 },
+);
+export type Edit = typeof edits extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+export const edited = (bytes: Buffer, edits: readonly Edit[]): Buffer =>
+  Buffer.concat(
+    edits.map((edit) => {
+      if ('added' in edit) return Buffer.from(edit.added);
+      if ('repeated' in edit) return Buffer.alloc(edit.times, edit.repeated);
+      const from = Math.floor(edit.kept * bytes.length);
+      return bytes.subarray(from, from + edit.length);
+    }),
+  );
+
+/**
+ * Bytes that neither repeat nor compress, the same ones for a seed, after those that a snap begins with: a file that begins as gzip
+ * has it, as one in 65,536 would, xdelta3 has unpacked first.
+ */
+export function noise(seed: string, length: number): Buffer {
+  const bytes = createHash('shake256', { outputLength: length }).update(seed).digest();
+  bytes.write('hsqs');
+  return bytes;
+}
+
+/** Two files of many windows: the newer one has the parts of the older one in another order. */
+export function reordered(): { older: Buffer; newer: Buffer } {
+  const [a, b, c] = ['a', 'b', 'c'].map((seed) => noise(seed, 5_000_000)) as [Buffer, Buffer, Buffer];
+  const newer = Buffer.concat([c, noise('new', 1000), b.subarray(17), Buffer.alloc(3_000_000), a]);
+  return { older: Buffer.concat([a, b, c]), newer };
+}
+
+/** One window of the newer file copies from the first and the last of 96 MB, and further windows from one of them. */
+export function scattered(): { older: Buffer; newer: Buffer } {
+  const parts = Array.from({ length: 16 }, (_, at) => randomBytes(6_000_000 + at));
+  const newer = Buffer.concat([parts[15]!.subarray(0, 900_000), parts[0]!.subarray(0, 900_000), parts[14]!, parts[1]!]);
+  return { older: Buffer.concat(parts), newer };
+}

@@ -1,0 +1,65 @@
+// The journey in README.md, pasted line by line as it stands there.
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import t from 'tap';
+
+import { engine } from '#test/fixtures/engines.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { kill } from '#test/fixtures/kill.ts';
+import { withoutPrograms } from '#test/fixtures/programs.ts';
+import { larder } from '#test/fixtures/served.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+t.setTimeout(600_000);
+
+t.test(
+  'every line of the journey does what it says, from the first to the last',
+  { skip: withoutPrograms('mksquashfs', 'curl') },
+  async (t) => {
+    // A checkout in which `npm start` has been run: its command, and the data that the server made.
+    const checkout = t.testdir();
+    symlinkSync(join(root, 'bin'), join(checkout, 'bin'));
+    mkdirSync(join(checkout, 'data'));
+    const listen = `127.0.0.1:${await freePort()}`;
+    // Records that are on a server are named before: whoever has those does not begin with `npm start`.
+    if (engine === 'postgres') {
+      await larder('init', '--data', join(checkout, 'data'), '--listen', listen, '--base-url', `http://${listen}`);
+    }
+    const server = spawn(
+      process.execPath,
+      [join(root, 'packaging/start.ts'), '--data', join(checkout, 'data'), '--listen', listen],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    t.teardown(() => kill(server));
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      server.once('exit', () => reject(new Error(`npm start ended: ${said}`)));
+      server.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('Ctrl-C')) resolve();
+      });
+    });
+    t.match(said, `Its documents, for people: http://${listen}/docs/`);
+
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const journey = readme.slice(readme.indexOf('\n## The journey'), readme.indexOf('\n## Installing it'));
+    const blocks = [...journey.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, lines]) => lines);
+    t.ok(blocks.length >= 7);
+    const script = `set -eu\n${blocks.join('\n')}\nprintf '\\n%s\\n' "id=$id key=$key"\n`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+      cwd: checkout,
+      env: { ...process.env, NODE_OPTIONS: '', TMPDIR: checkout },
+    });
+    t.match(stdout, /"username":"bob"/);
+    t.match(stdout, /"released":\[/);
+    t.match(stdout, /"revision":1|"revisions":\[/, 'the gateway is told of the revision');
+    t.match(stdout, /\nid=[A-Za-z0-9]{32} key=[\w-]{64}\n/);
+    t.match(readFileSync(join(checkout, 'to-the-internet/READ-ME-FIRST.txt'), 'utf8'), 'serial-key');
+    t.match(readFileSync(join(checkout, 'model-key.account-key-request'), 'utf8'), /^type: account-key-request\n/);
+    t.notMatch(journey.replace(/^```console\n[^]*?^```/gm, ''), /"…"|\bID\b(?!-)/, 'nothing is left to be filled in');
+  },
+);

@@ -1,0 +1,22 @@
+// systemd's own judgement of the unit.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+const unit = join(import.meta.dirname, '../../packaging/debian/larder.service');
+const analyze = '/usr/bin/systemd-analyze';
+
+t.test(
+  'the unit is exposed to no more than 2.0 of 10',
+  { skip: existsSync(analyze) ? false : 'not installed: systemd' },
+  (t) => {
+    const args = ['security', '--offline=true', '--threshold=20', '--no-pager', unit];
+    const { status, stdout } = spawnSync(analyze, args, { encoding: 'utf8' });
+    t.equal(status, 0);
+    const [line = '', score] = /Overall exposure level for larder\.service: ([\d.]+)/.exec(stdout) ?? [];
+    t.ok(Number(score) <= 2, line);
+    t.end();
+  },
+);

@@ -1,0 +1,66 @@
+// Runs the files of tests of one lane, several files to a process, and prints a line for each, what failed, and the sums.
+//   node test/run.ts                      the lane "tests": every x.test.ts
+//   node test/run.ts --lane tools         x.tools.test.ts, or the lane servers; long also runs the other files that do more with LARDER_LONG=1
+//   node test/run.ts FILE|FOLDER…         these, of any lane; a folder's of the chosen lane
+//   node test/run.ts --changed            those of the lane that differ from HEAD, or import what does
+//   node test/run.ts --timings            and what each has cost, the most expensive first
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+import { changedFiles } from './runner/changed.ts';
+import { filesWithLongForm, isLane, lanes, needsOwnProcess, selectFiles, type Lane } from './runner/lanes.ts';
+import { runGroup, type FileResult } from './runner/process.ts';
+import { printFile, printSummary, printTimings } from './runner/report.ts';
+
+/** To load the store takes as long as ten files of tests: many share a process, few enough that memory stays small. */
+const filesPerProcess = 40;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    lane: { type: 'string', default: 'tests' },
+    changed: { type: 'boolean', default: false },
+    timings: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: String(Math.min(availableParallelism(), 8)) },
+  },
+});
+
+/** Files that share a process, in an order that is always the same. */
+function groupFiles(files: readonly string[], processCount: number): string[][] {
+  const alone = files.filter(needsOwnProcess);
+  const shared = files.filter((file) => !alone.includes(file));
+  const size = Math.min(filesPerProcess, Math.ceil(shared.length / processCount));
+  const groups = alone.map((file) => [file]);
+  for (let at = 0; at < shared.length; at += size) groups.push(shared.slice(at, at + size));
+  return groups;
+}
+
+/** Runs the groups, so many at a time; resolves to the results of all files. */
+async function runGroups(groups: readonly string[][], processCount: number): Promise<FileResult[]> {
+  const results: FileResult[] = [];
+  const waiting = [...groups];
+  const runNext = async (): Promise<void> => {
+    for (let group = waiting.shift(); group; group = waiting.shift()) {
+      await runGroup(group, lane, (result) => {
+        results.push(result);
+        printFile(result);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: processCount }, runNext));
+  return results;
+}
+
+function readLane(name: string): Lane {
+  if (!isLane(name)) throw new Error(`There is no lane '${name}'. Choose one of ${lanes.join(', ')}.`);
+  return name;
+}
+
+const lane = readLane(values.lane);
+const more = lane === 'long' && positionals.length === 0 ? filesWithLongForm() : [];
+const selected = [...selectFiles(lane, positionals), ...more];
+const files = values.changed ? await changedFiles(selected) : selected;
+const processCount = Math.max(1, Number(values.jobs));
+const results = await runGroups(groupFiles(files, processCount), processCount);
+if (values.timings) printTimings(results);
+printSummary(results);

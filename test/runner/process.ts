@@ -1,0 +1,84 @@
+// Runs files of tests in a process of their own (files.ts), and splits what it prints by file.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { root, type Lane } from './lanes.ts';
+import { beginMark, endMark } from './marks.ts';
+import { readTap, type TapResult } from './tap.ts';
+
+export interface FileResult extends TapResult {
+  readonly file: string;
+  /** Seconds of processor time, including those of ended child processes. */
+  readonly cpuSeconds: number;
+  readonly wallSeconds: number;
+  /** The output of the file, as TAP. */
+  readonly text: string;
+}
+
+/** A file that runs longer counts as hanging. */
+const maxMinutes: Record<Lane, number> = { tests: 10, tools: 15, servers: 60, long: 60 };
+
+let processCount = 0;
+
+/** Runs files one after the other in one process. If that ends early, the remaining files get another one. */
+export async function runGroup(files: readonly string[], lane: Lane, report: (result: FileResult) => void) {
+  for (let left = files; left.length > 0;) left = left.slice(await runProcess(left, lane, report));
+}
+
+/** Resolves to the number of files that were reported, at least one. */
+async function runProcess(files: readonly string[], lane: Lane, report: (result: FileResult) => void): Promise<number> {
+  const minutes = maxMinutes[lane];
+  // tap names the folders of tests after the arguments: each process has a name of its own, also beside another run.
+  processCount += 1;
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'files.ts'), `${process.pid}-${processCount}`], {
+    cwd: root,
+    env: {
+      ...process.env,
+      LARDER_TEST_FILES: files.join('\n'),
+      // tap ends a process after 30 seconds if it is not told otherwise.
+      TAP_TIMEOUT: String(minutes * 60),
+      ...(lane === 'long' && { LARDER_LONG: process.env['LARDER_LONG'] ?? '1' }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let reported = 0;
+  let lines: string[] = [];
+  let beganAt = Date.now();
+  const finish = (file: string, cpuSeconds = 0): void => {
+    const text = lines.join('\n');
+    lines = [];
+    report({ file, cpuSeconds, wallSeconds: (Date.now() - beganAt) / 1000, text, ...readTap(text) });
+    beganAt = Date.now();
+  };
+  const kill = (): void => {
+    lines.push(`not ok - has not ended after ${minutes} minutes`);
+    child.kill('SIGKILL');
+  };
+  let timer = setTimeout(kill, minutes * 60_000);
+  createInterface(child.stderr).on('line', (line) => lines.push(line));
+  createInterface(child.stdout).on('line', (line) => {
+    if (line.startsWith(beginMark)) lines = [];
+    else if (line.startsWith(endMark)) {
+      const [file = '', cpuSeconds] = line.slice(endMark.length).split('\t');
+      finish(file, Number(cpuSeconds));
+      reported += 1;
+      clearTimeout(timer);
+      timer = setTimeout(kill, minutes * 60_000);
+    } else lines.push(line);
+  });
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
+    child.on('close', (...end) => resolve(end));
+  });
+  clearTimeout(timer);
+  const lost = files[reported];
+  if (lost !== undefined) {
+    lines.push(`not ok - has ended its process early (${signal ?? `exit code ${String(code)}`})`);
+    finish(lost);
+    return reported + 1;
+  }
+  // What the files leave to the end of the process: teardowns of the whole file.
+  if (signal !== null) lines.push(`not ok - its process was ended by ${signal}`);
+  if (readTap(lines.join('\n')).failed > 0) finish(`the end of the process of ${files.join(' ')}`);
+  return reported;
+}

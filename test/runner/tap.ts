@@ -1,0 +1,40 @@
+// Reads the output of a file of tests as TAP: how many assertions passed, failed, or were skipped, and why.
+import { drainTitle } from './marks.ts';
+
+export interface TapResult {
+  readonly passed: number;
+  readonly failed: number;
+  /** A line for each skipped test: its title and the reason. */
+  readonly skipped: readonly SkippedTest[];
+}
+
+export interface SkippedTest {
+  readonly title: string;
+  readonly reason: string;
+}
+
+const resultLine = /^( *)(not )?ok\b(?: \d+)?(?: - )?(.*)$/;
+const directive = /^(.*?)\s*# (skip|todo)\b\s*(.*?)(?:\s*\{)?$/i;
+
+/** The sum of a subtest does not count, only what it consists of. */
+export function readTap(text: string): TapResult {
+  let passed = 0;
+  let failed = 0;
+  const skipped: SkippedTest[] = [];
+  // The indents at which a subtest has begun whose sum has not come yet.
+  const open = new Set<number>();
+  for (const line of text.split('\n')) {
+    const begun = /^( *)# Subtest: (.*)$/.exec(line);
+    if (begun?.[2] === drainTitle) break;
+    if (begun) open.add(begun[1]!.length);
+    const result = resultLine.exec(line);
+    if (!result) continue;
+    const [, indent = '', not, title = ''] = result;
+    if (open.delete(indent.length)) continue;
+    const [, name = '', kind = '', reason = ''] = directive.exec(title) ?? [];
+    if (kind.toLowerCase() === 'skip') skipped.push({ title: name, reason });
+    else if (not && kind === '') failed += 1;
+    else passed += 1;
+  }
+  return { passed, failed, skipped };
+}

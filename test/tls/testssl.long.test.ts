@@ -1,0 +1,51 @@
+// What testssl.sh (Debian's package) finds in how the server speaks TLS: nothing above LOW, but for one thing that a store
+// without internet cannot have, an address at which its certificates are revoked.
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { kill } from '#test/fixtures/kill.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { withoutPackages } from '#test/fixtures/programs.ts';
+
+const program = '/usr/bin/testssl';
+t.setTimeout(900_000);
+
+interface Finding {
+  id: string;
+  severity: string;
+  finding: string;
+}
+
+const skip = !existsSync(program) && withoutPackages('testssl.sh');
+
+t.test('testssl.sh finds nothing above LOW but the missing revocation', { skip }, async (t) => {
+  const data = dataFolder(t);
+  const port = await freePort();
+  await larder('init', '--data', data, '--base-url', `https://localhost:${port}`, '--listen', `127.0.0.1:${port}`);
+  const served = await serve(data, `127.0.0.1:${port}`);
+  t.teardown(() => kill(served.process));
+  const file = join(t.testdir(), 'found.json');
+  const words = ['--add-ca', join(data, 'tls/ca.pem'), '--warnings', 'off', '--color', '0', '--quiet'];
+  await new Promise((resolve) => {
+    execFile(program, [...words, '--jsonfile', file, `https://localhost:${port}`], { maxBuffer: 1e8 }, resolve);
+  });
+  t.equal(await served.stop(), 0);
+
+  const found = JSON.parse(readFileSync(file, 'utf8')) as Finding[];
+  t.ok(found.length > 80, `${found.length} findings`);
+  const grave = found.filter(({ severity }) => ['MEDIUM', 'HIGH', 'CRITICAL', 'FATAL'].includes(severity));
+  t.strictSame(
+    grave.map(({ id }) => id),
+    ['cert_revocation'],
+  );
+  const one = (id: string) => found.find((each) => each.id === id);
+  for (const id of ['SSLv2', 'SSLv3', 'TLS1', 'TLS1_1']) t.match(one(id), { finding: /^not offered/ }, id);
+  t.match(one('cipherlist_OBSOLETED') ?? one('cipherlist_AVERAGE'), { finding: /not offered/ }, 'no CBC');
+  t.match(one('cert_trust'), { severity: 'OK' });
+  t.match(one('cert_chain_of_trust'), { severity: 'OK' });
+  t.match(one('HSTS_time') ?? one('HSTS'), { severity: 'OK' });
+});

@@ -1,0 +1,26 @@
+// The approvals guide's lines check the signatures of a receipt with no more than jq and ssh-keygen.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { withoutPrograms } from '#test/fixtures/programs.ts';
+import { signedTransfer } from './signed-world.ts';
+
+t.setTimeout(600_000);
+
+const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
+const [, verifying = ''] = /<pre><code># where the receipt is\n([^]*?)<\/code>/.exec(guide) ?? [];
+const skip = withoutPrograms('jq', 'ssh-keygen');
+
+t.test('who has the receipt sees who approved, with no more than ssh-keygen', { skip }, async (t) => {
+  const { there, text, pairs } = await signedTransfer(t);
+  writeFileSync(join(there, 'bob.pub'), pairs.get('bob')?.publicKey ?? '');
+  const typed = verifying.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+  const shown = execFileSync('sh', ['-ec', typed], { cwd: there, encoding: 'utf8' });
+  t.match(shown, /^Good "larder-approval" signature for bob with ED25519 key SHA256:/);
+  t.equal(readFileSync(join(there, 'text'), 'utf8'), text);
+  writeFileSync(join(there, 'bob.pub'), pairs.get('carol')?.publicKey ?? '');
+  t.not(spawnSync('sh', ['-ec', typed], { cwd: there }).status, 0, 'and carol is not bob');
+});

@@ -86,6 +86,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       newId,
       location,
       longestLife: () => days(store.config.identity.longest_token_days),
+      requiresTotp: () => store.config.identity.require_totp,
     });
     const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, ...opened, siteKey, now, newId, close };

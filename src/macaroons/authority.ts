@@ -14,6 +14,8 @@ export type { LoginRequest } from './issuing.ts';
 
 export interface AuthorityOptions extends Omit<IssuingOptions, 'sessions'> {
   records: Records;
+  /** Whether the store asks its administrators for one-time passwords, as it is configured now. */
+  requiresTotp: () => boolean;
 }
 
 export interface Authority extends Issuing, Checking, Rotating, Uses {

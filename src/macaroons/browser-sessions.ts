@@ -15,7 +15,7 @@ import { readToken, writeToken } from './codec/text.ts';
 import type { Session } from '#records/macaroons.ts';
 import type { LatestTime } from './latest-time.ts';
 import type { RootKey, RootKeys } from './root-keys.ts';
-import type { Sessions } from './sessions.ts';
+import { MissingOneTimePassword, type Sessions } from './sessions.ts';
 
 /** Somebody at a browser. */
 export interface Browsing {
@@ -115,6 +115,7 @@ async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, root
   try {
     return await sessions.find(sessionId, rootKeyId);
   } catch (error) {
+    if (error instanceof MissingOneTimePassword) throw error;
     throw error instanceof Refusal ? ended('This login was ended; log in again.') : error;
   }
 }

@@ -100,10 +100,10 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
 /** Whom a token stands for in its session, made once as long as the session is the same. */
 function principalOf(token: Verified, session: Session): Principal {
   if (token.known?.session === session) return token.known.principal;
-  const { storeAdministrator, replacedUntil, ...account } = session;
+  const { accountId, username, displayName, email, validation, storeAdministrator, replacedUntil } = session;
   const { permissions, channels, packages, sessionId, until } = token.terms;
   const principal = Object.freeze({
-    ...account,
+    ...{ accountId, username, displayName, email, validation },
     storeAdministrator: storeAdministrator === 1,
     until: Math.min(until, replacedUntil === null ? Infinity : Date.parse(replacedUntil)),
     ...{ sessionId, permissions, channels, packages },

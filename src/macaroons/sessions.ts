@@ -29,9 +29,30 @@ export interface SessionOptions {
   records: Pick<Records, 'accounts' | 'macaroons'>;
   acts: Acts;
   latestTime: LatestTime;
+  /** Whether the store asks its administrators for one-time passwords, as it is configured now. */
+  requiresTotp: () => boolean;
 }
 
-export function createSessions({ records, acts, latestTime }: SessionOptions): Sessions {
+/** Thrown for the session of an administrator without a one-time password, if the store asks for one. */
+export class MissingOneTimePassword extends Refusal {
+  constructor({ accountId }: Pick<Session, 'accountId'>) {
+    super(
+      'macaroon-authorization-required',
+      `This store asks its administrators for a one-time password, and the account ${accountId} has none. ` +
+        `Set one with 'larder account totp ${accountId}' on the host.`,
+    );
+  }
+}
+
+export function createSessions({ records, acts, latestTime, requiresTotp }: SessionOptions): Sessions {
+  /** Checked with each use: the setting, or the role, may be newer than the session. */
+  const withTotp = (session: Session): Session => {
+    if (requiresTotp() && session.storeAdministrator === 1 && session.hasTotp === 0) {
+      throw new MissingOneTimePassword(session);
+    }
+    return session;
+  };
+
   const begin: Sessions['begin'] = async (login, { address, requestId = null }, description) => {
     const { terms, rootKeyId, discharge, version, caveats } = login;
     const account = await records.accounts.logsInAs(discharge.username);
@@ -52,7 +73,7 @@ export function createSessions({ records, acts, latestTime }: SessionOptions): S
 
   const find: Sessions['find'] = (sessionId, rootKeyId) =>
     then(records.macaroons.session(sessionId, rootKeyId), (session) => {
-      if (session !== undefined) return session;
+      if (session !== undefined) return withTotp(session);
       throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
     });
 
@@ -68,7 +89,7 @@ export function createSessions({ records, acts, latestTime }: SessionOptions): S
         session = await find(terms.sessionId, rootKeyId);
       }
       if (discharge.username !== session.username) throw notThisAccount();
-      return session;
+      return withTotp(session);
     },
   };
 }

@@ -258,7 +258,7 @@ export const madeOf = {
   revisionForDevices: ['revisions'],
   deviceGrants: ['device_grants'],
   revokedSerials: ['revoked_serials'],
-  session: ['accounts', 'macaroons', 'root_keys', 'store_administrators'],
+  session: ['accounts', 'macaroons', 'root_keys', 'store_administrators', 'totp_secrets'],
   snapsFor: ['collaborators', 'device_grants', 'packages'],
 } as const;
 

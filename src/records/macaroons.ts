@@ -46,6 +46,8 @@ export interface Session {
   email: string;
   validation: string;
   storeAdministrator: 0 | 1;
+  /** Whether the account has a one-time password. */
+  hasTotp: 0 | 1;
   /** When it ends, with another one in its place; null where there is none. */
   replacedUntil: string | null;
 }
@@ -69,11 +71,13 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.get<Session>(sql`
       SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
         account.validation, CASE WHEN administrator.account_id IS NULL THEN 0 ELSE 1 END AS "storeAdministrator",
+        CASE WHEN totp.account_id IS NULL THEN 0 ELSE 1 END AS "hasTotp",
         CASE WHEN macaroon.replaced_by IS NULL THEN NULL ELSE macaroon.valid_until END AS "replacedUntil"
       FROM macaroons AS macaroon
       JOIN root_keys ON root_keys.id = macaroon.root_key_id
       JOIN accounts AS account ON account.id = macaroon.account_id
       LEFT JOIN store_administrators AS administrator ON administrator.account_id = account.id
+      LEFT JOIN totp_secrets AS totp ON totp.account_id = account.id
       WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId}
         AND macaroon.revoked_at IS NULL AND account.disabled_at IS NULL`),
 

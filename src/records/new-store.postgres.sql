@@ -1126,6 +1126,7 @@ INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO migrations (name) VALUES ('0088-links-from-init');
+INSERT INTO migrations (name) VALUES ('0089-one-time-password-versions');
 INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
 INSERT INTO migrations (name) VALUES ('0093-floors-reset');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
@@ -1144,6 +1145,7 @@ INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('revoked_serials', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('root_keys', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('store_administrators', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('totp_secrets', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('uploads', 0, 0, 0, null, null, null, 0);
 INSERT INTO appliance (name, value) VALUES ('store-epoch', replace(gen_random_uuid()::text, '-', ''));
 CREATE FUNCTION accounts_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'accounts'; RETURN NEW; END $$;
@@ -1352,6 +1354,12 @@ CREATE FUNCTION store_administrators_changed() RETURNS trigger LANGUAGE plpgsql 
 CREATE TRIGGER store_administrators_changed AFTER UPDATE ON store_administrators FOR EACH ROW EXECUTE FUNCTION store_administrators_changed();
 CREATE FUNCTION store_administrators_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'store_administrators'; RETURN OLD; END $$;
 CREATE TRIGGER store_administrators_removed AFTER DELETE ON store_administrators FOR EACH ROW EXECUTE FUNCTION store_administrators_removed();
+CREATE FUNCTION totp_secrets_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'totp_secrets'; RETURN NEW; END $$;
+CREATE TRIGGER totp_secrets_added AFTER INSERT ON totp_secrets FOR EACH ROW EXECUTE FUNCTION totp_secrets_added();
+CREATE FUNCTION totp_secrets_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'totp_secrets'; RETURN NEW; END $$;
+CREATE TRIGGER totp_secrets_changed AFTER UPDATE ON totp_secrets FOR EACH ROW EXECUTE FUNCTION totp_secrets_changed();
+CREATE FUNCTION totp_secrets_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'totp_secrets'; RETURN OLD; END $$;
+CREATE TRIGGER totp_secrets_removed AFTER DELETE ON totp_secrets FOR EACH ROW EXECUTE FUNCTION totp_secrets_removed();
 CREATE FUNCTION touch_content() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO kept_contents
     SELECT package_id, sha3_384, size FROM package_contents
     WHERE package_id = NEW.package_id AND sha3_384 = NEW.sha3_384

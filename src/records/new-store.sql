@@ -1063,6 +1063,7 @@ INSERT INTO migrations (name) VALUES ('0085-packages-counted');
 INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO migrations (name) VALUES ('0088-links-from-init');
+INSERT INTO migrations (name) VALUES ('0089-one-time-password-versions');
 INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
 INSERT INTO migrations (name) VALUES ('0093-floors-reset');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
@@ -1081,6 +1082,7 @@ INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('revoked_serials', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('root_keys', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('store_administrators', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('totp_secrets', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('uploads', 0, 0, 0, null, null, null, 0);
 INSERT INTO appliance (name, value) VALUES ('store-epoch', lower(hex(randomblob(16))));
 CREATE TRIGGER accounts_changed AFTER UPDATE ON accounts BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'accounts'; END;
@@ -1255,6 +1257,9 @@ CREATE TRIGGER root_keys_removed AFTER DELETE ON root_keys BEGIN UPDATE noun_ver
 CREATE TRIGGER store_administrators_added AFTER INSERT ON store_administrators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'store_administrators'; END;
 CREATE TRIGGER store_administrators_changed AFTER UPDATE ON store_administrators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'store_administrators'; END;
 CREATE TRIGGER store_administrators_removed AFTER DELETE ON store_administrators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'store_administrators'; END;
+CREATE TRIGGER totp_secrets_added AFTER INSERT ON totp_secrets BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'totp_secrets'; END;
+CREATE TRIGGER totp_secrets_changed AFTER UPDATE ON totp_secrets BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'totp_secrets'; END;
+CREATE TRIGGER totp_secrets_removed AFTER DELETE ON totp_secrets BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'totp_secrets'; END;
 CREATE TRIGGER touch_content INSTEAD OF INSERT ON touched_contents BEGIN
   INSERT INTO kept_contents
     SELECT package_id, sha3_384, size FROM package_contents

@@ -176,3 +176,21 @@ t.test('whoever is asked himself needs another one for what he proposes', async 
   await approve('bob', 1);
   t.equal((await release(1)).status, 200);
 });
+
+t.test('500 proposals of one account wait at a time, and those that have expired leave room', async (t) => {
+  const { store, release } = await guarded(t);
+  const at = store.clock.now.toISOString();
+  const endsAt = new Date(store.clock.now.getTime() + days(1)).toISOString();
+  const { ada } = store.ids;
+  await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'proposals' }, async (tx) => {
+    for (let number = 0; number < 500; number++) {
+      const other = { act: 'test', object: `${number}`, asked: `a${number}`, digest: `d${number}`, lines: [] };
+      await tx.proposals.add({ ...other, actor: ada, proposedAt: at, endsAt });
+    }
+  });
+  t.match(told(await release(1)), [429, /^500 proposals of yours wait already/]);
+  store.clock.advance(days(1) - 1);
+  t.equal((await release(1)).status, 429, 'until the last millisecond');
+  store.clock.advance(1);
+  t.match(told(await release(1)), [403, /Waits for 2 more approvals \(proposal 501/]);
+});

@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import t from 'tap';
 
 import { consoleOperations } from '#console/index.ts';
+import { schemaOf } from '#test/fixtures/shapes.ts';
 import { password } from '#test/identity/world.ts';
 import { pathOf } from '#test/fixtures/requests.ts';
 import { startConsole } from './world.ts';
@@ -220,4 +221,27 @@ t.test('a new login ends the session that the browser had before, whoever it was
   const other = await store.visit('root');
   t.equal((await browser.open('/console')).status, 200, 'a login in another browser ends nothing');
   t.equal((await other.open('/console')).status, 200);
+});
+
+t.test('no secret that was typed into a form is in the page that refuses it', async (t) => {
+  const store = await startConsole(t);
+  const root = await store.visit('root');
+  const isSecret = (name: string): boolean => /pass|code|again|secret|fingerprint|form-token/.test(name);
+  let secrets = 0;
+  for (const { method, path, body, name: operation } of consoleOperations) {
+    if (method !== 'POST' || body === undefined) continue;
+    const fields = Object.keys(schemaOf(body).schema.properties ?? {});
+    const typed = Object.fromEntries(fields.map((field) => [field, `typed-${field}-`]));
+    const address = path.replaceAll(/:\w+/g, 'x');
+    const headers = { accept: 'text/html', origin: store.url, 'sec-fetch-site': 'same-origin', cookie: root.cookie };
+    for (const cookie of [root.cookie, '']) {
+      const init = { method: 'POST', body: new URLSearchParams(typed), redirect: 'manual' as const };
+      const html = await (await fetch(store.url + address, { ...init, headers: { ...headers, cookie } })).text();
+      for (const field of fields.filter(isSecret)) {
+        secrets++;
+        t.notMatch(html, `typed-${field}-`, `${operation}: ${field}`);
+      }
+    }
+  }
+  t.ok(secrets > 50);
 });

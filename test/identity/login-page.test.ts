@@ -2,6 +2,8 @@
 import t from 'tap';
 
 import { hours, minutes, seconds } from '#domain/clock.ts';
+import { itself } from '#acts/act.ts';
+import { changeOwnPassword, setPassword } from '#acts/credentials.ts';
 import { codeAt } from '#identity/totp.ts';
 import { mayReturnTo } from '#identity/redirect.ts';
 import { begin, discharge, logInAt, password, postForm, startIdentity, waysIn, type IdentityStore } from './world.ts';
@@ -153,6 +155,20 @@ t.test(
     });
   },
 );
+
+t.test('whoever has the password and guesses codes on the second page is put off', async (t) => {
+  const store = await startIdentity(t);
+  const secret = await store.setTotp('ada');
+  const url = await visit(store);
+  const page = url.split('?')[0]!;
+  t.match(await postForm(page, { did: didOf(url), username: 'ada', password }), { status: 200, body: /name="code"/ });
+  const guess = (text: string) => postForm(page, { did: didOf(url), code: text });
+  for (let at = 0; at < 10; at++) t.equal((await guess(`${at}`.repeat(6))).status, 401, `guess ${at}`);
+  t.match(await guess('000000'), { status: 429, body: /Too many failed logins/ });
+  t.equal((await guess(code(secret, store))).status, 429, 'also with the right code, until the wait is over');
+  store.clock.advance(seconds(60));
+  t.equal((await guess(code(secret, store))).status, 200);
+});
 
 t.test('a password that is changed before the code is given lets nobody in with the old one', async (t) => {
   const store = await startIdentity(t);
@@ -314,6 +330,28 @@ t.test('whoever sets a password is told that tokens stay good, and may end them'
   t.ok(await good(bob), 'nothing ends when the password is not set');
   t.match(await send(third, { 'end-tokens': 'yes' }), { status: 200 });
   t.same([await good(bob), await good(ada)], [false, true]);
+});
+
+t.test('a set-up link is void once the password of its account was changed in another way', async (t) => {
+  const store = await startIdentity(t);
+  const { acts, records } = store.beside;
+  const { bob } = store.ids;
+  const ways: Record<string, () => Promise<unknown>> = {
+    'by an administrator': () => acts.do(setPassword, itself, { id: bob, hash: 'x', endTokensAt: null }),
+    'by its owner': async () => {
+      const provenAt = (await records.passwords.find(bob))?.changedAt ?? '';
+      await acts.do(changeOwnPassword, { actor: bob }, { id: bob, provenAt, hash: 'y', endTokensAt: null });
+    },
+    'with a later link': () => store.invite('bob', new Date(store.clock.now.getTime() + hours(2))),
+  };
+  for (const [way, change] of Object.entries(ways)) {
+    const key = await store.invite('bob', new Date(store.clock.now.getTime() + hours(1)));
+    t.equal((await store.anyone.get(`/identity/set-up/${key}`)).status, 200);
+    await change();
+    t.equal((await store.anyone.get(`/identity/set-up/${key}`)).status, 410, way);
+    const form = { key, password: 'four words of bob', again: 'four words of bob' };
+    t.equal((await postForm(`${store.url}/identity/set-up`, form)).status, 410, way);
+  }
 });
 
 t.test('a link that has expired, or of an account that is disabled, opens nothing', async (t) => {

@@ -1,9 +1,16 @@
 // A store that asks its administrators for one-time passwords asks at every door that a password opens, and a code opens one of them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
+import { changeRole } from '#acts/accounts.ts';
+import { itself } from '#acts/act.ts';
+import { setTotpSecret } from '#acts/credentials.ts';
 import { minutes, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/totp.ts';
 import { readToken } from '#macaroons/codec/text.ts';
+import { until } from '#test/fixtures/until.ts';
 import { startConsole, type ConsoleStore } from '../console/world.ts';
 import { begin, logInAt, password, postForm, waysIn } from './world.ts';
 
@@ -105,4 +112,43 @@ t.test('who administers a store that asks for one-time passwords is asked at eve
       t.ok(replayed.status >= 400 && replayed.status < 500, 'and each is good once, at whichever door');
     });
   }
+});
+
+const required = (text: string): string => text.replace(/^.*require_totp = false$/m, 'require_totp = true');
+const hasNone = /asks its administrators for a one-time password, and the account root has none\. Set one with/;
+
+t.test('a setting, or a role, that is newer than a token and a session counts for them too', async (t) => {
+  const store = await startConsole(t);
+  for (const who of ['root', 'bob']) await store.setPassword(who);
+  const [token, session] = [await store.as('root'), await store.visit('root')];
+  const [bobsToken, bobsSession] = [await store.as('bob'), await store.visit('bob')];
+  const whoami = '/v1/tokens/whoami';
+  t.equal((await token.get(whoami)).status, 200);
+  t.equal((await session.open('/console')).status, 200);
+
+  const file = join(store.directory, 'larder.toml');
+  writeFileSync(file, required(readFileSync(file, 'utf8')));
+  store.appliance.reload();
+  await until(async () => (await token.get(whoami)).status === 401);
+  const refused = await token.get(whoami);
+  t.match(refused.body['error-list'], [{ code: 'macaroon-authorization-required', message: hasNone }]);
+  t.match(await token.get('/internal/v1/accounts'), { status: 401 });
+  t.match(await session.open('/console'), { status: 401, text: hasNone });
+  t.equal((await bobsToken.get(whoami)).status, 200, 'who only publishes needs none');
+  t.equal((await bobsSession.open('/console')).status, 200);
+
+  const { acts } = store.beside;
+  const { bob, root } = store.ids;
+  await acts.do(changeRole, itself, { id: bob, role: 'store-admin', remove: false });
+  t.equal((await bobsToken.get(whoami)).status, 401, 'until they administer the store');
+  t.equal((await bobsSession.open('/console')).status, 401);
+  await acts.do(changeRole, itself, { id: bob, role: 'store-admin', remove: true });
+  t.equal((await bobsToken.get(whoami)).status, 200);
+
+  await acts.do(setTotpSecret, itself, { id: root, secret: 'sealed', replace: false });
+  t.equal((await token.get(whoami)).status, 200, 'a one-time password makes both valid again, with the next request');
+  t.equal((await session.open('/console')).status, 200);
+  await acts.do(setTotpSecret, itself, { id: root, secret: null, replace: false });
+  t.equal((await token.get(whoami)).status, 401);
+  t.equal((await session.open('/console')).status, 401);
 });

@@ -46,6 +46,9 @@ t.test('what a transfer changes waits for two people, and its receipt names them
 
   const back = await run(`transfer withdraw ${id} --yes`);
   t.match(back, { code: 1, err: /Waits for 2 more approvals/ }, 'to put it back waits as well');
+  const changes = (await run('approval show 3')).out.split('\n').filter((line) => line.includes('latest/stable'));
+  t.equal(new Set(changes).size, changes.length, 'each change is listed once');
+  t.ok(changes.length > 0);
 });
 
 t.test('a policy that cannot be met lets no transfer in, until it is in force', async (t) => {

@@ -1,6 +1,7 @@
 // Proposals as people and programs read them.
 import type { ProposalState } from '#acts/proposal-state.ts';
 import type { Line } from '#domain/approvals.ts';
+import { shownLines } from '#domain/shown-lines.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { UsageError } from '../frame/command.ts';
 import { visible } from '../frame/terminal.ts';
@@ -20,7 +21,7 @@ export function proposalNumber(text: string): number {
 const linesShown = 100;
 
 /** A change as people read it: `snap/hello:latest/stable (amd64): 3 → 5`. */
-export const lineText = ({ on, part, from, to }: Line): string =>
+export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
   `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
 
 /** What it came to, in a few words. */
@@ -33,7 +34,9 @@ export function proposalText(shown: ProposalState): string {
   const { proposal, approvals, mayApprove } = shown;
   const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
   const ended = endedAt === null ? '' : ` at ${endedAt} by ${endedBy ?? ''}${because === null ? '' : `: ${because}`}`;
-  const more = lines.length > linesShown ? [`  and ${String(lines.length - linesShown)} more; --json shows all`] : [];
+  const changes = shownLines(lines);
+  const rest = changes.length - linesShown;
+  const more = rest > 0 ? [`  and ${String(rest)} more; --json shows all`] : [];
   const approvers = mayApprove.map(
     ({ username, from }) => `  ${username}${from === null ? '' : ` (counts from ${from} on: the account was changed)`}`,
   );
@@ -41,7 +44,7 @@ export function proposalText(shown: ProposalState): string {
     `Proposal ${String(number)}: ${stateText(shown)}${ended}`,
     `${act} on ${object}, by ${actor}, ${proposedAt}; counts until ${endsAt}`,
     'What it changes:',
-    ...lines.slice(0, linesShown).map((line) => `  ${lineText(line)}`),
+    ...changes.slice(0, linesShown).map((line) => `  ${lineText(line)}`),
     ...more,
     approvals.length === 0 ? 'Nobody has approved.' : 'Approved by:',
     ...approvals.map(({ username, at, key }) => `  ${username}, ${at}${signedWith(key)}`),

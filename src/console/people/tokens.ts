@@ -152,13 +152,19 @@ export const endingForm = (
   token: OwnedMacaroon,
   { does, back }: { does: string; back: string },
 ): Html =>
-  html`${tokenFacts(token)} ${formOf(browsing, does, html`<button class="grave">End it now</button>`)}
+  html`${tokenFacts(token, browsing)} ${formOf(browsing, does, html`<button class="grave">End it now</button>`)}
     <p><a href="${back}">Leave it as it is</a></p>`;
 
-const tokenFacts = (token: OwnedMacaroon): Html =>
+const tokenFacts = (token: OwnedMacaroon, { principal }: Browsed['browsing']): Html =>
   facts([
     ['What for', purposeOf(token)],
-    ['Whose', html`<a href="${accountAddress(token.accountId)}">${token.username}</a>`],
+    [
+      'Whose',
+      // The page of an account is for those who administer the store.
+      principal.storeAdministrator
+        ? html`<a href="${accountAddress(token.accountId)}">${token.username}</a>`
+        : token.username,
+    ],
     ['May', allowedBy(token)],
     ['Since', time(token.validSince)],
     ['Until', time(token.validUntil)],

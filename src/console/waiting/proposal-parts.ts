@@ -8,7 +8,7 @@ import { counted } from '../parts/values.ts';
 export const addressOfProposal = (number: number): string => `/console/waiting/proposals/${String(number)}`;
 
 /** A change in one line: `snap/hello:latest/stable (amd64): 3 → 5`. */
-export const lineText = ({ on, part, from, to }: Line): string =>
+export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
   `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
 
 const gravities: Readonly<Record<ProposalState['state'], Gravity>> = {

@@ -4,9 +4,9 @@ import { approveProposal, rejectProposal } from '#acts/proposals.ts';
 import { account } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import { approvalNamespace } from '#domain/approval-text.ts';
-import type { Line } from '#domain/approvals.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { shownLines, type ShownLine } from '#domain/shown-lines.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { longestSshSignature } from '#domain/ssh-signature.ts';
 import type { Browsing } from '#macaroons/authority.ts';
@@ -52,7 +52,8 @@ export const consoleProposal = screen({
 });
 
 function leadOf({ state, missing, proposal }: ProposalState, who: (actor: string | null) => string): string {
-  const { lines, actor, endedBy, because } = proposal;
+  const { actor, endedBy, because } = proposal;
+  const lines = shownLines(proposal.lines);
   const what = `${who(actor)} wants to make ${counted(lines.length, 'change')}`;
   switch (state) {
     case 'waits':
@@ -84,7 +85,9 @@ const about = (shown: ProposalState, who: (actor: string | null) => string, now:
   ]);
 };
 
-function linesOf({ proposal: { lines, number } }: ProposalState, from: number): Html {
+function linesOf({ proposal }: ProposalState, from: number): Html {
+  const { number } = proposal;
+  const lines = shownLines(proposal.lines);
   const next = from + pageSize;
   return html`<h2>What it changes</h2>
     ${
@@ -95,7 +98,7 @@ function linesOf({ proposal: { lines, number } }: ProposalState, from: number): 
           </p>`
         : nothing
     }
-    ${table<Line>({
+    ${table<ShownLine>({
       caption: 'Each change, with what there is now and what comes',
       empty: 'It changes nothing.',
       rows: lines.slice(from, next),
@@ -104,7 +107,7 @@ function linesOf({ proposal: { lines, number } }: ProposalState, from: number): 
         { heading: 'Of it', cell: ({ part }) => part ?? 'all' },
         { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
         { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
-        { heading: 'Kind', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+        { heading: 'Kind', cell: ({ kinds }) => kinds.join(', ').replaceAll('_', ' ') },
       ],
     })}
     ${nextPage(next < lines.length ? `${addressOfProposal(number)}?cursor=${writeCursor([String(next)])}` : undefined)}`;

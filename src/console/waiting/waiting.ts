@@ -14,6 +14,7 @@ import { namesOf } from '../parts/names.ts';
 import { badge } from '../parts/notice.ts';
 import { nextPage, table } from '../parts/table.ts';
 import { count, counted, distance, size, time } from '../parts/values.ts';
+import { shownLines } from '#domain/shown-lines.ts';
 import { screen } from '../screen.ts';
 import { viewerOf } from '../viewer.ts';
 import { gather, type Judged, type Waiting } from './gathered.ts';
@@ -147,7 +148,7 @@ const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, w
       {
         heading: 'What it changes',
         cell: ({ shown: { proposal } }) => {
-          const { lines } = proposal;
+          const lines = shownLines(proposal.lines);
           const more = lines.length - linesTold;
           return html`<ul class="plain">
             ${lines.slice(0, linesTold).map((line) => html`<li>${lineText(line)}</li>`)}

@@ -158,6 +158,28 @@ t.test('an administrator hands a package over, by operation as by command', asyn
   t.equal(await entries(store), before);
 });
 
+t.test('a collaborator who becomes the publisher and returns the package has no part in it any more', async (t) => {
+  const world = await withPackage(await startNow(t));
+  const { store, root, ada, bob } = world;
+  const { ada: adaId, bob: bobId } = store.ids;
+  const collaborators = async (client: Client) => {
+    const { status, body } = await client.get('/v1/bin/hello/collaborators');
+    const listed = (body as { collaborators?: { account: { username: string } }[] }).collaborators ?? [];
+    return status === 200 ? listed.map(({ account }) => account.username) : status;
+  };
+  await collaborate(world);
+  t.same(await collaborators(ada), ['bob']);
+  const handOver = (client: Client, to: string) => client.post(`${at}/publisher`, { 'account-id': to });
+  t.equal((await handOver(root, bobId)).status, 200);
+  t.same(await collaborators(bob), [], 'the new publisher is no collaborator beside that');
+  t.notOk(await seesIt(ada), 'and the old one has no part in it');
+  t.equal((await handOver(root, adaId)).status, 200);
+  t.same(await collaborators(ada), [], 'the collaboration from before is not there again');
+  t.notOk(await seesIt(bob));
+  const { id } = (await store.beside.records.packages.find('bin', 'hello'))!;
+  t.equal(await store.beside.records.collaborators.has(id, bobId), false, 'and nothing of it is kept');
+});
+
 t.test('a snap whose declaration is here goes to the publisher that it names alone', async (t) => {
   const store = await startStore(t, trustingVectors(t));
   store.clock.now = now;

@@ -20,6 +20,7 @@ const unnoticed: Readonly<Record<string, string>> = {
     'its triggers count what those write as well, and its indexes begin as those did that they are in place of',
   '0087-figures-beside-packages':
     'a trigger fills the columns whoever writes, and the one made anew leaves out these columns alone, which those never write',
+  '0089-one-time-password-versions': 'its triggers raise a number that those never read, whoever writes',
 };
 
 const statementsOf = (text: string): string[] =>

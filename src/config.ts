@@ -1,5 +1,6 @@
 // The configuration: one TOML file, `larder.toml` in the data directory, whose shape is schemas/config.json.
 // Reads it with its defaults, refuses what is wrong with file and line, and changes it in place.
+import { hash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import type { Config as ConfigFile, IntegrityConfig, QuotasConfig, UploadsConfig } from '#api/wire.ts';
 import { checkText } from './configuration/check.ts';
@@ -63,6 +64,22 @@ type Changes = Readonly<Record<string, Value | undefined>>;
 /** Reads and checks a configuration file; throws ConfigError. */
 export function readConfig(file: string): Config {
   return parseConfig(file, readText(file));
+}
+
+/** What a file sets, by section and key, as it is written; throws ConfigError. */
+export function readConfigText(file: string): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  const { values, problems } = checkText(readText(file));
+  if (problems.length > 0) throw new ConfigError(file, problems);
+  return values as Record<string, Record<string, unknown>>;
+}
+
+/** The SHA-256 of a configuration file: processes compare it to know that they have read the same. Empty if there is no such file. */
+export function configDigest(file: string): string {
+  try {
+    return hash('sha256', readBounded(file));
+  } catch {
+    return '';
+  }
 }
 
 /** The same for a text that is or will be in `file`. */

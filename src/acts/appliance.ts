@@ -190,6 +190,17 @@ export const move = act({
   ) => noted(tx, { ...moved }, doing),
 });
 
+export const changeSetting = act({
+  name: 'config set',
+  summary: 'Change a setting of the configuration.',
+  on: 'configuration',
+  object: () => 'configuration',
+  gate: { never: 'the caller may write the configuration file anyway' },
+
+  /** Values as they are in the file; `null` where the key is not set. */
+  perform: (tx, changed: { key: string; before: unknown; after: unknown }, doing) => noted(tx, { ...changed }, doing),
+});
+
 export const setLogLevel = act({
   name: 'log-level',
   summary: 'Change how much the serving store logs.',

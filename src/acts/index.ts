@@ -13,6 +13,7 @@ import {
   renewCertificate,
   restore,
   sealMasterKey,
+  changeSetting,
   setLogLevel,
   upgrade,
 } from './appliance.ts';
@@ -220,6 +221,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     renewCertificate,
     restore,
     sealMasterKey,
+    changeSetting,
     setLogLevel,
     upgrade,
   ],

@@ -64,6 +64,8 @@ export interface Services {
   config: Config;
   /** The same as it was when this process started. */
   startedWith: Config;
+  /** The account and the digests of the store administrator's credential, as the configuration file has them now. */
+  administrator: () => Config['auth'];
   now: Now;
   newId: NewIds;
   log: Logger;

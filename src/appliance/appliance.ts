@@ -1,12 +1,17 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
+import { join } from 'node:path';
+
 import type { Logger } from 'pino';
 
 import { diskSpace } from '#data/blobs.ts';
+import type { ConfigurationState } from '#data/serving-state.ts';
 import { seconds } from '#domain/clock.ts';
 import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
+import { configDigest } from '#src/config.ts';
 import { makeNothingOld } from '#src/small-heap.ts';
+import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
 import { startBackground, type Background } from './background.ts';
 import { keepCertificate } from './certificate.ts';
@@ -55,6 +60,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 
 async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appliance> {
   const { directory } = options;
+  const file = join(directory, 'larder.toml');
   const storage = await openStorage(parts, options);
   const { store, log } = storage;
   const startedWith = store.config;
@@ -69,10 +75,12 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const policy = keeps ? background.policy : takenUpElsewhere;
   await policy.takeUp();
   let url = '';
-  const serving = servingStateOf(made, () => url);
+  let configuration: ConfigurationState = { sha256: configDigest(file) };
+  const serving = servingStateOf(made, { url: () => url, configuration: () => configuration });
   const served = await startServing(parts, options, { ...made, serving });
   url = served.url;
-  if (options.beside !== true && options.team === undefined) await startTellingState(parts, directory, serving);
+  const tells = options.beside !== true && options.team === undefined;
+  const tellState = tells ? await startTellingState(parts, directory, serving) : () => undefined;
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();
@@ -85,8 +93,17 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
     url,
     log,
     reload() {
-      settings = readAgain(options);
-      takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
+      const sha256 = configDigest(file);
+      try {
+        settings = readAgain(options);
+        takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
+        configuration = { sha256 };
+      } catch (error) {
+        configuration = { sha256, problem: inOneSentence(error) };
+        throw error;
+      } finally {
+        tellState();
+      }
     },
     renewCertificate: () => certificate.renew(),
     answers: { state: serving, figures: served.figures, minutes: served.minutes },

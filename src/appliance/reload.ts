@@ -35,14 +35,14 @@ export function takeUp(
     log.error({ err: error }, 'cannot take the approval policy into force; the old one stays');
   });
   log.info('configuration reloaded');
-  const waiting = forRestart(startedWith, config, listensElsewhere);
+  const waiting = needsRestart(startedWith, config).filter((key) => key !== 'http.listen' || !listensElsewhere);
   if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
 }
 
 /** The keys that differ and are read only at the start. */
-function forRestart(before: Config, now: Config, listensElsewhere: boolean): string[] {
+export function needsRestart(before: Config, now: Config): string[] {
   return [
-    ...(before.http.listen === now.http.listen || listensElsewhere ? [] : ['http.listen']),
+    ...(before.http.listen === now.http.listen ? [] : ['http.listen']),
     ...(before.http.workers === now.http.workers ? [] : ['http.workers']),
     ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.records.postgres === now.records.postgres ? [] : ['records.postgres']),

@@ -2,6 +2,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
+import { join } from 'node:path';
 
 import { cohortKeys } from '#assertions/cohort-keys.ts';
 import { deviceNonces, requestIds } from '#assertions/request-ids.ts';
@@ -30,6 +31,7 @@ import { createChangeFeed } from '#shared/change-feed.ts';
 import { version } from '#src/version.ts';
 import { transferDesk } from '#transfers/desk.ts';
 import { secureContext } from '#tls/settings.ts';
+import { followAdministrator } from './administrator.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import { openFilesLimit } from './descriptors.ts';
@@ -240,6 +242,7 @@ function servicesOf(
     documents: createDocuments(everySection, version),
     version,
     startedWith: current().config,
+    administrator: followAdministrator(join(store.directory, 'larder.toml'), () => current().config.auth),
   };
   let services: ServerServices = { ...unchanging, config: current().config };
   return () => {

@@ -2,7 +2,7 @@
 import type { ProcessState, StoreState } from '#api/metrics.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { occupied } from '#data/blobs.ts';
-import type { ServingState } from '#data/serving-state.ts';
+import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
 import { version } from '#src/version.ts';
@@ -15,8 +15,12 @@ import type { Storage } from './storage.ts';
 /** How often it is said anew. */
 const interval = seconds(10);
 
-/** Says it now, and again and again, until it is stopped. */
-export async function startTellingState(parts: Parts, directory: string, telling: () => ServingState): Promise<void> {
+/** Writes the state now, whenever the returned function is called, and every few seconds until it is stopped. */
+export async function startTellingState(
+  parts: Parts,
+  directory: string,
+  telling: () => ServingState,
+): Promise<() => void> {
   const tell = (): void => {
     writeState(directory, telling());
   };
@@ -31,12 +35,13 @@ export async function startTellingState(parts: Parts, directory: string, telling
       removeState(directory);
     },
   );
+  return tell;
 }
 
 /** What the serving process says of itself, whenever it is asked. */
 export function servingStateOf(
   { storage, background, certificate, current }: Told,
-  url: () => string,
+  { url, configuration }: { url: () => string; configuration: () => ConfigurationState },
 ): () => ServingState {
   const since = new Date().toISOString();
   const { log, health } = storage;
@@ -54,6 +59,7 @@ export function servingStateOf(
       notices: health.notices(),
       jobs: background.runner.state(),
       scrub: background.scrub.state(),
+      configuration: configuration(),
       working: !storage.isBroken() && storage.engines.areWell() && !background.proof.isBroken(),
     };
   };

@@ -7,6 +7,9 @@ export const groups: readonly Group[] = [
     commands: [
       { name: 'init', load: async () => (await import('./store/init.ts')).init },
       { name: 'serve', load: async () => (await import('./store/serve.ts')).serve },
+      { name: 'config get', load: async () => (await import('./config/get.ts')).configGet },
+      { name: 'config set', load: async () => (await import('./config/set.ts')).configSet },
+      { name: 'config unset', load: async () => (await import('./config/set.ts')).configUnset },
       { name: 'admin-macaroon', load: async () => (await import('./store/admin-macaroon.ts')).adminMacaroon },
       { name: 'key rotate', load: async () => (await import('./key/rotate.ts')).keyRotate },
       { name: 'registry settings', load: async () => (await import('./registry/registry.ts')).registrySettings },

@@ -261,7 +261,7 @@ function at(values: unknown, path: Path): unknown {
 /** Whether a browser would write the address the same way, so that it can be compared letter by letter. */
 export function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
-  return url?.origin === value && isHost(url.hostname);
+  return url?.origin === value && isHost(url.hostname) && url.port !== '0';
 }
 
 /** HOST:PORT, where port 0 is any that is free. */

@@ -19,9 +19,13 @@ export interface Key {
   readonly example: unknown;
   /** Whether the value is never repeated in a message, since a secret may stand there by mistake. */
   readonly secret: boolean;
+  /** The TOML types that it may have. */
+  readonly types: readonly ValueType[];
   /** Whether the value is a size: bytes, or text such as "32 GiB". */
   readonly size: boolean;
 }
+
+export type ValueType = 'boolean' | 'integer' | 'string' | 'array';
 
 interface Schema {
   readonly $ref?: string;
@@ -73,12 +77,19 @@ function readSections(document: Schema): ReadonlyMap<string, Section> {
     return `a whole number from ${String(schema.minimum)} to ${String(schema.maximum)}`;
   };
 
+  const types = (schema: Schema): ValueType[] => {
+    if (schema.anyOf) return schema.anyOf.flatMap((choice) => types(follow(choice)));
+    const { type = 'string' } = follow(schema);
+    return [type as ValueType];
+  };
+
   const readKey = (schema: Schema): Key => {
     const { items } = [schema, ...(schema.anyOf ?? [])].find(({ items }) => items !== undefined) ?? {};
     return {
       description: schema.description ?? '',
       expected: expected(schema),
       expectedMember: items && expected(items),
+      types: [...new Set(types(follow(schema)))],
       words: schema.enum ?? [],
       default: schema.default,
       example: schema.examples?.[0],

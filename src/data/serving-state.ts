@@ -19,10 +19,18 @@ export interface ServingState {
   notices?: string[];
   jobs: JobState[];
   scrub: ScrubState;
+  /** The configuration file that it read last. */
+  configuration?: ConfigurationState;
   /** Whether it can still do its work; said among workers. */
   working?: boolean;
   /** Where several processes of the host serve the store together. */
   workers?: WorkersState;
+}
+
+export interface ConfigurationState {
+  sha256: string;
+  /** Why it was refused; the configuration before it stays in force. */
+  problem?: string;
 }
 
 export interface WorkersState {

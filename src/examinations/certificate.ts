@@ -1,4 +1,5 @@
 // What the server proves itself with.
+import { counted } from '#domain/quantities.ts';
 import { days } from '#domain/clock.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -14,7 +15,7 @@ export const certificate: Examination = {
     const found = readCertificates(data, tlsSettings(settings));
     if (found === undefined) return well('the certificates are made at the next start');
     const left = Math.floor((found.ends.getTime() - Date.now()) / days(1));
-    const says = `for ${found.hosts.join(', ')}, ${String(left)} days left; fingerprint ${found.fingerprint}`;
+    const says = `for ${found.hosts.join(', ')}, ${counted(left, 'day')} left; fingerprint ${found.fingerprint}`;
     if (found.own)
       return left >= 14 ? well(says) : wrong(says, 'Start the server: it renews its certificate by itself.');
     const files = siteFiles(tlsSettings(settings));

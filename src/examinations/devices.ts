@@ -18,9 +18,9 @@ export const closure: Examination = {
     const [first] = missing;
     if (first === undefined) return well('nothing is missing for what is released');
     const { kind, name, by } = first;
-    const others = missing.length === 1 ? '' : `, and ${missing.length - 1} more`;
+    const others = missing.length === 1 ? '' : `; ${missing.length - 1} more ${missing.length === 2 ? 'is' : 'are'} missing`;
     return notice(
-      `${name} (${kind}), which ${by[0]!}${by.length > 1 ? ' and others' : ''} needs, is not here${others}`,
+      `the ${kind} ${name} is not here, and ${by[0]!} needs it${by.length > 1 ? ', as do others' : ''}${others}`,
       "'larder closure' names all of it. Carry it in, or release it.",
     );
   },

@@ -1,5 +1,6 @@
 // Looks over the database and the audit log while the store serves: soon after each start, and every day.
 // The blobs have the scrub.
+import { counted } from '#domain/quantities.ts';
 import { itself, type Acts } from '#acts/act.ts';
 import { proveRecords, recordsProven, type ProofOfRecords as ProvenRecords } from '#acts/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
@@ -40,7 +41,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
       last === null || last.problems === 0
         ? []
         : [
-            `When the records were looked over at ${last.at}, ${String(last.problems)} things were wrong` +
+            `When the records were looked over at ${last.at}, ${counted(last.problems, 'thing was', 'things were')} wrong` +
               `${last.first === undefined ? '' : `, the first: ${last.first.slice(0, 200)}`}; 'larder verify' names all. ` +
               (last.pages === 0 && last.rows === 0
                 ? "What to do about the audit log is in the guide 'recovery', at /docs/."

@@ -11,13 +11,14 @@ import type { ApplianceOptions } from '#appliance/options.ts';
 import { readAgain } from '#appliance/reload.ts';
 import { settingsOf } from '#appliance/settings.ts';
 import { lockToServe } from '#data/lock.ts';
-import { together, type ServingState } from '#data/serving-state.ts';
+import { together, type ConfigurationState, type ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
-import { readConfig, type Config } from '#src/config.ts';
+import { configDigest, readConfig, type Config } from '#src/config.ts';
 import { programAgain } from '#src/embedded.ts';
 import { createLog, isForPeople } from '#src/log.ts';
+import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
 import { createGathering } from './gathering.ts';
 import { createPatience } from './patience.ts';
@@ -84,12 +85,16 @@ class Supervisor {
   #url = '';
   #ended = 0;
   #isStopping = false;
+  /** The configuration file that was read last. */
+  #configuration: ConfigurationState;
   /** Of a worker that is to serve for the first time: that it does, or why not. */
   readonly #starting = new Map<Place, PromiseWithResolvers<undefined>>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    const config = readConfig(join(options.directory, 'larder.toml'));
+    const file = join(options.directory, 'larder.toml');
+    this.#configuration = { sha256: configDigest(file) };
+    const config = readConfig(file);
     this.#startedWith = config;
     const size = config.http.workers;
     const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
@@ -126,8 +131,18 @@ class Supervisor {
 
   /** Tells all workers, once it is clear that the new configuration can be used. */
   reload(): void {
-    this.log.level = readAgain(this.#options).config.log.level;
-    for (const place of this.#places) place.tell({ order: 'reload' });
+    const sha256 = configDigest(join(this.#options.directory, 'larder.toml'));
+    try {
+      this.log.level = readAgain(this.#options).config.log.level;
+      for (const place of this.#places) place.tell({ order: 'reload' });
+      this.#configuration = { sha256 };
+    } catch (error) {
+      this.#configuration = { sha256, problem: inOneSentence(error) };
+      throw error;
+    } finally {
+      // Each worker obeys before it answers.
+      void this.#tellState();
+    }
   }
 
   async stop(): Promise<void> {
@@ -260,6 +275,7 @@ class Supervisor {
       problems: few !== false && often ? [`${few}: the others end again and again; the log says why.`] : [],
       notices: few !== false && !often ? [`${few}; the others are being started.`] : [],
       jobs: [],
+      configuration: this.#configuration,
       scrub: { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined },
       workers: { wanted, serving: each.length, ended: this.#ended, each },
     };

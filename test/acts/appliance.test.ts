@@ -43,6 +43,10 @@ t.test('what is done to the store as a whole stands in the audit log in the word
   t.match(await entered(data, 'log-level'), { ...person, object: 'log' });
   t.match(readFileSync(join(data, 'larder.toml'), 'utf8'), /^level = "debug"/m);
 
+  await done(`config set devices.snap true --data ${data}`);
+  t.match(await entered(data, 'config set'), { ...person, object: 'configuration' });
+  t.strictSame((await entered(data, 'config set'))?.details, { key: 'devices.snap', before: null, after: true });
+
   const { id } = JSON.parse(await done(`backup ${join(folder, 'monday.tar')} --data ${data} --json`)) as { id: string };
   t.match(await entered(data, 'backup'), { ...person, object: `backup/${id}` });
   const { sha256, bytes, ...made } = (await entered(data, 'backup'))?.details as Record<string, unknown>;

@@ -1,6 +1,6 @@
 // A backup that says it is good is: what is damaged or missing is named, by `backup`, by `--check` and by `restore`.
 import t from 'tap';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -24,7 +24,7 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   const named = `snap/tiny-app revision 1 (${sha3_384}) is missing in the store`;
   const made = await run(`backup ${tuesday}`);
   t.equal(made.code, 1);
-  t.match(made.out, `1 blobs are not in it:\n  ${named}\n`);
+  t.match(made.out, `1 blob is not in it:\n  ${named}\n`);
   t.match(await run(`backup ${folder}/all-the-same.tar --even-so`), { code: 0, out: named });
   t.match(await run(`backup --check ${tuesday}`), {
     code: 1,
@@ -35,7 +35,7 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   t.equal(restored.code, 1);
   t.match(
     restored.out,
-    `1 things are not in it, and are missing from here on:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
+    `1 item is not in the backup and missing from here on:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
   );
   t.match(await larder(`verify --data ${data}`), { code: 1 });
 
@@ -45,7 +45,7 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   });
   t.match(await larder(`restore ${monday} --missing --data ${data}`), {
     code: 0,
-    out: `1 blobs are back, each held against its hash:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
+    out: `1 blob is back, each verified against its digest:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
   });
   t.match(await larder(`verify --data ${data}`), { code: 0 });
   t.match(await run(`restore ${monday} --missing`), { code: 0 }, 'also while the store serves');
@@ -168,9 +168,25 @@ t.test('a backup is checked without restoring it, and what is damaged in it is n
     code: 1,
     err: /not made with this site key, whose fingerprint is [-0-9a-f]+, or it was changed/,
   });
-  t.match(await run(`backup --check ${folder}/none.tar`), { code: 1, err: /cannot read .*none\.tar: there is no/ });
-  t.match(await run(`backup --check ${monday} --keep 3`), { code: 2, err: /--keep is of no use with --check/ });
+  t.match(await run(`backup --check ${folder}/none.tar --base ${monday}`), { code: 1, err: /cannot read .*none\.tar: there is no/ });
+  t.match(await run(`backup --check ${monday} --keep 3`), { code: 2, err: /--keep has no effect when --check reads/ });
   t.match(await run(`backup ${folder}/x.tar --base ${monday}`), { code: 2, err: /only with --check/ });
+});
+
+t.test('a new backup is made and checked in one run', async (t) => {
+  const { store, folder, run, sha3_384 } = await saved(t);
+  const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
+  t.match(await run(`backup ${monday} --check`), {
+    code: 0,
+    out: /^The backup is in .*monday\.tar: [^]*\nThe backup of .* is good: \d+ files, each held against its digest/,
+  });
+  const files = join(folder, 'nightly');
+  mkdirSync(files);
+  const nightly = JSON.parse((await run(`backup ${files} --since ${monday} --keep 1 --check --json`)).out) as object;
+  t.match(nightly, { removed: [], check: { good: true, 'blobs-elsewhere': 2 } });
+  removeContent(store.directory, sha3_384);
+  const lacking = await run(`backup ${tuesday} --check`);
+  t.match(lacking, { code: 1, out: /1 blob is not in it:[^]*is not good:\n {2}the blob/ });
 });
 
 t.test('one backup of a store is made at a time', async (t) => {

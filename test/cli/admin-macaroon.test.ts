@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changeConfig, readConfig } from '#src/config.ts';
-import { newStore } from './process.ts';
+import { newStore, serve } from './process.ts';
 
 const digest = (file: string) => createHash('sha3-384').update(readFileSync(file, 'utf8').trim()).digest('hex');
 const auth = (data: string) => readConfig(join(data, 'larder.toml')).auth;
@@ -19,7 +19,7 @@ t.test('a new credential takes the place of the old one, in its file and in the 
     'admin-macaroon-file': file,
     config: join(data, 'larder.toml'),
     'credentials-in-force': 1,
-    'reload-needed': true,
+    'reload-needed': false,
   });
   t.not(digest(file), old);
   t.strictSame(auth(data), { store_admin_id: 'larder-admin', store_admin_macaroon_sha3_384: digest(file) });
@@ -27,8 +27,8 @@ t.test('a new credential takes the place of the old one, in its file and in the 
   t.strictSame(readFileSync(join(data, 'larder.toml'), 'utf8').match(/^#.*/gm), comments, 'the comments stay');
   const { code, out } = await larder('admin-macaroon');
   t.equal(code, 0);
-  t.match(out, /^The new credential of larder-admin is in .*admin\.macaroon; no other is good any more\.\n/);
-  t.match(out, /It counts when the server reads its configuration again: send it SIGHUP or restart it\.\n$/);
+  t.match(out, /^The new credential of larder-admin is in .*admin\.macaroon; every earlier one is void\.\n/);
+  t.match(out, /\nThe store accepts it from the next request on\.\n$/);
   t.notMatch(out, readFileSync(file, 'utf8').trim(), 'the credential itself is not shown');
 });
 
@@ -86,4 +86,32 @@ t.test('where credentials are not exchanged that is said', async (t) => {
     readFileSync(configuration, 'utf8').replace('offline_mode = true', 'offline_mode = false'),
   );
   t.match(await larder('admin-macaroon'), { code: 0, out: /\nstore\.offline_mode is off: nothing is exchanged\.\n$/ });
+});
+
+t.test('a credential that was replaced is refused at the next request, without a reload', async (t) => {
+  const { data, larder } = await newStore(t);
+  const { url, err } = await serve(t, data);
+  const file = join(data, 'admin.macaroon');
+  const exchange = async (macaroon: string): Promise<number> => {
+    const { status } = await fetch(`${url}/v1/tokens/offline/exchange`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ macaroon }),
+    });
+    return status;
+  };
+  const old = readFileSync(file, 'utf8');
+  t.equal(await exchange(old), 200);
+  // As by an editor: the server is not told.
+  changeConfig(join(data, 'larder.toml'), { 'auth.store_admin_macaroon_sha3_384': 'a'.repeat(96) });
+  t.equal(await exchange(old), 401);
+  t.notMatch(err(), /configuration reloaded/);
+  changeConfig(join(data, 'larder.toml'), { 'auth.store_admin_macaroon_sha3_384': digest(file) });
+  t.equal(await exchange(old), 200);
+
+  t.match(await larder('admin-macaroon'), { code: 0 });
+  t.equal(await exchange(old), 401, 'the command made it void');
+  t.equal(await exchange(readFileSync(file, 'utf8')), 200);
+  writeFileSync(join(data, 'larder.toml'), 'nonsense');
+  t.equal(await exchange(old), 401, 'a file that is being edited brings nothing back');
 });

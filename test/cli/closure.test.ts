@@ -63,7 +63,7 @@ t.test('the base of an app, snapd, and who shares content with it are named unti
   });
   t.match(await doctorSays(store, 'Closure'), {
     level: 'notice',
-    says: 'core22 (base), which hello needs, is not here, and 3 more',
+    says: 'the base core22 is not here, and hello needs it; 3 more are missing',
     mend: /'larder closure'/,
   });
   await released(store, 'snap', 'world', { details: { ...amd64, base: 'core22', type: 'app' } });

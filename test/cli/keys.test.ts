@@ -62,6 +62,34 @@ t.test('a key is asked for, comes back registered, and is revoked', async (t) =>
   t.equal(await statusOf(store, 'default'), 'revoked');
 });
 
+t.test('a brand, its key and the request for it are made in one run, or none of them', async (t) => {
+  const { json, larder, files } = await newBrandStore(t);
+  await json('account create --email acme@example.org --username acme --display-name Acme --id acme');
+  await json('account create --email here@example.org --username here --display-name Here');
+  const { accounts } = (await json('account list')) as { accounts: { id: string; username: string }[] };
+  const here = accounts.find(({ username }) => username === 'here')?.id ?? '';
+  const out = join(files, 'out');
+  const create = `brand create --account acme --name Acme`;
+  for (const [line, err] of [
+    [`${create} --request ${out}`, /--request needs --key NAME/],
+    [`${create} --key UPPER --request ${out}`, /--key is of lower-case letters/],
+    [`${create} --key serials --request ${files}`, /is there already; name a new folder/],
+    [`${create} --key serials --request ${out}/a/b`, /there is no folder .*out\/a to make/],
+    [`brand create --account ${here} --name Here --key serials --request ${out}`, /was made by this store.*--local/],
+  ] as const) {
+    t.match(await larder(line), { err }, line);
+  }
+  t.notOk(readdirSync(files).includes('out'));
+  t.notMatch(JSON.stringify(await json('brand list')), /Acme|Here/, 'nothing was made');
+
+  const made = await larder(`${create} --key serials --request ${out}`);
+  t.match(made, { code: 0, out: /is now the brand Acme[^]*It has the key serials[^]*READ-ME-FIRST\.txt in there/ });
+  const request = parseAssertion(readFileSync(join(out, 'serials.account-key-request'), 'utf8'));
+  checkSignature(request, decodePublicKey(request.body));
+  t.match(request.headers, { 'account-id': 'acme', name: 'serials' });
+  t.match(await larder('key list --brand acme'), { out: /serials +requested/ });
+});
+
 t.test('what cannot be believed is refused with its reason, and nothing of it is taken in', async (t) => {
   const store = await newBrandStore(t);
   const { larder, json, file } = store;

@@ -216,7 +216,7 @@ t.test('larder verify --restore-quarantined puts back what hashes well, and noth
   writeFileSync(away, content);
   t.match(await larder(`verify --data ${store.directory} --restore-quarantined`), {
     code: 0,
-    out: /^1 blobs hash well and are in service again\.\nEverything is as it was written/,
+    out: /^1 blob matches its digest and is in service again\.\nEverything is as it was written/,
   });
   t.ok(existsSync(file));
   t.notOk(existsSync(away));

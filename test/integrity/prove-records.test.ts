@@ -58,13 +58,13 @@ t.test('what is wrong is told until it is mended', async (t) => {
   t.same(problems(), []);
   t.match(await job.run(), { problems: 1, first: [/^row \d+ of accounts is changed$/] });
   t.match(problems(), [
-    /^When the records were looked over at 2026-03-01T12:00:00.*, 1 things were wrong, the first: row \d+ of accounts is changed; 'larder verify'/,
+    /^When the records were looked over at 2026-03-01T12:00:00.*, 1 thing was wrong, the first: row \d+ of accounts is changed; 'larder verify'/,
   ]);
 
   await store.restart();
   t.match(
     (await store.anyone.get('/readyz')).body,
-    { problems: [/1 things were wrong/] },
+    { problems: [/1 thing was wrong/] },
     'the next process knows of it',
   );
   change('Ada');

@@ -145,7 +145,7 @@ t.test('a backup has what is there, and what is missing there comes back from it
     /it is empty, and this store has content already; .* 'larder restore FILE --missing', or name the right/,
   );
   const back = await larder(`restore ${file} --missing --data ${store.directory}`);
-  t.match(back.out, /blobs are back, each held against its hash/);
+  t.match(back.out, /blobs? (?:is|are) back, each verified against its digest/);
   t.same(await verify(), whole);
   await until(async () => (await problems()).length === 0);
   t.match(await client.blob('and it goes on'), { status: 201 });

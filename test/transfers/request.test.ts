@@ -38,7 +38,7 @@ t.test('an empty store asks for what a set, a bundle and a model need, and the t
   });
   writeFileSync(join(stick, 'gate.model'), stream([storeKey, await account('acme'), model]));
   await here.done(`subscription add --model ${stick}/gate.model`);
-  t.match((await here.larder('subscription add snap/core22 --architecture amd64')).out, /wished for already/);
+  t.match((await here.larder('subscription add snap/core22 --architecture amd64')).out, /subscribed to already/);
   const { subscriptions } = await here.done('subscription list');
   t.match(
     subscriptions.find(({ name }: { name: string }) => name === 'postgresql-k8s'),

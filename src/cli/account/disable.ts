@@ -1,7 +1,7 @@
 // larder account disable, larder account enable
 import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { canAsk, confirmed } from '../frame/questions.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';
 import { holdingsOf, inWords } from './holdings.ts';

@@ -3,7 +3,7 @@ import { setPassword } from '#acts/credentials.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { canAsk, newSecret } from '../frame/questions.ts';
 import { readSecret } from '../frame/stdin.ts';
 import { accountOf, latestMoment, withStore } from '../frame/store.ts';

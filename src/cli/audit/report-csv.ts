@@ -1,4 +1,5 @@
 // The audit log as lines for a spreadsheet.
+import { counted } from '#domain/quantities.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { csvText } from '../frame/csv.ts';
 import type { Arrival, Summary } from './report-summary.ts';
@@ -58,7 +59,7 @@ export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'ar
 /** What else there is to say of a transfer that was let in. */
 export const notesOf = ({ changes, leftOut, withdrawnAt }: Arrival): string =>
   [
-    `${String(changes)} changes`,
+    `${counted(changes, 'change')}`,
     ...(leftOut === 0 ? [] : [`${String(leftOut)} left out`]),
     ...(withdrawnAt === null ? [] : [`put back at ${withdrawnAt}`]),
   ].join(', ');

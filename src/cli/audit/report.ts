@@ -1,4 +1,5 @@
 // larder audit report
+import { counted } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 
 import { exportAudit } from '#acts/exports.ts';
@@ -109,7 +110,7 @@ function said({ from, to, entries, doings, exports, arrivals, head, problems }: 
     ]),
   );
   return [
-    `From ${from} to ${to}: ${String(entries)} entries.`,
+    `From ${from} to ${to}: ${counted(entries, 'entry', 'entries')}.`,
     whole,
     ...(doings.length > 0 ? [did] : []),
     exports.length > 0 ? left : 'Nothing left the host.',

@@ -1,4 +1,5 @@
 // larder backup
+import { counted } from '#domain/quantities.ts';
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -46,7 +47,10 @@ const options = {
     maximum: 10_000,
     summary: 'Where FILE is a folder: remove all but the newest N backups in it, after a good one.',
   },
-  check: { type: 'boolean', summary: 'Make none: read the backup that FILE is, and prove that it could be restored.' },
+  check: {
+    type: 'boolean',
+    summary: 'Read the backup and prove that it could be restored: an existing FILE as it is, a new one once it is made.',
+  },
   base: {
     type: 'string',
     value: 'FILE',
@@ -69,7 +73,7 @@ type BackupCall = Call<typeof options, readonly [{ readonly name: 'file'; readon
 
 export const backup = command({
   name: 'backup',
-  summary: 'Back the store up to one file, while it serves or not; or check a backup.',
+  summary: 'Make a backup of the store in one file, while it serves or not; or check a backup.',
   description:
     'The file is a tar archive with the database as of one moment, the configuration, the certificates and every blob; ' +
     'a signed list of them comes last, so that a backup that was cut off is never taken for a whole one. The database ' +
@@ -84,16 +88,19 @@ export const backup = command({
   examples: [
     'larder backup /media/usb/larder-monday.tar',
     'larder backup /media/usb/larder-tuesday.tar --since /media/usb/larder-monday.tar',
+    'larder backup /media/usb/larder-wednesday.tar --check',
     'larder backup --check /media/usb/larder-tuesday.tar --base /media/usb/larder-monday.tar',
     'larder backup /srv/backups --keep 7',
     'larder backup ./moving.tar --include-keys --passphrase-file ./passphrase',
   ],
 
   async run(call) {
-    refuseContradictions(call);
     const { options: given, world } = call;
-    if (given.check) return checkBackup(call, { ...given, file: resolve(call.positionals.file) });
-    const { file, folder } = fileIn(resolve(call.positionals.file), new Date());
+    const named = resolve(call.positionals.file);
+    const { file, folder } = fileIn(named, new Date());
+    const makesNone = given.check && (existsSync(file) || isOfExisting(call));
+    refuseContradictions(call, makesNone);
+    if (makesNone) return checkBackup(call, { ...given, file: named });
     if (given.keep !== undefined && folder === undefined)
       throw new UsageError('--keep needs a folder in the place of FILE');
     if (existsSync(file)) throw new Failure(`${file} is there already; a backup overwrites nothing`);
@@ -104,13 +111,19 @@ export const backup = command({
   },
 });
 
-function refuseContradictions({ options: given, world }: BackupCall): void {
+/** Whether the options speak of a backup that was made before. */
+const isOfExisting = ({ options: given }: BackupCall): boolean =>
+  given.base.length > 0 || given.keys !== undefined || given['signed-by'] !== undefined;
+
+function refuseContradictions(call: BackupCall, makesNone: boolean): void {
+  const { options: given, world } = call;
   const making = ['since', 'include-keys', 'even-so', 'keep'] as const;
   const wrong = making.find((name) => given[name] !== undefined && given[name] !== false);
-  if (given.check && wrong !== undefined) throw new UsageError(`--${wrong} is of no use with --check`);
-  if (given.check) return;
-  if (given.base.length > 0 || given.keys !== undefined || given['signed-by'] !== undefined)
-    throw new UsageError('--base, --keys and --signed-by are of use only with --check');
+  if (makesNone && wrong !== undefined) {
+    throw new UsageError(`--${wrong} has no effect when --check reads a backup that exists`);
+  }
+  if (makesNone) return;
+  if (isOfExisting(call)) throw new UsageError('--base, --keys and --signed-by have an effect only with --check');
   if (given['passphrase-file'] !== undefined && !given['include-keys'])
     throw new UsageError('--passphrase-file is of use only with --include-keys');
   if (given['include-keys'] && given['passphrase-file'] === undefined && !canAsk(world))
@@ -169,13 +182,23 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
     .finally(() => closeArchives(base));
   const good = made.lacking.length + made.problems.length === 0;
   const noted = await note(store, made);
-  const removed = keep === undefined || folder === undefined || !good ? [] : await rotate(folder, keep, store);
-  return answered(file, made, {
+  const checked = call.options.check ? await checkBackup(call, { file }, { siteKey, asCaller }) : undefined;
+  const isRestorable = good && (checked?.exitCode ?? 0) === 0;
+  const removed = keep === undefined || folder === undefined || !isRestorable ? [] : await rotate(folder, keep, store);
+  const answer = answered(file, made, {
     exitCode: good || evenSo ? 0 : 1,
     notes: [...(await lackingText(records, made)), ...noted, ...removed.map((old) => `${old} was removed.`)],
     removed,
   });
+  return checked === undefined ? answer : withCheck(answer, checked, evenSo);
 }
+
+/** What is said of a backup that was made and then checked. */
+const withCheck = (made: Answer, checked: Answer, evenSo: boolean): Answer => ({
+  text: `${made.text}\n${checked.text}`,
+  json: { ...(made.json as object), check: checked.json },
+  exitCode: evenSo ? (made.exitCode ?? 0) : Math.max(made.exitCode ?? 0, checked.exitCode ?? 0),
+});
 
 /** Deltas can be made again, and the copy of the records names none. */
 const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blobs, 'list' | 'stat' | 'borrow'> => ({
@@ -235,9 +258,9 @@ function answered(
   const keys = manifest.keys
     ? 'It holds the keys, under the passphrase.'
     : 'It holds no keys: without a copy of site.key it cannot be restored.';
-  const counted = `${String(size)} bytes, ${String(fresh)} blobs${manifest.since === null ? '' : earlier}`;
+  const summary = `${String(size)} bytes, ${counted(fresh, 'blob')}${manifest.since === null ? '' : earlier}`;
   return {
-    text: [`The backup is in ${file}: ${counted}. It was read back as it was written.`, keys, ...notes].join('\n'),
+    text: [`The backup is in ${file}: ${summary}. It was read back as it was written.`, keys, ...notes].join('\n'),
     json: {
       file,
       size,

@@ -1,4 +1,5 @@
 // larder backup --check: reads a backup and proves that it could be restored, without restoring it.
+import { counted } from '#domain/quantities.ts';
 import { join, resolve } from 'node:path';
 import { entryOf, readArchives, siteKeyOf, closeArchives, keysIn, type Archives } from '#backup/archives.ts';
 import { checkArchives, type ArchiveVerdict } from '#backup/check.ts';
@@ -13,6 +14,7 @@ import { readSiteKey } from '#data/secrets.ts';
 import { openedArchives, unusable } from './words.ts';
 import { neededIn, withTemporaryFolder } from './workspace.ts';
 import type { Answer, Call } from '../frame/command.ts';
+import type { OpenStore } from '../frame/store.ts';
 import { setRootAside } from '../frame/owner.ts';
 import { passphraseIn } from '../frame/passphrase.ts';
 import { progressOf } from '../frame/progress.ts';
@@ -22,11 +24,14 @@ const shown = 20;
 
 export interface Checking {
   file: string;
-  base: readonly string[];
-  keys: string | undefined;
-  'passphrase-file': string | undefined;
-  'signed-by': string | undefined;
+  base?: readonly string[];
+  keys?: string | undefined;
+  'passphrase-file'?: string | undefined;
+  'signed-by'?: string | undefined;
 }
+
+/** The store that made the backup, where it is open. */
+type OwnStore = Pick<OpenStore, 'siteKey' | 'asCaller'>;
 
 /** What the records in a backup say of it. */
 interface Copied {
@@ -37,12 +42,14 @@ interface Copied {
 export async function checkBackup(
   call: Pick<Call, 'data' | 'json' | 'quiet' | 'world'>,
   checking: Checking,
+  own?: OwnStore,
 ): Promise<Answer> {
-  const open = await openedArchives([checking.file, ...checking.base].map((file) => resolve(file)));
+  const files = [checking.file, ...(checking.base ?? [])].map((file) => resolve(file));
+  const open = await openedArchives(files, own?.asCaller);
   const progress = progressOf(call);
   try {
     const signer = checking['signed-by'];
-    const siteKey = signer === undefined ? await siteKeyFor(call, checking, open[0]!) : undefined;
+    const siteKey = own?.siteKey ?? (signer === undefined ? await siteKeyFor(call, checking, open[0]!) : undefined);
     const archives = await readArchives(open, siteKey ?? signedWith(signer ?? ''));
     const verdict = await checkArchives(archives, progress.at);
     const whole = !verdict.bad.some(({ name }) => name === 'larder.db');
@@ -115,10 +122,10 @@ function answered(
   const others =
     elsewhere === 0
       ? ''
-      : ` ${String(elsewhere)} blobs are in earlier backups; name those with --base to have them read too.`;
+      : ` ${counted(elsewhere, 'blob is', 'blobs are')} in earlier backups; name those with --base to have them read too.`;
   return {
     text: good
-      ? `The backup of ${manifest.madeAt} in ${file} is good: ${String(read)} files, each held against its digest, and its database. ${proof}${others}`
+      ? `The backup of ${manifest.madeAt} in ${file} is good: ${counted(read, 'file')}, each held against its digest, and its database. ${proof}${others}`
       : [
           `The backup of ${manifest.madeAt} in ${file} is not good:`,
           ...lines.slice(0, shown).map((line) => `  ${line}`),

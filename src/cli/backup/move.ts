@@ -1,4 +1,5 @@
 // larder move
+import { counted } from '#domain/quantities.ts';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -107,7 +108,7 @@ async function carryBlobs(
       text:
         `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(known)} of them there before.\n` +
         (quarantined > 0 ? `What is in quarantine is there too, as it is: ${String(quarantined)} blobs.\n` : '') +
-        (unread > 0 ? `${String(unread)} blobs in quarantine cannot be read, and stayed.\n` : '') +
+        (unread > 0 ? `${counted(unread, 'blob', 'blobs')} in quarantine cannot be read, and stayed.\n` : '') +
         `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content.`,
       json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes, quarantined, unread },
     };

@@ -1,4 +1,5 @@
 // larder restore --missing: fetches what a store lacks back from a backup, while it serves or not.
+import { counted } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 import { restoreMissing as restoreMissingBlobs } from '#acts/integrity.ts';
 import { closeArchives, readArchives, type Archives, type OpenArchive } from '#backup/archives.ts';
@@ -85,11 +86,11 @@ async function answered({ records }: OpenStore, { file }: Archives, { back, lack
   const text = [
     back.length === 0
       ? `Nothing of what is missing is in ${file}.`
-      : `${String(back.length)} blobs are back, each held against its hash:`,
+      : `${counted(back.length, 'blob is', 'blobs are')} back, each verified against its digest:`,
     ...(await named(back)),
     ...(lacking.length === 0
       ? []
-      : [`${String(lacking.length)} are still missing; look in another backup, or upload the same files again:`]),
+      : [`${counted(lacking.length, 'is', 'are')} still missing; look in another backup, or upload the same files again:`]),
     ...(await named(lacking)),
   ];
   return { text: text.join('\n'), json: { back, lacking }, exitCode: lacking.length === 0 ? 0 : 1 };

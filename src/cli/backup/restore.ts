@@ -1,4 +1,5 @@
 // larder restore
+import { counted } from '#domain/quantities.ts';
 import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { restore as enterRestore } from '#acts/appliance.ts';
@@ -179,7 +180,7 @@ function lackingText(names: readonly string[]): string {
   if (names.length === 0) return '';
   const more = names.length > shown ? `  and ${String(names.length - shown)} more; --json lists them all\n` : '';
   return (
-    `${String(names.length)} things are not in it, and are missing from here on:\n` +
+    `${counted(names.length, 'item is', 'items are')} not in the backup and missing from here on:\n` +
     names
       .slice(0, shown)
       .map((name) => `  ${name}\n`)

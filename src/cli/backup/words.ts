@@ -1,4 +1,5 @@
 // What a person is told of backups: what is lacking in one, and why one cannot be used.
+import { counted } from '#domain/quantities.ts';
 import { CannotRestore, openArchives, type OpenArchive } from '#backup/archives.ts';
 import { NotOurs, NotSigned, type LackingBlob } from '#backup/manifest.ts';
 import { NotWhole } from '#backup/tar.ts';
@@ -48,7 +49,7 @@ export async function lackingText(
 ): Promise<string[]> {
   const lines = problems.slice(0, 1).map((line) => `The database in it is damaged: ${line}. It cannot be restored.`);
   if (lacking.length === 0) return lines;
-  lines.push(`${String(lacking.length)} blobs are not in it:`);
+  lines.push(`${counted(lacking.length, 'blob is', 'blobs are')} not in it:`);
   for (const { sha3_384, why } of lacking.slice(0, shown)) {
     lines.push(`  ${await nameOf(records, sha3_384)} ${words[why]}`);
   }

@@ -4,12 +4,53 @@ import { resolve } from 'node:path';
 import { requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { command, type Answer } from '../frame/command.ts';
+import type { SigningKey } from '#records/signing-keys.ts';
+import { command, type Answer, type World } from '../frame/command.ts';
 import { writeCarryOut } from './carry-out.ts';
 import { custodyOf, keyOf, unknownOnline } from './keys.ts';
 import { momentNamed } from '../frame/moment.ts';
 import { writing } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
+
+interface RequestedLife {
+  since?: Date | undefined;
+  until?: Date | undefined;
+  folder: string | undefined;
+}
+
+/** Refuses a brand that the online store cannot know. */
+export async function refuseUnknownOnline(store: Pick<OpenStore, 'records'>, brand: string): Promise<void> {
+  const note = await unknownOnline(store, brand);
+  if (note !== undefined) throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
+}
+
+/** Makes the request for a key, writes the folder to carry out, and enters both in the audit log; the request. */
+export async function writeKeyRequest(
+  store: OpenStore,
+  world: World,
+  { brandAccountId: brand, name, sha3_384: keyId }: Pick<SigningKey, 'brandAccountId' | 'name' | 'sha3_384'>,
+  { since, until, folder }: RequestedLife,
+): Promise<string> {
+  const now = store.now();
+  const text = await accountKeyRequest({
+    signer: custodyOf(store, world),
+    keyId,
+    accountId: brand,
+    name,
+    since: since ?? now,
+    until,
+    signedAt: now,
+  });
+  if (folder !== undefined) {
+    const carried = { text, brand, name, keyId };
+    await writing(folder, () => store.asCaller(() => writeCarryOut(folder, carried)));
+  }
+  const details = { since: written(since), until: written(until), text };
+  await store.acts.do(requestRegistration, store.person, { brandAccountId: brand, sha3_384: keyId, ...details });
+  return text;
+}
+
+const written = (moment: Date | undefined): string | null => moment?.toISOString().replace('.000Z', 'Z') ?? null;
 
 export const keyRequest = command({
   name: 'key request',
@@ -41,25 +82,8 @@ export const keyRequest = command({
     const work = async (store: OpenStore): Promise<Answer> => {
       const key = await keyOf(store, positionals.key, options.brand);
       const { brandAccountId: brand, name, sha3_384: keyId } = key;
-      const note = options.local ? undefined : await unknownOnline(store, brand);
-      if (note !== undefined)
-        throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
-      const now = store.now();
-      const text = await accountKeyRequest({
-        signer: custodyOf(store, world),
-        keyId,
-        accountId: brand,
-        name,
-        since: since ?? now,
-        until,
-        signedAt: now,
-      });
-      if (folder !== undefined) {
-        const carried = { text, brand, name, keyId };
-        await writing(folder, () => store.asCaller(() => writeCarryOut(folder, carried)));
-      }
-      const details = { since: options.since ?? null, until: options.until ?? null, text };
-      await store.acts.do(requestRegistration, store.person, { brandAccountId: brand, sha3_384: keyId, ...details });
+      if (!options.local) await refuseUnknownOnline(store, brand);
+      const text = await writeKeyRequest(store, world, key, { since, until, folder });
       return {
         text:
           options.folder === undefined

@@ -2,7 +2,7 @@
 import type { ReadPackageResponse } from '#api/wire.ts';
 import { wholePackage } from '#operations/store/whole-package.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
 import { columns, table, visible, widthOf } from '../frame/terminal.ts';
 import { channelTable } from '../release/table.ts';

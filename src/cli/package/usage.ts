@@ -1,4 +1,5 @@
 // larder package usage
+import { counted } from '#domain/quantities.ts';
 import { packageUsage } from '#operations/usage/usage.ts';
 import { daysKept } from '#records/package-days.ts';
 import { command } from '../frame/command.ts';
@@ -25,7 +26,7 @@ export const packageUsageCommand = command({
       const rows = usage.days.map((one) => [one.day, ...[one.downloads, one.devices, one.refreshes].map(String)]);
       const { total, 'as-delta': asDelta } = usage.downloads;
       return {
-        text: `${table(['DAY', 'DOWNLOADS', 'DEVICES', 'REFRESHES'], rows)}\n${String(total)} downloads in all, ${String(asDelta)} of them as a delta.`,
+        text: `${table(['DAY', 'DOWNLOADS', 'DEVICES', 'REFRESHES'], rows)}\n${counted(total, 'download')} in all, ${String(asDelta)} of them as a delta.`,
         json: { package: named, ...usage },
       };
     }),

@@ -1,4 +1,5 @@
 // larder revision delete
+import { counted } from '#domain/quantities.ts';
 import { deleteRevisions, oldRevisions } from '#acts/old-revisions.ts';
 import type { DeleteRevisionsResponse } from '#api/wire.ts';
 import { days, timestamp } from '#domain/clock.ts';
@@ -77,8 +78,8 @@ function inWords({ deleted, revisions, bytes: size, more }: DeleteRevisionsRespo
     bytes(one.size),
     one['created-at'].slice(0, 10),
   ]);
-  const counted = `${String(revisions.length)} revisions, ${bytes(size)}`;
-  const done = deleted ? `${counted}: deleted.` : `${counted} would be deleted.`;
+  const summary = `${counted(revisions.length, 'revision')}, ${bytes(size)}`;
+  const done = deleted ? `${summary}: deleted.` : `${summary} would be deleted.`;
   return [table(['REVISION', 'VERSION', 'SIZE', 'CREATED'], rows), done, ...(more ? ['There are more.'] : [])].join(
     '\n',
   );

@@ -7,22 +7,24 @@ import { prepareConfig } from '#src/config.ts';
 import { prepareFile, type PreparedFile } from '#files/durable.ts';
 import { command, Failure, type Answer } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
+import { reloadServing } from '../frame/reload.ts';
 import type { AsCaller } from '../frame/owner.ts';
 import { accountOf, withStore, type OpenStore } from '../frame/store.ts';
 
 export const adminMacaroon = command({
   name: 'admin-macaroon',
-  summary: "Make a new credential for the store administrator, in the old one's place or beside it.",
+  summary: 'Make a new credential for the store administrator, instead of the old one or in addition.',
   description:
     'Clients such as snapcraft exchange the credential for a token (SNAPCRAFT_ADMIN_MACAROON). The store keeps only ' +
-    'its digest, in the configuration. Tokens that are out already stay good.',
+    'its digest, in the configuration, and a serving store notices a new one at the next request. Tokens that were ' +
+    'issued before stay valid.',
   options: {
     account: {
       type: 'string',
       value: 'ID',
       summary: 'The store administrator that it stands for; otherwise as before.',
     },
-    add: { type: 'boolean', summary: 'Let the credentials that there are stay good.' },
+    add: { type: 'boolean', summary: 'Keep the existing credentials valid.' },
     file: {
       type: 'string',
       value: 'FILE',
@@ -32,7 +34,7 @@ export const adminMacaroon = command({
   examples: ['larder admin-macaroon --json', 'larder admin-macaroon --add --file ./second.macaroon'],
   confirm: {
     question: ({ options: { add } }) =>
-      add ? undefined : 'The credentials that the store administrator has now are good no more; --add lets them stay.',
+      add ? undefined : 'The present credentials of the store administrator become invalid; --add keeps them.',
     unattended: 'goes on',
   },
 
@@ -41,7 +43,7 @@ export const adminMacaroon = command({
     const file = resolve(options.file ?? join(data, 'admin.macaroon'));
     if (options.file !== undefined && existsSync(file)) throw new Failure(`${file} is there already`);
 
-    const work = async ({ config, records, acts, person, asCaller }: OpenStore): Promise<Answer> => {
+    const work = async ({ directory, config, records, acts, person, asCaller }: OpenStore): Promise<Answer> => {
       const { store_admin_id: before, store_admin_macaroon_sha3_384: digests } = config.auth;
       const account = options.account ?? before ?? 'larder-admin';
       await accountOf(records, account);
@@ -79,18 +81,26 @@ export const adminMacaroon = command({
         settings.discard();
         await by(() => written?.discard());
       }
-      const off = config.store.offline_mode ? '' : '\nstore.offline_mode is off: nothing is exchanged.';
+      const reload = await reloadServing(directory);
+      const notes = [
+        ...(config.store.offline_mode ? [] : ['store.offline_mode is off: nothing is exchanged.']),
+        ...(config.records.postgres === undefined
+          ? []
+          : ['Other hosts of this store read their own larder.toml: change the digest there too.']),
+        ...(reload.state === 'refused' ? [`The serving process did not reload: ${reload.problem}`] : []),
+      ];
       return {
-        text:
-          `The new credential of ${account} is in ${file}` +
-          `${options.add ? '' : '; no other is good any more'}.\n` +
-          `It counts when the server reads its configuration again: send it SIGHUP or restart it.${off}`,
+        text: [
+          `The new credential of ${account} is in ${file}${options.add ? '' : '; every earlier one is void'}.`,
+          'The store accepts it from the next request on.',
+          ...notes,
+        ].join('\n'),
         json: {
           'account-id': account,
           'admin-macaroon-file': file,
           config: configuration,
           'credentials-in-force': kept.length + 1,
-          'reload-needed': true,
+          'reload-needed': false,
         },
       };
     };

@@ -4,7 +4,7 @@ import { placeOf } from '#blobs/s3/address.ts';
 import type { Unmarked } from '#blobs/s3/unmarked.ts';
 import { bucketOf, openingOf } from '#data/blobs-place.ts';
 import { command, Failure, type Call } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { canAsk, confirmed } from '../frame/questions.ts';
 import { withStore } from '../frame/store.ts';
 

@@ -4,7 +4,7 @@ import { setLogLevel } from '#acts/appliance.ts';
 import { changeConfig } from '#src/config.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { servingState } from '#data/serving-state.ts';
+import { signalReload } from '../frame/reload.ts';
 import { withStore } from '../frame/store.ts';
 
 export const logLevel = command({
@@ -20,8 +20,7 @@ export const logLevel = command({
     return withStore(call, async ({ directory, acts, person }) => {
       await acts.do(setLogLevel, person, { level });
       changeConfig(join(directory, 'larder.toml'), { 'log.level': level });
-      const serving = servingState(directory);
-      if (serving !== undefined) process.kill(serving.pid, 'SIGHUP');
+      const serving = signalReload(directory);
       return {
         text: `The log level is ${level}${serving ? '; the serving process has been told' : ' from the next start on'}.`,
         json: { level, told: serving !== undefined },

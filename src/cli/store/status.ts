@@ -1,4 +1,5 @@
 // larder status
+import { counted, distance } from '#domain/quantities.ts';
 import { copiesForReturn } from '#backup/before-upgrade.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
@@ -104,15 +105,15 @@ function rowsOfContents(found: Found, now: Date): Row[] {
   const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
   const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
   const rows: Row[] = [
-    ['Packages', `${String(packages)} names, ${String(revisions)} revisions, ${String(accounts)} accounts`],
+    ['Packages', `${counted(packages, 'name')}, ${counted(revisions, 'revision')}, ${counted(accounts, 'account')}`],
     [
       'Uploads',
-      `${String(waiting)} wait for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
+      `${counted(waiting, 'waits', 'wait')} for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
     ],
     ['Blobs', `${bytes(blobBytes)}${damaged}`],
     ['Database', databaseSays(found)],
     ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
-    ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${age(lastBackup, now)})`],
+    ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${distance(lastBackup, now)})`],
     ['Tokens ending', tokensEnding === 0 ? 'none' : `${String(tokensEnding)}; see 'larder token list --ending 14d'`],
   ];
   if (copies[0] !== undefined) rows.push(['Before upgrade', copies[0]]);
@@ -146,9 +147,4 @@ function rowsOfProblems({ serving }: Found): Row[] {
 function jobsSay(jobs: readonly { failures: number; problem: string | undefined }[]): string {
   const failing = jobs.filter(({ problem }) => problem !== undefined).length;
   return failing === 0 ? `all ${String(jobs.length)} go well` : `${String(failing)} of ${String(jobs.length)} fail`;
-}
-
-function age(at: string, now: Date): string {
-  const hours = Math.floor((now.getTime() - Date.parse(at)) / 3_600_000);
-  return hours < 48 ? `${String(hours)} hours ago` : `${String(Math.floor(hours / 24))} days ago`;
 }

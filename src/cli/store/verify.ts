@@ -1,4 +1,5 @@
 // larder verify
+import { counted } from '#domain/quantities.ts';
 import { join } from 'node:path';
 
 import { contentAndPusher } from '#integrity/content-name.ts';
@@ -94,14 +95,14 @@ async function proved(
     return { ...verdict, back };
   }).finally(progress.end);
   const { good, audit, blobs, back } = found;
-  const counted = `${await databaseSays(store)}, ${String(blobs.checked)} blobs of ${String(blobs.bytes)} bytes, ${String(audit.rows)} entries of the audit log`;
-  const restored = back.length > 0 ? `${String(back.length)} blobs hash well and are in service again.\n` : '';
+  const summary = `${await databaseSays(store)}, ${counted(blobs.checked, 'blob')} of ${String(blobs.bytes)} bytes, ${counted(audit.rows, 'entry', 'entries')} of the audit log`;
+  const restored = back.length > 0 ? `${counted(back.length, 'blob matches its digest and is', 'blobs match their digests and are')} in service again.\n` : '';
   return {
     text:
       restored +
       (good
-        ? `Everything is as it was written: ${counted}.`
-        : told(await problemsOf(found, store), counted, mendsOf(found, store))),
+        ? `Everything is as it was written: ${summary}.`
+        : told(await problemsOf(found, store), summary, mendsOf(found, store))),
     json: asJson(found, call.options.quarantine),
     exitCode: good ? 0 : 1,
   };

@@ -1,4 +1,5 @@
 // larder subscription add
+import { counted } from '#domain/quantities.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -65,9 +66,9 @@ export const subscriptionAdd = command({
       return {
         text:
           changed.length === 0
-            ? 'All of it is wished for already.'
+            ? 'Every one of them is subscribed to already.'
             : [
-                `${String(changed.length)} packages are wished for:`,
+                `${counted(changed.length, 'package is', 'packages are')} subscribed to:`,
                 ...changed.map((one) => `  ${wishText(one)}`),
               ].join('\n'),
         json: { subscriptions: changed },

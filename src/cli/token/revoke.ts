@@ -4,7 +4,7 @@ import { timestamp } from '#domain/clock.ts';
 import { isDateTime } from '#api/schema.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command, UsageError, type Answer } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { accountOf, latestMoment, withStore, type OpenStore } from '../frame/store.ts';
 
 export const tokenRevoke = command({

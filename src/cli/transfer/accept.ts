@@ -3,7 +3,7 @@ import { lettingIn } from '#transfers/desk.ts';
 import { letIn } from '#transfers/letting-in.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
 import { narrowing, withWaiting } from './looking.ts';
 

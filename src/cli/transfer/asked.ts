@@ -1,4 +1,5 @@
 // A request as people and programs read it.
+import { counted } from '#domain/quantities.ts';
 import type { TransferRequest } from '#api/wire.ts';
 import type { Said } from '#transfers/request/ask.ts';
 import { fingerprintOf, shortId } from '#transfers/site.ts';
@@ -15,7 +16,7 @@ export function reportOf(said: Said, scriptDigest: string): Report {
       ...(said.label === undefined ? [] : [`The label of ${said.site} is ${said.label}.`]),
       inventory.kind === 'none'
         ? 'It does not say what is there.'
-        : `It names ${String(inventory.contents.length)} contents that are there, by their digests (${inventory.kind === 'all' ? 'all' : 'those that came from elsewhere'}).`,
+        : `It names ${counted(inventory.contents.length, 'content')} that are there, by their digests (${inventory.kind === 'all' ? 'all' : 'those that came from elsewhere'}).`,
       `The script fetch.sh that goes along has the SHA-256 ${scriptDigest}; 'sh fetch.sh FOLDER' fetches what is wished for.`,
     ],
     lists: [

@@ -5,7 +5,7 @@ import { transferOf } from '#transfers/look.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
 
 const positionals = [{ name: 'id', summary: 'The first digits of the id of the transfer.' }] as const;

@@ -1,4 +1,5 @@
 // larder transfer unpack, larder transfer pack
+import { counted } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 
 import { openUnpacked } from '#transfers/form/folder.ts';
@@ -45,7 +46,7 @@ export const transferUnpack = command({
           const { id, statement } = open[0]!;
           return {
             text:
-              `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, lies in ${into}: ${String(files.length)} files.\n` +
+              `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, lies in ${into}: ${counted(files.length, 'file')}.\n` +
               `When they were scanned, 'larder transfer receive ${into}' takes them in; 'larder transfer pack ${into} FILE' makes its parts again.`,
             json: { id, source: statement.source, sequence: statement.sequence, folder: into, files },
           };

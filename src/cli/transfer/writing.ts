@@ -7,7 +7,7 @@ import { figuresOf, type Intent, type Made } from '#transfers/composing.ts';
 import type { Asked } from '#transfers/collector.ts';
 import { fingerprintOf, shortId } from '#transfers/site.ts';
 import { Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { visible } from '../frame/terminal.ts';
 import { bytes } from '#domain/byte-size.ts';
 

@@ -27,9 +27,9 @@ export const cardOf = ({ what, level, says, mend }: Examined): Card => ({
   mend,
 });
 
-/** A clause as a sentence; the name of a file at its beginning stays as it is. */
+/** A clause as a sentence. A file or a package at its beginning keeps its name as it is. */
 const sentence = (clause: string): string =>
-  `${/^\w+\.\w/.test(clause) ? clause.charAt(0) : clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+  `${/^[\w-]+[./:]\S/.test(clause) ? clause.charAt(0) : clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 
 type Asked = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
 

@@ -15,8 +15,8 @@ export const offlineExchangeMacaroon = operation({
   enabledBy: 'store.offline_mode',
   refuses: ['macaroon-authorization-required', 'forbidden', 'too-many-requests'],
 
-  async handle({ body, config, authority, identity, records, address, requestId, log }) {
-    const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = config.auth;
+  async handle({ body, administrator, authority, identity, records, address, requestId, log }) {
+    const { store_admin_id: accountId, store_admin_macaroon_sha3_384: digests } = administrator();
     if (accountId === undefined || !isAdministratorCredential(body.macaroon, digests)) {
       await identity.exchanges.failed(address);
       throw new Refusal('macaroon-authorization-required', "This is not the store administrator's credential.");

@@ -1,0 +1,29 @@
+// The store administrator's credential as the configuration file has it now: one that was replaced is refused at the next
+// request, whether or not the server was told to reload.
+import { statSync } from 'node:fs';
+import { readConfig, type Config } from '#src/config.ts';
+
+type AuthSettings = Config['auth'];
+
+/** Reads [auth] of the file, again only after the file has changed. If the file cannot be read, the last good reading counts. */
+export function followAdministrator(file: string, running: () => AuthSettings): () => AuthSettings {
+  let seen: { version: string; loaded: AuthSettings; auth: AuthSettings } | undefined;
+  return () => {
+    const loaded = running();
+    const version = versionOf(file);
+    if (seen?.version === version && seen.loaded === loaded) return seen.auth;
+    let auth = seen?.loaded === loaded ? seen.auth : loaded;
+    try {
+      auth = readConfig(file).auth;
+    } catch {
+      // The file is being edited, or is wrong; 'larder doctor' says so.
+    }
+    seen = { version, loaded, auth };
+    return auth;
+  };
+}
+
+function versionOf(file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? '' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+}

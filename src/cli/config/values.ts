@@ -1,0 +1,69 @@
+// Settings of larder.toml as they are typed and shown at a terminal.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfigText, type ConfigurationKey } from '#src/config.ts';
+import type { Value } from '#src/configuration/edit.ts';
+import { tomlValue } from '#src/configuration/edit.ts';
+import { findKey, sections } from '#src/configuration/keys.ts';
+import { nearest } from '#src/configuration/nearest.ts';
+import { UsageError } from '../frame/command.ts';
+
+/** The names of all settings, such as `devices.snap`. */
+export const settingNames = (): string[] =>
+  [...sections()].flatMap(([section, { keys }]) => [...keys.keys()].map((key) => `${section}.${key}`));
+
+/** The setting of this name; refuses an unknown one, and one that holds a secret. */
+export function settingOf(name: string): ConfigurationKey {
+  const key = findKey(name);
+  if (key === undefined) {
+    const names = settingNames();
+    // A key alone is enough to tell which section is meant, if only one has it.
+    const meant = names.find((full) => full.endsWith(`.${name}`)) ?? nearest(name, names);
+    throw new UsageError(
+      `there is no setting '${name}'` +
+        (meant === undefined ? "; 'larder config get' lists them" : `; did you mean '${meant}'?`),
+    );
+  }
+  return key;
+}
+
+const otherCommands: Readonly<Record<string, string>> = {
+  'auth.store_admin_macaroon_sha3_384': "'larder admin-macaroon' makes a new credential and sets it",
+  'records.postgres': "'larder move' moves the records and sets it",
+  'blobs.s3': "'larder move' moves the blobs and sets it",
+};
+
+/** Refuses what is neither shown nor typed, since it would stay in the history of the shell and in the audit log. */
+export function refuseSecret(name: string, { secret }: ConfigurationKey): void {
+  if (!secret) return;
+  const remedy =
+    otherCommands[name] ?? 'change it in larder.toml with an editor, then send the server SIGHUP or restart it';
+  throw new UsageError(`${name} leads to a secret and is neither shown nor changed here; ${remedy}`);
+}
+
+/** The value that a person has typed, with the type that the setting has. */
+export function readValue(name: string, key: ConfigurationKey, words: readonly string[]): Value {
+  const [word = ''] = words;
+  if (words.length > 1) {
+    if (key.types.includes('array')) return words;
+    throw new UsageError(`${name} has one value; quote one that contains spaces`);
+  }
+  if (key.types.includes('boolean') && ['true', 'false'].includes(word)) return word === 'true';
+  if (key.types.includes('integer') && /^-?[0-9]{1,16}$/.test(word)) return Number(word);
+  return key.types.includes('array') && !key.types.includes('string') ? [word] : word;
+}
+
+/** What the file of a data directory sets; a key that it does not set is missing. */
+export function settingsIn(data: string): ReadonlyMap<string, Value> {
+  const values = readConfigText(join(data, 'larder.toml'));
+  return new Map(
+    Object.entries(values).flatMap(([section, keys]) =>
+      Object.entries(keys).map(([key, value]): [string, Value] => [`${section}.${key}`, value as Value]),
+    ),
+  );
+}
+
+export const configurationText = (data: string): string => readFileSync(join(data, 'larder.toml'), 'utf8');
+
+/** As it is written in the file; `(not set)` if there is neither a value nor a default. */
+export const shownValue = (value: Value | undefined): string => (value === undefined ? '(not set)' : tomlValue(value));

@@ -1,0 +1,46 @@
+// Makes the serving process read its configuration again, and waits until it has.
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seconds } from '#domain/clock.ts';
+import { saidState, servingState, type ServingState } from '#data/serving-state.ts';
+import { configDigest } from '#src/config.ts';
+
+/** `problem` says why the serving process refused the file; `unknown` means that it did not answer in time. */
+export type ReloadOutcome = { state: 'not serving' | 'reloaded' | 'unknown' } | { state: 'refused'; problem: string };
+
+const reloadTimeoutMs = seconds(10);
+const pollIntervalMs = 25;
+
+/** Sends SIGHUP to the serving process, if there is one; its state before. */
+export function signalReload(directory: string): ServingState | undefined {
+  const serving = servingState(directory);
+  if (serving === undefined) return undefined;
+  try {
+    process.kill(serving.pid, 'SIGHUP');
+  } catch {
+    // It ended a moment ago.
+    return undefined;
+  }
+  return serving;
+}
+
+/** Has the serving process read its configuration file as it is now. */
+export async function reloadServing(directory: string): Promise<ReloadOutcome> {
+  if (signalReload(directory) === undefined) return { state: 'not serving' };
+  const sha256 = configDigest(join(directory, 'larder.toml'));
+  for (let waitedMs = 0; waitedMs < reloadTimeoutMs; waitedMs += pollIntervalMs) {
+    await sleep(pollIntervalMs);
+    const { configuration } = saidState(directory) ?? {};
+    if (configuration?.sha256 !== sha256) continue;
+    const { problem } = configuration;
+    return problem === undefined ? { state: 'reloaded' } : { state: 'refused', problem };
+  }
+  return { state: 'unknown' };
+}
+
+/** What a person is told of it. */
+export function describeReload({ state }: ReloadOutcome): string {
+  if (state === 'reloaded') return 'The serving process has read it.';
+  if (state === 'not serving') return 'No process serves this store; it counts from the next start on.';
+  return 'The serving process has not answered in 10 s; its log says whether it has read the configuration.';
+}

@@ -71,6 +71,7 @@ function layOut(parties: readonly ThirdParty[]): void {
   write('usr/share/zsh/vendor-completions/_larder', written('zsh'));
   write('usr/share/fish/vendor_completions.d/larder.fish', written('fish'));
   write('usr/share/man/man1/larder.1.gz', compressed(written('man')));
+  write('usr/share/man/man5/larder.toml.5.gz', compressed(written('config-man')));
   write('usr/share/doc/larder/changelog.gz', compressed(changelog()));
   write('usr/share/doc/larder/copyright', copyright(parties));
   write('usr/share/doc/larder/node.txt.gz', compressed(parties.find(({ kind }) => kind === 'runtime')!.text));

@@ -51,23 +51,21 @@ async function start(data: string, listen: string): Promise<number> {
 }
 
 function howTo(baseUrl: string, data: string): string {
-  const credential = join(data, 'admin.macaroon');
-  const larder = [process.execPath, join(import.meta.dirname, '../src/main.ts')].map(quoted).join(' ');
   return `
 larder is ready at ${baseUrl}
 Its documents, for people: ${baseUrl}/docs/
-Its console, in a browser: ${baseUrl}/console, as admin, once this has set a password:
-  ${larder} account password --data ${quoted(data)} larder-admin
-The store administrator's credential is in ${credential}
 
-To publish with snapcraft (or charmcraft, or curl), paste what this prints into a shell:
-  ${larder} token issue --data ${quoted(data)} --account larder-admin --for snapcraft
-
-That is as the store's administrator. Everybody else gets an account and lines of his own:
-  ${larder} account create --data ${quoted(data)} --email bob@example.com --username bob --display-name Bob
-
-To have the command larder at hand in another terminal:
+In another terminal, this makes the command larder, for this store:
   export PATH="${join(import.meta.dirname, '../bin')}:$PATH" LARDER_DATA=${quoted(data)}
+
+Then:
+  larder account password larder-admin
+      sets a password, to log in as admin at ${baseUrl}/console
+  larder token issue --account larder-admin --for snapcraft
+      prints lines to paste into a shell, to publish with snapcraft (or charmcraft, or curl) as the administrator
+  larder account create --email bob@example.com --username bob --display-name Bob
+      makes an account for another publisher, who gets their own lines
+The store administrator's credential is in ${join(data, 'admin.macaroon')}
 
 Ctrl-C stops it.
 `;

@@ -27,7 +27,10 @@ export async function whyNoRevision(
   revision: number,
 ): Promise<string> {
   const because = await revisions.whyDeleted(id, revision);
-  return because === undefined
-    ? `'${name}' has no revision ${String(revision)}.`
-    : `Revision ${String(revision)} of '${name}' is deleted; the same file pushed again brings it back: ${because}`;
+  if (because === undefined) {
+    const [newest] = await revisions.list(id, 1);
+    const hint = newest === undefined ? 'It has none yet.' : `Its newest is ${String(newest.revision)}.`;
+    return `'${name}' has no revision ${String(revision)}. ${hint}`;
+  }
+  return `Revision ${String(revision)} of '${name}' is deleted; the same file pushed again brings it back: ${because}`;
 }

@@ -16,7 +16,6 @@ export interface RepositoryEvidence {
   repositoryName: string;
   token: RegistryToken;
   /** Where this request reached the store, such as `http://store:8080`. */
-  origin: string;
 }
 
 /** Whoever brings a token of the registry. */
@@ -36,24 +35,36 @@ export const onRepository = (action: Action): Access<RepositoryEvidence> => ({
   permissions: [],
   who: 'holder of credentials of the repository',
   async admit(asked) {
-    const { params, request, config } = asked;
+    const { params } = asked;
     const name = `images/${(params['package_id'] ?? '').toLowerCase()}/${params['resource'] ?? ''}`;
     const scope = `repository:${name}:${action === 'push' ? 'pull,push' : 'pull'}`;
     const { token, credential } = await holder(asked, scope);
     if (!grants(token, name, action) || repositoryName(credential) !== name) {
       throw challenge(asked, `This token does not allow to ${action} here.`, scope, 'insufficient_scope');
     }
-    return { repository: credential, repositoryName: name, token, origin: originOf(request, config) };
+    return { repository: credential, repositoryName: name, token };
   },
 });
 
+type RegistryRequest = Pick<IncomingMessage, 'headers'>;
+
 /**
- * Where a request reached the store. Clients take addresses in our answers as they are, so the host is the one they
- * know us by; how it is reached is configured.
+ * The name by which a client reached the store if it is one of the store's own, with the port of `base_url`; a proxy may
+ * have changed any other. Else `base_url`.
  */
-export function originOf({ headers: { host = '' } }: IncomingMessage, { http }: Config): string {
-  const { protocol, origin } = new URL(http.base_url);
-  return /^(?:[A-Za-z0-9.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/.test(host) ? `${protocol}//${host}` : origin;
+function originFor({ headers: { host = '' } }: RegistryRequest, { http, tls }: Config): string {
+  const { protocol, origin, port } = new URL(http.base_url);
+  const own = tls.names.map((name) => `${name.includes(':') ? `[${name}]` : name}${port === '' ? '' : `:${port}`}`);
+  return own.includes(host.toLowerCase()) ? `${protocol}//${host.toLowerCase()}` : origin;
+}
+
+/**
+ * A Location, relative to the address of the request (RFC 9110 10.2.2), since a proxy may have another name and port.
+ * charmcraft hands the header to python-requests, which takes absolute addresses only.
+ */
+export function locationFor(request: RegistryRequest, config: Config, path: string): string {
+  const needsOrigin = /^python-requests\//.test(request.headers['user-agent'] ?? '');
+  return needsOrigin ? `${originFor(request, config)}${path}` : path;
 }
 
 async function holder(asked: Asked, scope?: string): Promise<{ token: RegistryToken; credential: ImageCredential }> {
@@ -73,7 +84,7 @@ async function holder(asked: Asked, scope?: string): Promise<{ token: RegistryTo
 
 function challenge({ request, config }: Asked, message: string, scope?: string, error?: string): Refusal {
   const members = {
-    realm: `${originOf(request, config)}/registry/token`,
+    realm: `${originFor(request, config)}/registry/token`,
     service: new URL(config.http.base_url).host,
     ...(scope !== undefined && { scope }),
     ...(error !== undefined && { error }),

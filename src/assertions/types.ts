@@ -248,11 +248,29 @@ export function typeOf({ type }: Pick<Assertion, 'type'>): AssertionType {
   return types[type] as AssertionType;
 }
 
+/** Every type that is known here. */
+export const assertionTypes: readonly string[] = Object.keys(types);
+
 /** The values that name an assertion among those of its type. */
 export function primaryKeyOf({ type, headers }: Pick<Assertion, 'type' | 'headers'>): string[] {
   const { primaryKey, defaults } = typeOf({ type });
   const reader = new HeaderReader(type, headers);
   return primaryKey.map((name) => (reader.has(name) ? reader.text(name) : (defaults?.[name] ?? reader.text(name))));
+}
+
+/** The name of an assertion by the values that a person types: a series or a provenance may be left out. */
+export function nameTyped(type: string, values: readonly string[]): string {
+  const { primaryKey, defaults = {} } = typeOf({ type });
+  const known: Readonly<Record<string, string | undefined>> = { series, ...defaults };
+  const optional = primaryKey.filter((name) => known[name] !== undefined);
+  if (values.length < primaryKey.length - optional.length || values.length > primaryKey.length) {
+    throw new Refusal('api-error', `An assertion of type ${type} is named by: ${primaryKey.join(', ')}.`);
+  }
+  // The first of what may be missing is missing first, as the series of a model is.
+  const missing = optional.slice(0, primaryKey.length - values.length);
+  const rest = [...values];
+  const key = primaryKey.map((name) => (missing.includes(name) ? known[name] : rest.shift()));
+  return [type, ...key].join('/');
 }
 
 /** Type and primary key as one text, to find assertions by. */

@@ -84,7 +84,9 @@ export class DiskSpace implements Space {
   }
 
   mustFit(expected: number | undefined, there = 0): void {
-    if (this.#room() < this.#owed() + owedTo({ promised: expected ?? there, written: there })) throw noRoom();
+    const needed = owedTo({ promised: expected ?? there, written: there });
+    const free = this.#room() - this.#owed();
+    if (free < needed) throw noRoom({ needed, free });
   }
 
   async claim(expected: number | undefined, there = 0): Promise<SpaceClaim> {
@@ -110,7 +112,10 @@ export class DiskSpace implements Space {
   #promise(claim: Claim, bytes: number): Promise<void> {
     return this.#inTurn(async () => {
       const needed = (): number => this.#owed() - owedTo(claim) + owedTo({ ...claim, promised: bytes });
-      if (this.#room() < needed() || !(await this.#has(needed))) throw noRoom();
+      if (this.#room() < needed() || !(await this.#has(needed))) {
+        const own = owedTo({ ...claim, promised: bytes });
+        throw noRoom({ needed: own, free: (await this.free()) + owedTo(claim) });
+      }
       claim.promised = bytes;
       this.#claims.add(claim);
       await this.#shrink();

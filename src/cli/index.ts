@@ -7,6 +7,7 @@ export const groups: readonly Group[] = [
     commands: [
       { name: 'init', load: async () => (await import('./store/init.ts')).init },
       { name: 'serve', load: async () => (await import('./store/serve.ts')).serve },
+      { name: 'demo', load: async () => (await import('./demo/demo.ts')).demo },
       { name: 'config get', load: async () => (await import('./config/get.ts')).configGet },
       { name: 'config set', load: async () => (await import('./config/set.ts')).configSet },
       { name: 'config unset', load: async () => (await import('./config/set.ts')).configUnset },

@@ -8,6 +8,7 @@ import { nameProblem } from '#domain/package-name.ts';
 import { bucketProblem } from '#blobs/s3/address.ts';
 import { parseAddress } from '#engine/postgres/address.ts';
 import type { ConfigProblem } from './config-error.ts';
+import { tomlValue, type Value } from './edit.ts';
 import { findKey, sections, type Key } from './keys.ts';
 import { nearest } from './nearest.ts';
 import { entries, entryOf, repeated } from './toml-text.ts';
@@ -50,7 +51,23 @@ function syntaxProblem(text: string, error: TomlError): ConfigProblem {
     return { line: twice.again.line, message: `${name} is already set on line ${String(twice.first.line)}` };
   }
   // Only the first line: the rest repeats the text of the file, where a secret may stand.
-  return { line: error.line, column: error.column, message: first.replace(/^Invalid TOML document: /, '') };
+  const message = first.replace(/^Invalid TOML document: /, '');
+  return { line: error.line, column: error.column, message: message + exampleFor(text, error.line) };
+}
+
+/** What the line of a mistake should look like, by its key. */
+function exampleFor(text: string, line: number): string {
+  const lines = text.split('\n').slice(0, line);
+  const key = /^[ \t]*([\w-]+)(?:\.([\w-]+))?[ \t]*=/.exec(lines.at(-1) ?? '');
+  if (key === null) return '; a line is a section such as [http], or a key and its value such as metrics = true';
+  const section = lines.findLast((each) => /^[ \t]*\[/.test(each));
+  const [, inSection = ''] = /^[ \t]*\[[ \t]*([\w-]+)/.exec(section ?? '') ?? [];
+  const [, first = '', second] = key;
+  const name = second === undefined ? `${inSection}.${first}` : `${first}.${second}`;
+  const known = findKey(name);
+  if (known === undefined) return '';
+  const example = tomlValue((known.example ?? known.default) as Value);
+  return `; ${name} is ${known.expected}, as in: ${second === undefined ? first : name} = ${example}`;
 }
 
 /** Dates are objects, which the schema would take for tables; no key wants one, and null is nothing that TOML can say. */

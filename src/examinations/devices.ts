@@ -18,7 +18,8 @@ export const closure: Examination = {
     const [first] = missing;
     if (first === undefined) return well('nothing is missing for what is released');
     const { kind, name, by } = first;
-    const others = missing.length === 1 ? '' : `; ${missing.length - 1} more ${missing.length === 2 ? 'is' : 'are'} missing`;
+    const others =
+      missing.length === 1 ? '' : `; ${missing.length - 1} more ${missing.length === 2 ? 'is' : 'are'} missing`;
     return notice(
       `the ${kind} ${name} is not here, and ${by[0]!} needs it${by.length > 1 ? ', as do others' : ''}${others}`,
       "'larder closure' names all of it. Carry it in, or release it.",
@@ -65,7 +66,7 @@ async function compared({ store: { id }, http }: Config, { records }: Store): Pr
   if (kept === undefined) {
     return notice(
       `the store assertion of '${id}' is not here, so a device cannot be pointed here by proxy.store`,
-      "Have the online store sign one for this store's id and address, and take it in with 'larder assertion import'.",
+      "Have the online store sign one for this store's id and address, and import it with 'larder assertion import'; 'larder device snippet --without-assertion' needs none.",
     );
   }
   const assertion = parseAssertion(kept.text);

@@ -112,6 +112,11 @@ const withPublisherColumns = columns`
   namespace, publisher_id AS "publisherId", username, display_name AS "displayName", email, validation`;
 
 export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
+  /** The names of all packages, in order; for the host itself, which may see private ones. */
+  names: (limit: number) =>
+    db.all<{ namespace: string; name: string }>(sql`
+      SELECT namespace, name FROM packages ORDER BY namespace, name LIMIT ${limit}`),
+
   async find(namespace: string, name: string): Promise<PublishedPackage | undefined> {
     const row = await db.get<RowWithPublisher>(sql`
       SELECT ${packageColumns},

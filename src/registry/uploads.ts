@@ -14,6 +14,8 @@ export interface BlobUpload {
   readonly id: string;
   /** How many bytes have come. */
   readonly size: number;
+  /** Whether another request was sending to it when it was looked up. */
+  readonly isBusy: boolean;
   /**
    * Takes in the next bytes; only one sender at a time. When it throws after a connection broke, what came before is
    * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
@@ -94,7 +96,7 @@ class UnderWay implements BlobUpload {
   size: number;
   readonly #sender: Sender;
   readonly #parts: UploadParts;
-  readonly #isBusy: boolean;
+  readonly isBusy: boolean;
   /** What this request goes on sending when it finishes the upload. */
   #sending: Sending | undefined;
 
@@ -103,7 +105,7 @@ class UnderWay implements BlobUpload {
     this.size = size;
     this.#sender = sender;
     this.#parts = parts;
-    this.#isBusy = isBusy;
+    this.isBusy = isBusy;
   }
 
   async append(source: AsyncIterable<Chunks>, { limit, whole, isLast = false }: AppendOptions): Promise<void> {
@@ -120,7 +122,7 @@ class UnderWay implements BlobUpload {
       if (sending !== undefined) await this.#pause(sending).catch(() => undefined);
       throw error;
     }
-    if (sending === undefined && this.#isBusy) throw busy();
+    if (sending === undefined && this.isBusy) throw busy();
     if (isLast) this.#sending = sending;
     else if (sending !== undefined) await this.#pause(sending);
   }

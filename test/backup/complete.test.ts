@@ -168,7 +168,10 @@ t.test('a backup is checked without restoring it, and what is damaged in it is n
     code: 1,
     err: /not made with this site key, whose fingerprint is [-0-9a-f]+, or it was changed/,
   });
-  t.match(await run(`backup --check ${folder}/none.tar --base ${monday}`), { code: 1, err: /cannot read .*none\.tar: there is no/ });
+  t.match(await run(`backup --check ${folder}/none.tar --base ${monday}`), {
+    code: 1,
+    err: /cannot read .*none\.tar: there is no/,
+  });
   t.match(await run(`backup --check ${monday} --keep 3`), { code: 2, err: /--keep has no effect when --check reads/ });
   t.match(await run(`backup ${folder}/x.tar --base ${monday}`), { code: 2, err: /only with --check/ });
 });

@@ -38,12 +38,26 @@ for (const { name, load } of groups.flatMap(({ commands }) => commands)) {
 }
 
 t.test('help lists every command in its group', async (t) => {
-  const { code, out } = await larder('help');
+  const { code, out } = await larder('help --all');
   t.equal(code, 0);
-  t.strictSame(await larder('--help'), { code, out, err: '' });
   for (const { title, commands } of groups) {
     t.match(out, `\n${title}\n`);
     for (const { name } of commands) t.match(out, new RegExp(`^  ${name} +[A-Z]`, 'm'));
+  }
+});
+
+t.test('larder without a command fits on one screen, and names every topic', async (t) => {
+  const { code, out } = await larder('help');
+  t.equal(code, 0);
+  t.strictSame(await larder('--help'), { code, out, err: '' });
+  t.strictSame(await larder(''), { code: 2, out: '', err: out });
+  t.ok(out.split('\n').length <= 45, `${String(out.split('\n').length)} lines`);
+  t.ok(out.split('\n').every((line) => line.length <= 80));
+  for (const { title, commands } of groups) {
+    t.match(out, `\n  ${title}\n`);
+    for (const { name } of commands) t.match(out, new RegExp(`\\b${name.split(' ')[0]!}\\b`));
+    const topic = await larder(`help '${title}'`);
+    for (const { name } of commands) t.match(topic.out, new RegExp(`^  ${name} `, 'm'));
   }
 });
 

@@ -56,29 +56,32 @@ t.test('a value that the schema refuses, an unknown setting and a secret change 
   t.notMatch(all.out, /sha3_384/, 'secrets are not listed');
 });
 
-t.test('the serving process has the new value when the command ends, and a change that it refuses is undone', async (t) => {
-  const { data, larder, json } = await newStore(t);
-  const { url } = await serve(t, data);
-  const before = textOf(data);
-  t.equal((await fetch(`${url}/v2/snaps/info/hello`)).status, 404);
-  t.match(await json('config set http.metrics false'), { reload: 'reloaded', 'needs-restart': false });
-  t.equal((await fetch(`${url}/metrics`)).status, 404);
-  t.match(await larder('config unset http.metrics'), { out: /The serving process has read it\./ });
-  t.equal((await fetch(`${url}/metrics`)).status, 200);
-  t.match(await json('config set http.workers 2'), { reload: 'reloaded', 'needs-restart': true });
-  t.match(await json('config unset http.workers'), { reload: 'reloaded' });
+t.test(
+  'the serving process has the new value when the command ends, and a change that it refuses is undone',
+  async (t) => {
+    const { data, larder, json } = await newStore(t);
+    const { url } = await serve(t, data);
+    const before = textOf(data);
+    t.equal((await fetch(`${url}/v2/snaps/info/hello`)).status, 404);
+    t.match(await json('config set http.metrics false'), { reload: 'reloaded', 'needs-restart': false });
+    t.equal((await fetch(`${url}/metrics`)).status, 404);
+    t.match(await larder('config unset http.metrics'), { out: /The serving process has read it\./ });
+    t.equal((await fetch(`${url}/metrics`)).status, 200);
+    t.match(await json('config set http.workers 2'), { reload: 'reloaded', 'needs-restart': true });
+    t.match(await json('config unset http.workers'), { reload: 'reloaded' });
 
-  const key = join(data, 'wrong.key');
-  writeFileSync(key, 'too short');
-  const untouched = textOf(data);
-  t.match(await larder(`config set keys.master_key_file ${key}`), { code: 2, err: /leads to a secret/ });
-  writeFileSync(join(data, 'larder.toml'), before.replace('[keys]', `[keys]\nmaster_key_file = "${key}"`));
-  const wrong = textOf(data);
-  t.match(await larder('config set http.metrics false'), {
-    code: 1,
-    err: /the serving process refused the change, and http\.metrics is as it was: .*wrong\.key/,
-  });
-  t.equal(textOf(data), wrong);
-  t.not(untouched, wrong);
-  t.equal((await fetch(`${url}/metrics`)).status, 200);
-});
+    const key = join(data, 'wrong.key');
+    writeFileSync(key, 'too short');
+    const untouched = textOf(data);
+    t.match(await larder(`config set keys.master_key_file ${key}`), { code: 2, err: /leads to a secret/ });
+    writeFileSync(join(data, 'larder.toml'), before.replace('[keys]', `[keys]\nmaster_key_file = "${key}"`));
+    const wrong = textOf(data);
+    t.match(await larder('config set http.metrics false'), {
+      code: 1,
+      err: /the serving process refused the change, and http\.metrics is as it was: .*wrong\.key/,
+    });
+    t.equal(textOf(data), wrong);
+    t.not(untouched, wrong);
+    t.equal((await fetch(`${url}/metrics`)).status, 200);
+  },
+);

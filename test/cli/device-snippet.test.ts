@@ -41,6 +41,24 @@ t.test('the printed lines are run on a device, and it has all that it needs', as
   const snippet = () => larder(`device snippet --data ${store.directory}`);
   const id = store.beside.config.store.id;
   t.match(await snippet(), { code: 1, err: /store assertion of 'larder' is not here/ });
+  const without = (await larder(`device snippet --without-assertion --data ${store.directory}`)).out;
+  t.match(without, `Environment=SNAPPY_FORCE_API_URL=%s\\n' '${store.beside.config.http.base_url}' >`);
+  t.notMatch(without, /snap ack|proxy\.store/);
+  const root = folder(t);
+  mkdirSync(join(root, 'bin'));
+  for (const name of ['snap', 'systemctl']) {
+    writeFileSync(join(root, 'bin', name), `#!/bin/sh\necho ${name} "$@" >> ${root}/calls\n`, { mode: 0o755 });
+  }
+  const { status } = spawnSync('sh', {
+    input: without.replaceAll('/etc/', `${root}/etc/`),
+    env: { PATH: `${join(root, 'bin')}:/usr/bin:/bin` },
+  });
+  t.equal(status, 0);
+  t.equal(
+    readFileSync(join(root, 'etc/systemd/system/snapd.service.d/larder.conf'), 'utf8'),
+    `[Service]\nEnvironment=SNAPPY_FORCE_API_URL=${store.beside.config.http.base_url}\n`,
+  );
+  t.match(readFileSync(join(root, 'calls'), 'utf8'), /systemctl daemon-reload\nsystemctl restart snapd\n$/);
   const assertion = (headers: Record<string, string>) =>
     made('store', 'authority', 'store', { store: id, 'operator-id': 'acme', timestamp, ...headers });
   await keep(store, await assertion({}));

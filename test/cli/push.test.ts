@@ -66,7 +66,7 @@ t.test('a snap is pushed and released while nothing serves, with its rows and en
   ]);
   t.match(await larder(`package push ${snapPath('app-xz')}`), {
     code: 1,
-    err: /is rejected: .*already exists .*as revision 1/,
+    err: /is revision 1 of snap\/[\w-]+ already; release it with 'larder release snap\/[\w-]+ 1 CHANNEL'/,
   });
   t.match(await larder(`package push ${snapPath('app-zstd')} --package snap/tiny-app`), {
     code: 0,
@@ -116,7 +116,7 @@ t.test('of two who push the same at once one gets a revision', async (t) => {
   const line = ['package', 'push', snapPath('app-xz'), '--json', '--data', data];
   const both = await Promise.all([start(t, line).ended, start(t, line).ended]);
   t.same(both.map(({ code }) => code).sort(), [0, 1]);
-  t.match(both.find(({ code }) => code === 1)?.err, /already exists in the database, as revision 1/);
+  t.match(both.find(({ code }) => code === 1)?.err, /is revision 1 of snap\/[\w-]+ already; release it with/);
 });
 
 t.test('what waits for a person is no revision, and nothing is released', async (t) => {

@@ -115,7 +115,10 @@ t.test('a wrong command line is refused with what was meant', async (t) => {
     ['-x=1 shelf list', "unknown option '-x' before the command; the options of a command stand behind its name"],
     [`shelf pack one ${ada} --chanel edge`, "unknown option '--chanel' of 'shelf pack'; did you mean '--channel'?"],
     [`shelf pack one ${ada} --display x`, "unknown option '--display' of 'shelf pack'; did you mean '--display-name'?"],
-    [`shelf pack one ${ada} -p`, "unknown option '-p' of 'shelf pack'"],
+    [
+      `shelf pack one ${ada} -p`,
+      "unknown option '-p' of 'shelf pack'; a value that begins with a dash is written behind '--'",
+    ],
     [`shelf pack one ${ada} --constructor`, "unknown option '--constructor' of 'shelf pack'"],
     [`shelf pack one ${ada} --email x`, '--email is given twice'],
     [`shelf pack one ${ada} --private --private`, '--private is given twice'],
@@ -157,7 +160,8 @@ t.test('whoever names no command is shown which there are', async (t) => {
   t.equal(code, 2);
   t.equal(out, '');
   t.equal(err, (await larder('help', { groups })).out);
-  t.match(err, '  shelf pack  Pack a shelf.\n');
+  t.match(err, '  Shelves\n    shelf\n');
+  t.match((await larder('help --all', { groups })).out, '  shelf pack  Pack a shelf.\n');
   t.match(await larder('--data /srv', { groups }), { code: 2, err });
   t.match(JSON.parse((await larder('--json', { groups })).err), { error: 'a command is needed', code: 'usage' });
 });

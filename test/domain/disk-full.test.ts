@@ -11,6 +11,7 @@ t.test('what a disk does not take is refused with one code and one patience, by 
     refusals.map(({ message }) => message),
     [/^The store has not enough free space/, /^The disk of the store is full/, /^The disk of the database is full/],
   );
+  t.match(noRoom({ needed: 5 * 1024 ** 2, free: 3 * 1024 ** 2 }).message, /it needs 5\.0 MiB, and 3\.0 MiB are free/);
   t.equal(refusals[1]!.cause, cause);
   t.end();
 });

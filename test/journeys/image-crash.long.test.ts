@@ -149,7 +149,7 @@ async function pusherOf(url: string, repository: string, login: Record<string, s
   });
   const { token } = (await fetched.json()) as { token: string };
   return (method, path, body, type = 'application/octet-stream') =>
-    fetch(path.startsWith('http') ? path : `${url}/v2/${repository}/${path}`, {
+    fetch(new URL(path, `${url}/v2/${repository}/`), {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': type },
       ...(body !== undefined && { body }),

@@ -59,11 +59,11 @@ t.test('an upload goes on at one process: the other one lets its credentials las
   const login = await uploadLogin(await store.as('ada'), 'slow');
   const at = (process: number) => logInToRegistry({ ...store, url: urls[process]! }, login);
   let client = await at(1);
-  const { pathname, search } = new URL((await client.call('POST', 'blobs/uploads/')).headers.get('location')!);
+  const { pathname } = new URL((await client.call('POST', 'blobs/uploads/')).headers.get('location')!, store.url);
   for (const chunk of ['a', 'b', 'c']) {
     await advance(minutes(9));
     client = await at(1);
-    t.match(await client.call('PATCH', urls[1]! + pathname + search, chunk), { status: 202 });
+    t.match(await client.call('PATCH', urls[1]! + pathname, chunk), { status: 202 });
   }
   const noted = async () => (await records.notes.find('image-upload', login.username))?.lastAt;
   await until(async () => (await noted()) === store.clock.now.toISOString());

@@ -1,22 +1,40 @@
 // larder completion
 import { command, commonOptions, UsageError, type Command, type Group } from '../frame/command.ts';
 import { manualPage } from '../frame/manual.ts';
+import { configurationPage } from '../frame/configuration-manual.ts';
+import { suggest } from './suggest.ts';
 
-const shells = ['bash', 'zsh', 'fish', 'man'] as const;
+const shells = ['bash', 'zsh', 'fish', 'man', 'config-man'] as const;
 
 /** The completion of a shell, written from the records of the commands. */
 export const completion = (groups: readonly Group[]): Command =>
   command({
     name: 'completion',
-    summary: 'Write the completion for a shell, or the manual page.',
-    positionals: [{ name: 'shell', summary: 'One of bash, zsh, fish, and man for the manual page.' }],
+    summary: 'Write the completion for a shell, or a manual page.',
+    description:
+      "'larder completion suggest -- WORDS' is for the shells: it lists what may stand for the last of the words, also " +
+      'names and ids of the store if the caller may read it.',
+    positionals: [
+      {
+        name: 'shell',
+        summary: 'One of bash, zsh, fish; man for larder(1), config-man for larder.toml(5).',
+      },
+      { name: 'words', summary: 'With suggest: the words that are typed, without larder.', repeated: true },
+    ],
     examples: ['larder completion bash', 'larder completion man'],
 
-    async run({ positionals: { shell } }) {
+    async run(call) {
+      const { shell, words } = call.positionals;
+      if (shell === 'suggest') {
+        const found = await suggest(groups, words, call);
+        return { text: found.join('\n'), json: { candidates: found } };
+      }
+      const known = shells.find((each) => each === shell);
+      if (known === undefined || words.length > 0) {
+        throw new UsageError(`SHELL is one of ${shells.join(', ')}, not '${[shell, ...words].join(' ')}'`);
+      }
       const commands = await Promise.all(groups.flatMap((group) => group.commands).map(({ load }) => load()));
-      const write = { bash, zsh, fish, man: manualPage };
-      const known = shells.find((one) => one === shell);
-      if (known === undefined) throw new UsageError(`SHELL is one of ${shells.join(', ')}, not '${shell}'`);
+      const write = { bash, zsh, fish, man: manualPage, 'config-man': configurationPage };
       const text = write[known](commands).trimEnd();
       return { text, json: { shell, text } };
     },
@@ -29,7 +47,7 @@ function bash(commands: readonly Command[]): string {
   const cases = commands.map((one) => `    '${one.name}') words='${optionsOf(one).join(' ')}' ;;`);
   return `# larder(1) completion for bash; written by 'larder completion bash'
 _larder() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words=
+  local current=\${COMP_WORDS[COMP_CWORD]} words= IFS=$' \\t\\n'
   local one=\${COMP_WORDS[1]} two="\${COMP_WORDS[1]} \${COMP_WORDS[2]}"
   local names='${commands.map(({ name }) => name).join('\n')}'
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -43,6 +61,10 @@ _larder() {
 ${cases.join('\n')}
     esac
   fi
+  if [ -z "$words" ]; then
+    words=$("\${COMP_WORDS[0]}" completion suggest -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  fi
+  [ "$current" != = ] || current=
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); else COMPREPLY=(); fi
 }
 complete -o default -F _larder larder
@@ -63,6 +85,9 @@ function fish(commands: readonly Command[]): string {
     const only = commands.find(({ name }) => name === first);
     return `complete -c larder -n __fish_use_subcommand -a ${first}${only ? ` -d ${quoted(only.summary)}` : ''}`;
   });
+  // The words before the cursor, and the one that is being typed.
+  const asks = '(larder completion suggest -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)';
+  lines.push(`complete -c larder -n 'not __fish_use_subcommand' -a ${quoted(asks)}`);
   for (const one of commands) {
     const [first = '', second] = one.name.split(' ');
     const here =
@@ -75,7 +100,7 @@ function fish(commands: readonly Command[]): string {
       );
     }
     for (const [name, option] of Object.entries({ ...one.options, ...commonOptions })) {
-      const value = option.type === 'boolean' ? '' : ' -r';
+      const value = option.type === 'boolean' ? '' : ` -r -a ${quoted(asks)}`;
       lines.push(`complete -c larder -n ${quoted(here)} -l ${name}${value} -d ${quoted(option.summary)}`);
     }
   }

@@ -2,18 +2,24 @@
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError, type Command, type Group } from '../frame/command.ts';
 import { style } from '../frame/terminal.ts';
-import { commandHelp, helpRecord, load, overview } from '../frame/usage.ts';
+import { commandHelp, firstScreen, helpRecord, load, overview } from '../frame/usage.ts';
 
 /** The command that tells about these commands. */
 export const help = (groups: readonly Group[]): Command =>
   command({
     name: 'help',
-    summary: 'List the commands, or tell about one of them.',
-    positionals: [{ name: 'command', summary: 'The command, one word or two.', repeated: true }],
-    examples: ['larder help', 'larder help version'],
+    summary: 'Show the help of a command or a topic, or list the commands.',
+    positionals: [
+      { name: 'command', summary: 'The command, one word or two; or a topic, such as transfers.', repeated: true },
+    ],
+    options: { all: { type: 'boolean', summary: 'List every command with its summary.' } },
+    examples: ['larder help', 'larder help version', 'larder help --all'],
 
-    async run({ positionals, world }) {
+    async run({ positionals, options, json, world }) {
       const wanted = positionals.command.join(' ');
+      if (wanted === '' && !options.all && !json) {
+        return { text: firstScreen(groups, style(world.stdout, world.env)).trimEnd(), json: null };
+      }
       const chosen = select(groups, wanted);
       const loaded = await load(chosen);
       const all = loaded.flatMap(({ commands }) => commands);
@@ -35,6 +41,8 @@ function select(groups: readonly Group[], wanted: string): readonly Group[] {
   const exact = where((name) => name === wanted);
   const found = exact.length > 0 ? exact : where((name) => name.startsWith(`${wanted} `));
   if (found.length > 0) return found;
+  const topic = groups.filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()));
+  if (topic.length > 0) return topic;
   const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name));
   const meant = nearest(wanted, names);
   throw new UsageError(`there is no command '${wanted}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`);

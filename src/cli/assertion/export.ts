@@ -1,7 +1,9 @@
 // larder assertion export
 import { parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { assertionTypes, nameTyped } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { nearest } from '#src/configuration/nearest.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 
@@ -10,13 +12,23 @@ export const assertionExport = command({
   summary: "Write a kept assertion with all that it rests on, as devices take it with 'snap ack'.",
   positionals: [
     { name: 'type', summary: 'Its type, such as model, serial or account-key.' },
-    { name: 'key', value: 'KEY', summary: 'The values of its primary key, in their order.', repeated: true },
+    {
+      name: 'key',
+      value: 'KEY',
+      summary: 'The values of its primary key, in order; series 16 and provenance global-upload may be left out.',
+      repeated: true,
+    },
   ],
-  examples: ['larder assertion export model 16 acme pump', 'larder assertion export serial acme pump 0001 --json'],
+  examples: [
+    'larder assertion export model 16 acme pump',
+    'larder assertion export serial acme pump 0001 --json',
+    'larder assertion export account acme',
+  ],
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records }) => {
-      const name = [positionals.type, ...positionals.key].join('/');
+      refuseType(positionals.type);
+      const name = nameTyped(positionals.type, positionals.key);
       const kept = await records.assertions.find(name);
       if (kept === undefined) throw new Refusal('resource-not-found', `There is no assertion '${name}' here.`);
       const chain = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
@@ -24,3 +36,10 @@ export const assertionExport = command({
       return { text: whole.trimEnd(), json: { name, revision: kept.revision, origin: kept.origin, stream: whole } };
     }),
 });
+
+function refuseType(type: string): void {
+  if (assertionTypes.includes(type)) return;
+  const meant = nearest(type, assertionTypes);
+  const hint = meant === undefined ? `there is ${assertionTypes.join(', ')}` : `did you mean '${meant}'?`;
+  throw new Refusal('api-error', `There is no type of assertion '${type}'; ${hint}`);
+}

@@ -49,7 +49,8 @@ const options = {
   },
   check: {
     type: 'boolean',
-    summary: 'Read the backup and prove that it could be restored: an existing FILE as it is, a new one once it is made.',
+    summary:
+      'Read the backup and prove that it could be restored: an existing FILE as it is, a new one once it is made.',
   },
   base: {
     type: 'string',

@@ -90,7 +90,9 @@ async function answered({ records }: OpenStore, { file }: Archives, { back, lack
     ...(await named(back)),
     ...(lacking.length === 0
       ? []
-      : [`${counted(lacking.length, 'is', 'are')} still missing; look in another backup, or upload the same files again:`]),
+      : [
+          `${counted(lacking.length, 'is', 'are')} still missing; look in another backup, or upload the same files again:`,
+        ]),
     ...(await named(lacking)),
   ];
   return { text: text.join('\n'), json: { back, lacking }, exitCode: lacking.length === 0 ? 0 : 1 };

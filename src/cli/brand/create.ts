@@ -42,7 +42,8 @@ export const brandCreate = command({
     const name = call.options.name.trim();
     const problem = brandNameProblem(name);
     if (problem !== undefined) throw new UsageError(problem);
-    if (request !== undefined && key === undefined) throw new UsageError('--request needs --key NAME, the key to register');
+    if (request !== undefined && key === undefined)
+      throw new UsageError('--request needs --key NAME, the key to register');
     const folder = request === undefined ? undefined : resolve(request);
 
     const work = async (store: OpenStore): Promise<Answer> => {

@@ -10,7 +10,9 @@ export const configGet = command({
   name: 'config get',
   summary: 'Show a setting of the configuration, or all of them.',
   description: 'Secrets are not shown. A setting that larder.toml does not set has its default.',
-  positionals: [{ name: 'key', summary: 'The setting, such as devices.snap; without it, all settings.', optional: true }],
+  positionals: [
+    { name: 'key', summary: 'The setting, such as devices.snap; without it, all settings.', optional: true },
+  ],
   examples: ['larder config get devices.snap', 'larder config get', 'larder config get uploads.max_size --json'],
 
   run({ positionals: { key: name }, data }) {

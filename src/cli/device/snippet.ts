@@ -13,27 +13,40 @@ export const deviceSnippet = command({
   name: 'device snippet',
   summary: 'Print the lines that point a device here, to be run on it as root.',
   description:
-    'They hold all that the device needs: the authority of the certificate where there is one, the assertion of this ' +
-    'store with what it rests on, and the settings. They are the same for every device, and hold nothing secret.',
-  examples: ['larder device snippet', 'larder device snippet --json'],
+    'They hold all that the device needs: the authority of the certificate if there is one, the assertion of this ' +
+    'store with its prerequisites, and the settings. They are the same for every device, and hold nothing secret. ' +
+    'The store assertion is signed by the online store, for a store that its owner has registered there. A classic ' +
+    'system can do without: --without-assertion sets the address in the environment of snapd instead.',
+  options: {
+    'without-assertion': {
+      type: 'boolean',
+      summary: 'For a classic system: set SNAPPY_FORCE_API_URL for snapd; no store assertion is needed.',
+    },
+  },
+  examples: ['larder device snippet', 'larder device snippet --without-assertion'],
 
-  run: ({ data, world }) =>
+  run: ({ options, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const assertions = await storeStream(store);
       const { config } = store;
+      const assertions = options['without-assertion'] ? undefined : await storeStream(store);
       const authority = speaksTls(config) ? readCertificates(data, tlsSettings(config))?.authority : undefined;
       const { id } = config.store;
       const text = snippet({ id, url: config.http.base_url, assertions, authority });
-      return { text, json: { store: id, stream: assertions, 'ca-certificate': authority ?? null, snippet: text } };
+      return {
+        text,
+        json: { store: id, stream: assertions ?? null, 'ca-certificate': authority ?? null, snippet: text },
+      };
     }),
 });
+
+const otherWay = "'larder device snippet --without-assertion' prints lines for a classic system that need none.";
 
 /** The assertion of this store and what it rests on; refused where a device could not come here by it. */
 async function storeStream({ records, config }: Pick<Store, 'records' | 'config'>): Promise<string> {
   const { id } = config.store;
   const kept = await records.assertions.find(`store/${id}`);
   if (kept === undefined) {
-    throw new Refusal('resource-not-found', storeAssertionMissing(id));
+    throw new Refusal('resource-not-found', `${storeAssertionMissing(id)} ${otherWay}`);
   }
   const assertion = parseAssertion(kept.text);
   const { url } = assertion.headers;
@@ -43,7 +56,7 @@ async function storeStream({ records, config }: Pick<Store, 'records' | 'config'
     throw new Refusal(
       'conflict',
       `The store assertion of '${id}' ${named}, and this store is at ${own}: devices would not come here. ` +
-        'Let the online store sign one for this address, or change http.base_url.',
+        `Let the online store sign one for this address, or change http.base_url. ${otherWay}`,
     );
   }
   return stream(await withPrerequisites(assertion, (names) => records.assertions.listOf(names)));
@@ -52,7 +65,8 @@ async function storeStream({ records, config }: Pick<Store, 'records' | 'config'
 interface Told {
   id: string;
   url: string;
-  assertions: string;
+  /** Nothing for a device that finds this store by the environment of snapd. */
+  assertions: string | undefined;
   /** In PEM; nothing where devices need none. */
   authority: string | undefined;
 }
@@ -60,18 +74,31 @@ interface Told {
 /** For a POSIX shell. What a store is told of itself comes from assertions and files, and stands between marks that they have not. */
 function snippet({ id, url, assertions, authority }: Told): string {
   const end = 'END-OF-ASSERTIONS';
-  if (assertions.includes(end)) throw new Refusal('conflict', `An assertion holds the text ${end}.`);
+  if (assertions?.includes(end)) throw new Refusal('conflict', `An assertion holds the text ${end}.`);
   const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   return [
     `# Points this device at the store ${id}, ${url}. To be run as root.`,
     'set -e',
     ...(authority === undefined ? [] : [`snap set system store-certs.larder=${quote(authority.trimEnd())}`]),
+    ...(assertions === undefined ? byEnvironment(quote(url)) : byAssertion({ assertions, end, store: quote(id) })),
+  ].join('\n');
+}
+
+const byEnvironment = (url: string): string[] => [
+  'mkdir -p /etc/systemd/system/snapd.service.d',
+  `printf '[Service]\\nEnvironment=SNAPPY_FORCE_API_URL=%s\\n' ${url} > /etc/systemd/system/snapd.service.d/larder.conf`,
+  'systemctl daemon-reload',
+  'systemctl restart snapd',
+];
+
+function byAssertion({ assertions, end, store }: { assertions: string; end: string; store: string }): string[] {
+  return [
     'assertions=$(mktemp)',
     `trap 'rm -f "$assertions"' EXIT`,
     `cat > "$assertions" << '${end}'`,
     assertions.trimEnd(),
     end,
     'snap ack "$assertions"',
-    `snap set core proxy.store=${quote(id)}`,
-  ].join('\n');
+    `snap set core proxy.store=${store}`,
+  ];
 }

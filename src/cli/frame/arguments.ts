@@ -24,7 +24,8 @@ export function readArguments(command: Command, args: readonly string[], world: 
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (arg === '--') places.push(...rest.splice(0));
-    else if (arg.startsWith('-') && arg !== '-') readOption(command.name, options, arg, rest, given);
+    else if (arg.startsWith('-') && arg !== '-' && !isValue(arg, command))
+      readOption(command.name, options, arg, rest, given);
     else places.push(arg);
   }
   const positionals = readPlaces(command, places);
@@ -41,6 +42,13 @@ export function readArguments(command: Command, args: readonly string[], world: 
     quiet: given.get('quiet') === true,
     world,
   };
+}
+
+/** Ids and digests in base64url may begin with a dash; no option is as long as they are. */
+function isValue(arg: string, { options, positionals }: Command): boolean {
+  const name = arg.slice(2);
+  const isLong = arg.startsWith('--') ? /^[\w-]{30,}$/.test(name) : /^-[\w-]{11,}$/.test(arg);
+  return isLong && positionals.length > 0 && !Object.hasOwn(options, name);
 }
 
 const absent = (option: Option): Value => (option.type === 'boolean' ? false : isRepeated(option) ? [] : undefined);
@@ -70,7 +78,8 @@ function readOption(command: string, options: Options, arg: string, rest: string
 
 function unknownOption(command: string, written: string, names: readonly string[]): string {
   const meant = nearest(written.replace(/^-+/, ''), names);
-  return `unknown option '${written}' of '${command}'${meant === undefined ? '' : `; did you mean '--${meant}'?`}`;
+  const hint = written.startsWith('--') ? '' : "; a value that begins with a dash is written behind '--'";
+  return `unknown option '${written}' of '${command}'${meant === undefined ? hint : `; did you mean '--${meant}'?`}`;
 }
 
 function integer(name: string, { minimum, maximum }: { minimum: number; maximum: number }, text: string): number {

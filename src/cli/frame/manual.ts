@@ -15,19 +15,19 @@ export function manualPage(commands: readonly Command[]): string {
   ];
   for (const { name, summary, description, options, positionals, examples, ...rest } of commands) {
     parts.push(
-      `.SS ${text(name)}`,
-      text(summary),
+      `.SS ${troff(name)}`,
+      troff(summary),
       '.PP',
-      `.B ${text(usageLine({ name, summary, description, options, positionals, examples, ...rest }))}`,
+      `.B ${troff(usageLine({ name, summary, description, options, positionals, examples, ...rest }))}`,
     );
-    if (description !== undefined) parts.push('.PP', text(description));
+    if (description !== undefined) parts.push('.PP', troff(description));
     for (const place of positionals)
-      parts.push('.TP', `.I ${text(place.value ?? place.name.toUpperCase())}`, text(place.summary));
+      parts.push('.TP', `.I ${troff(place.value ?? place.name.toUpperCase())}`, troff(place.summary));
     parts.push(...optionLines(options));
-    parts.push('.PP', 'For example:', '.PP', '.nf', ...examples.map((line) => text(line)), '.fi');
+    parts.push('.PP', 'For example:', '.PP', '.nf', ...examples.map((line) => troff(line)), '.fi');
   }
   parts.push('.SH OPTIONS OF EVERY COMMAND', ...optionLines(commonOptions), '.SH EXIT STATUS');
-  for (const [code, meaning] of exitCodes) parts.push('.TP', `.B ${code}`, text(meaning));
+  for (const [code, meaning] of exitCodes) parts.push('.TP', `.B ${code}`, troff(meaning));
   parts.push('.SH ENVIRONMENT', '.TP', '.B LARDER_DATA', 'The data directory, where --data does not name one.');
   parts.push(
     '.TP',
@@ -37,18 +37,31 @@ export function manualPage(commands: readonly Command[]): string {
     '.B LARDER_DEBUG',
     '1 shows where a failure came from.',
   );
+  parts.push('.SH FILES');
+  for (const [file, summary] of files) parts.push('.TP', `.I ${troff(file)}`, troff(summary));
+  parts.push('.SH SEE ALSO', '.BR larder.toml (5)');
   return `${parts.join('\n')}\n`;
 }
+
+/** Files that an administrator meets. */
+const files: readonly (readonly [string, string])[] = [
+  ['/var/lib/larder', 'The data directory of the system service.'],
+  ['/var/lib/larder/larder.toml', 'The configuration; see larder.toml(5).'],
+  ['/var/lib/larder/larder.db', 'The records, unless they are on a PostgreSQL server.'],
+  ['/var/lib/larder/blobs', 'The uploaded files, unless they are in an S3 bucket.'],
+  ['/var/lib/larder/site.key, master.key', 'The keys of the store. Keep copies elsewhere: a backup holds neither.'],
+  ['/var/lib/larder/admin.macaroon', "The store administrator's credential."],
+];
 
 const optionLines = (options: Options): string[] =>
   Object.entries(options).flatMap(([name, option]) => [
     '.TP',
-    `.B ${text(optionName(name, option))}`,
-    text(option.summary),
+    `.B ${troff(optionName(name, option))}`,
+    troff(option.summary),
   ]);
 
 /** Text in which nothing is taken for a request of troff. */
-const text = (words: string): string =>
+export const troff = (words: string): string =>
   words
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')

@@ -35,7 +35,7 @@ export async function run(argv: readonly string[], world: World, groups: readonl
     return answer.exitCode ?? 0;
   } catch (error) {
     if (error instanceof NoCommand && !json) {
-      world.stderr.write(await listOf(groups, world));
+      world.stderr.write(listOf(groups, world));
       return error.exitCode;
     }
     return report(error, { command, json, data: call?.data }, world);

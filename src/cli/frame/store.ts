@@ -15,6 +15,7 @@ import type { Upgrade } from '#data/upgrade.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
 import { databaseFile } from '#data/records-place.ts';
 import { readConfig } from '#src/config.ts';
+import { nearest } from '#src/configuration/nearest.ts';
 import { Failure, type Call, type World } from './command.ts';
 import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
 
@@ -132,6 +133,15 @@ export async function latestMoment({ records, acts, latestTime, now }: Store): P
 export async function accountOf(records: Pick<Records, 'accounts'>, id: string): Promise<Account> {
   const meant = await records.accounts.named(id);
   if (meant?.id === id) return meant;
-  const hint = meant ? `; that is a name of the account ${meant.id}` : "; 'larder account list' lists them";
+  const hint = meant ? `; that is a name of the account ${meant.id}` : await hintFor(records, id);
   throw new Refusal('account-not-found', `There is no account with the id '${id}'${hint}.`);
+}
+
+async function hintFor({ accounts }: Pick<Records, 'accounts'>, typed: string): Promise<string> {
+  const all = await accounts.list();
+  const near = nearest(typed, [...all.map(({ id }) => id), ...all.map(({ username }) => username)]);
+  const account = all.find(({ id, username }) => near !== undefined && [id, username].includes(near));
+  return account === undefined
+    ? "; 'larder account list' lists them"
+    : `; did you mean '${account.id}' (${account.username})?`;
 }

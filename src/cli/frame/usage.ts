@@ -102,15 +102,46 @@ export function overview(
   return parts.join('\n');
 }
 
+const firstSteps: readonly (readonly [string, string])[] = [
+  ['demo', 'Make a small store to try larder with, in a folder of its own.'],
+  ['init', 'Make a new store.'],
+  ['serve', 'Serve it.'],
+  ['status', 'Show how it is; doctor says what is wrong, and what to do.'],
+];
+
+/** One screen: what most people need first, and each topic with its commands' first words. */
+export function firstScreen(groups: readonly Group[], { bold, width }: Style): string {
+  const topics = groups.map(({ title, commands }): [string, string] => [
+    title,
+    [...new Set(commands.map(({ name }) => name.split(' ')[0]!))].join(', '),
+  ]);
+  const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name));
+  const first = firstSteps.filter(([name]) => names.includes(name));
+  return [
+    `larder keeps and serves the packages of a site without internet.\n`,
+    `${bold('Usage')}\n  larder COMMAND [OPTIONS]\n`,
+    ...(first.length === 0 ? [] : [`${bold('First steps')}\n${columns(first, width)}`]),
+    `${bold('Commands')}\n${topics
+      .map(
+        ([title, words]) =>
+          `  ${title}\n${wrap(words, width - 4)
+            .map((line) => `    ${line}\n`)
+            .join('')}`,
+      )
+      .join('')}`,
+    `'larder help WORD' tells about a command or a topic, with examples.\n'larder help --all' lists every command.\n`,
+  ].join('\n');
+}
+
 /** The same for programs. */
 export function helpRecord(command: Command): object {
   const { name, summary, description, positionals, options, examples } = command;
   return { name, summary, description, usage: usageLine(command), positionals, options, examples };
 }
 
-/** The list of all commands, for whoever named none. */
-export const listOf = async (groups: readonly Group[], { stderr, env }: World): Promise<string> =>
-  overview(await load(groups), style(stderr, env));
+/** What a person sees who names no command. */
+export const listOf = (groups: readonly Group[], { stderr, env }: World): string =>
+  firstScreen(groups, style(stderr, env));
 
 /** The records of the commands of these groups. */
 export const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>

@@ -6,6 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
 import type { Config } from '#src/config.ts';
+import { nearest } from '#src/configuration/nearest.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { UsageError, type World } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
@@ -42,15 +43,19 @@ export async function keyOf(
   brandId: string | undefined,
 ): Promise<SigningKey> {
   const found: SigningKey[] = [];
+  const names: string[] = [];
   for (const { accountId } of await brandsOf(store, brandId)) {
     for (const { name, sha3_384 } of await store.records.signingKeys.list(accountId)) {
+      names.push(name);
       const key = [name, sha3_384].includes(wanted) ? await store.records.signingKeys.find(sha3_384) : undefined;
       if (key !== undefined) found.push(key);
     }
   }
   const [key, other] = found;
   if (key === undefined) {
-    throw new Refusal('resource-not-found', `There is no signing key '${wanted}'; 'larder key list' lists them.`);
+    const meant = nearest(wanted, names);
+    const hint = meant === undefined ? "'larder key list' lists them" : `did you mean '${meant}'?`;
+    throw new Refusal('resource-not-found', `There is no signing key '${wanted}'; ${hint}`);
   }
   if (other !== undefined) throw new UsageError(`several brands have a key '${wanted}'; say which with --brand ID`);
   return key;

@@ -14,6 +14,9 @@ export const packageArgument = {
   summary: 'The package, such as snap/hello.',
 } as const;
 
+/** Among how many names the one that was probably meant is looked for. */
+const maxNamesCompared = 20_000;
+
 interface OfAccount {
   positionals: { package: string; account: string };
 }
@@ -34,13 +37,16 @@ export const changesHands = {
 
 /** The package that an argument names; refuses one that is not there. */
 export async function packageOf(
-  records: { packages: Pick<Records['packages'], 'find'> },
+  records: { packages: Pick<Records['packages'], 'find' | 'names'> },
   text: string,
 ): Promise<PublishedPackage> {
   const { namespace, name } = packageName(text);
   const found = await records.packages.find(namespace, name);
   if (found !== undefined) return found;
-  throw new Refusal('resource-not-found', `There is no package ${namespace}/${name}.`);
+  const names = (await records.packages.names(maxNamesCompared)).map((one) => `${one.namespace}/${one.name}`);
+  const meant = names.find((full) => full.endsWith(`/${name}`)) ?? nearest(`${namespace}/${name}`, names);
+  const hint = meant === undefined ? " 'larder package list' lists them." : ` Did you mean ${meant}?`;
+  throw new Refusal('resource-not-found', `There is no package ${namespace}/${name}.${hint}`);
 }
 
 /** Reads NAMESPACE/NAME. */

@@ -182,8 +182,27 @@ async function settled(
   }).finally(() => {
     progress.end();
   });
-  if (upload.status === 'rejected') throw rejected(file.name, upload.errors ?? []);
+  if (upload.status === 'rejected') {
+    throw (await pushedBefore(store, file.name, upload)) ?? rejected(file.name, upload.errors ?? []);
+  }
   return upload;
+}
+
+/** What a person is told who pushes the content of a revision that exists. */
+async function pushedBefore(
+  { records }: OpenStore,
+  file: string,
+  { packageId, resource, sha3_384 }: Review,
+): Promise<Failure | undefined> {
+  const twin = resource === null ? await records.revisions.withContent(packageId, sha3_384) : undefined;
+  const subject = twin && (await records.packages.byId(packageId));
+  if (twin === undefined || subject === undefined) return undefined;
+  const [object, revision] = [`${subject.namespace}/${subject.name}`, String(twin.revision)];
+  const remedy =
+    twin.withdrawnBecause === null
+      ? `release it with 'larder release ${object} ${revision} CHANNEL'`
+      : `it is withdrawn (${visible(twin.withdrawnBecause)}); 'larder revision restore ${object} ${revision}' brings it back`;
+  return new Failure(`${file} is revision ${revision} of ${object} already; ${remedy}`, { code: 'rejected' });
 }
 
 const rejected = (file: string, errors: readonly { message: string }[]): Failure =>

@@ -156,7 +156,7 @@ function answered(
       ('file' in place ? '' : `Its records are in ${nameOf(place)}.\n`) +
       `What everybody does with it is explained there: ${documents}\n` +
       `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
-      `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}' gives the account a password.\n` +
+      `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}${dataOption(data)}' gives the account a password.\n` +
       trust(tls, baseUrl, files) +
       approversText(approvers) +
       (warning === undefined ? '' : `${warning}\n`) +
@@ -216,6 +216,9 @@ function approversText(approvers: readonly ApproverHandout[]): string {
     `After any later change of such an account its approvals do not count for 72 hours.\n${parts.join('')}\n`
   );
 }
+
+/** What commands need to find the store, unless they find it by themselves. */
+const dataOption = (data: string): string => (data === '/var/lib/larder' ? '' : ` --data ${shellWord(data)}`);
 
 /** Asks what no default can know: the address that clients use, and whom the store belongs to. */
 async function askFor(world: World): Promise<{ 'base-url': string; 'admin-email': string }> {

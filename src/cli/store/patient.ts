@@ -22,8 +22,10 @@ export function patientIn(data: string, world: World): Patient & { close(): Prom
     credentials,
     config,
     async damage() {
+      // A configuration that is refused is reported once, under its own heading.
+      const settings = config();
       refuseWithoutDatabase(data);
-      const place = recordsPlace(data, config(), credentials);
+      const place = recordsPlace(data, settings, credentials);
       const { pages, rows } = await inspectDatabase(place, { nativeBinding: nativeBinding() });
       return [...pages, ...rows];
     },

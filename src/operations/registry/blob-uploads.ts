@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { pushImageBlob } from '#acts/images.ts';
 import { bytesToCome } from '#acts/quotas.ts';
 import { Answer, operation } from '#api/operation.ts';
-import { apiVersion, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
+import { apiVersion, locationFor, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
 import type { Services } from '#api/services.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -109,7 +109,7 @@ export const finishBlobUpload = operation({
   errors: 'registry',
   prefixed: false,
   status: 201,
-  headers: ['location', 'docker-content-digest'],
+  headers: ['location', 'range', 'docker-upload-uuid', 'docker-content-digest'],
   refuses: [
     'blob-upload-invalid',
     'blob-upload-unknown',
@@ -160,10 +160,13 @@ async function find({ registry, repository }: Call, id: string): Promise<BlobUpl
 }
 
 /** Where an upload stands. Clients take the address as it is, and some append `&digest=…` to it. */
-function whereabouts({ origin, repositoryName: name }: Call, { id, size }: BlobUpload): Record<string, string> {
+function whereabouts(
+  { repositoryName: name, request, config }: Call,
+  { id, size }: BlobUpload,
+): Record<string, string> {
   return {
     ...apiVersion,
-    location: `${origin}/v2/${name}/blobs/uploads/${id}?from=${size}`,
+    location: locationFor(request, config, `/v2/${name}/blobs/uploads/${id}?from=${size}`),
     // Nothing yet is written like one byte: that is how registries have always said it.
     range: `0-${Math.max(0, size - 1)}`,
     'docker-upload-uuid': id,
@@ -176,7 +179,7 @@ const state = (call: Call, upload: BlobUpload, status: number): Answer =>
 /** A chunk that says where it belongs must follow what has come. */
 function mustContinue(call: Call, upload: BlobUpload): void {
   const { 'content-range': range, 'content-length': length } = call.request.headers;
-  if (range === undefined) return;
+  if (range === undefined) return mustBeAtOffset(call, upload);
   const [, first = '', last = ''] = /^(?:bytes[ =])?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/.exec(range) ?? [];
   const announced = Number(last) - Number(first) + 1;
   // charmcraft counts the end of a chunk as the beginning of the next.
@@ -188,15 +191,30 @@ function mustContinue(call: Call, upload: BlobUpload): void {
       whereabouts(call, upload),
     );
   }
-  if (Number(first) !== upload.size) {
-    throw new Refusal(
-      'range-invalid',
-      `The next chunk of this upload begins at ${upload.size}.`,
-      undefined,
-      whereabouts(call, upload),
-    );
-  }
+  if (Number(first) !== upload.size) throw wrongOffset(call, upload);
 }
+
+/**
+ * A chunk without Content-Range belongs where the address says: one that is sent a second time to the same address, since
+ * its answer was lost, must not be appended again. A request without content may name any address of the upload.
+ */
+function mustBeAtOffset(call: Call, upload: BlobUpload): void {
+  const { url = '', headers } = call.request;
+  const offset = new URLSearchParams(url.split('?')[1] ?? '').get('from');
+  const isEmpty =
+    headers['content-length'] === '0' || (headers['content-length'] ?? headers['transfer-encoding']) === undefined;
+  // While another request is sending, that is what it is refused for.
+  if (offset === null || isEmpty || upload.isBusy || Number(offset) === upload.size) return;
+  throw wrongOffset(call, upload);
+}
+
+const wrongOffset = (call: Call, upload: BlobUpload): Refusal =>
+  new Refusal(
+    'range-invalid',
+    `The next chunk of this upload begins at ${upload.size}.`,
+    undefined,
+    whereabouts(call, upload),
+  );
 
 interface Appending {
   /** Whether this request brings all of it. */
@@ -254,12 +272,12 @@ async function mounts(
   return (await records.images.blob(repository, digest.digits)) !== undefined;
 }
 
-const stored = ({ origin, repositoryName: name }: Call, digest: Digest): Answer =>
+const stored = ({ repositoryName: name, request, config }: Call, digest: Digest): Answer =>
   new Answer({
     status: 201,
     headers: {
       ...apiVersion,
-      location: `${origin}/v2/${name}/blobs/${digestText(digest)}`,
+      location: locationFor(request, config, `/v2/${name}/blobs/${digestText(digest)}`),
       'docker-content-digest': digestText(digest),
       'content-length': '0',
     },

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { mustBeThere, pushImageManifest } from '#acts/images.ts';
 import { isManifestType, manifestShapes, readManifest } from '#api/image-manifest.ts';
 import { Answer, operation } from '#api/operation.ts';
-import { apiVersion, onRepository } from '#api/registry-access.ts';
+import { apiVersion, locationFor, onRepository } from '#api/registry-access.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest } from '#records/images.ts';
@@ -57,6 +57,9 @@ export const imageManifest = operation({
   },
 });
 
+/** The media type without its parameters, such as `; charset=utf-8`, which some clients add. */
+const mediaTypeIn = (header = ''): string => header.split(';', 1)[0]!.trim();
+
 export const putImageManifest = operation({
   name: 'put_image_manifest',
   method: 'PUT',
@@ -78,19 +81,7 @@ export const putImageManifest = operation({
     'name-unknown',
   ],
 
-  async handle({
-    params,
-    request,
-    records,
-    acts,
-    config,
-    repository,
-    repositoryName,
-    origin,
-    blobs,
-    newId,
-    requestId,
-  }) {
+  async handle({ params, request, records, acts, config, repository, repositoryName, blobs, newId, requestId }) {
     const { reference } = params;
     const tag = isTag(reference) ? reference : undefined;
     const wanted = readDigest(reference);
@@ -110,7 +101,7 @@ export const putImageManifest = operation({
         `The manifest that came has the digest ${digestText({ ...digest, digits })}, not the one it is put under.`,
       );
     }
-    const { mediaType, about, ...named } = readManifest((request.headers['content-type'] ?? '').trim(), bytes);
+    const { mediaType, about, ...named } = readManifest(mediaTypeIn(request.headers['content-type']), bytes);
     await mustBeThere(records, repository, named);
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
     await acts.do(pushImageManifest, pusher(repository, requestId), {
@@ -126,7 +117,7 @@ export const putImageManifest = operation({
       status: 201,
       headers: {
         ...apiVersion,
-        location: `${origin}/v2/${repositoryName}/manifests/${digestText(digest)}`,
+        location: locationFor(request, config, `/v2/${repositoryName}/manifests/${digestText(digest)}`),
         'docker-content-digest': digestText(digest),
         'content-length': '0',
         ...(about !== undefined && { 'oci-subject': digestText(about.subject) }),

@@ -8,6 +8,7 @@ import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#tes
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
+import { raw } from '#test/fixtures/raw.ts';
 import { until } from '#test/fixtures/until.ts';
 
 async function adasClient(
@@ -32,7 +33,7 @@ t.test('a blob is sent in chunks, and each answer says how far it has come', asy
   t.equal(begun.headers.get('range'), '0-0');
   t.match(
     begun.headers.get('location'),
-    /^http:\/\/127\.0\.0\.1:\d+\/v2\/images\/[a-z0-9]{32}\/image\/blobs\/uploads\/[0-9a-f-]{36}\?/,
+    /^\/v2\/images\/[a-z0-9]{32}\/image\/blobs\/uploads\/[0-9a-f-]{36}\?/,
   );
   t.equal(begun.headers.get('docker-distribution-api-version'), 'registry/2.0');
   let location = begun.headers.get('location') ?? '';
@@ -106,6 +107,51 @@ t.test('chunks out of order are refused with 416, and the upload goes on from wh
   );
 });
 
+t.test('a chunk that is sent a second time to the same address is not appended again', async (t) => {
+  const { client, store } = await adasClient(t);
+  const location = await begin(client);
+  const sent = await client.call('PATCH', location, 'first');
+  t.match(sent, { status: 202 });
+  const again = await client.call('PATCH', location, 'first');
+  t.match(again, { status: 416, code: 'RANGE_INVALID' });
+  t.equal(again.headers.get('range'), '0-4');
+  t.equal(again.headers.get('location'), sent.headers.get('location'), 'where the next chunk goes');
+  t.match(await client.call('PUT', `${location}&digest=${digestOf('firstfirst')}`, 'first'), { status: 416 });
+  const streamed = new Blob(['first']).stream();
+  t.match(await client.call('PATCH', location, streamed), { status: 416 }, 'nor one whose length is not announced');
+  const digest = digestOf('first');
+  t.match(await client.call('PUT', `${location}&digest=${digest}`), { status: 201 }, 'without content any address does');
+  t.match(await client.call('GET', `blobs/${digest}`), { status: 200, text: 'first' });
+  t.match(store.url, /^http/);
+});
+
+t.test('an image is pushed through a proxy that changes the name and the port', async (t) => {
+  const { store, client } = await adasClient(t, (text) =>
+    text
+      .replace(/^base_url = .*$/m, 'base_url = "http://store.example:8443"')
+      .replace('[tls]', '[tls]\nnames = ["other.example", "10.1.2.3"]'),
+  );
+  const ask = async (headers: Record<string, string>) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const reply = await raw(store.url, `GET /v2/ HTTP/1.1\r\n${lines.join('')}\r\n`);
+    return reply?.headers['www-authenticate'];
+  };
+  const realm = (origin: string) => `Bearer realm="${origin}/registry/token",service="store.example:8443"`;
+  t.equal(await ask({ host: 'store.example' }), realm('http://store.example:8443'), 'a proxy has dropped the port');
+  t.equal(await ask({ host: '127.0.0.1:8080' }), realm('http://store.example:8443'), 'it names the upstream');
+  t.equal(await ask({ host: 'evil.example:8443' }), realm('http://store.example:8443'), 'somebody else');
+  t.equal(await ask({ host: 'other.example:8443' }), realm('http://other.example:8443'), 'a name of the store');
+  t.equal(await ask({ host: '10.1.2.3:8443' }), realm('http://10.1.2.3:8443'));
+  t.equal(await ask({ host: 'other.example' }), realm('http://store.example:8443'), 'without its port');
+  t.match((await client.call('POST', 'blobs/uploads/')).headers.get('location'), /^\/v2\/images\//);
+  const charmcraft = { 'user-agent': 'python-requests/2.32.3' };
+  t.match(
+    (await client.call('POST', 'blobs/uploads/', undefined, charmcraft)).headers.get('location'),
+    /^http:\/\/store\.example:8443\/v2\/images\//,
+    'charmcraft takes absolute addresses only',
+  );
+});
+
 t.test('a digest that lies is refused with 400, and nothing is left', async (t) => {
   const { store, client } = await adasClient(t);
   const before = footprint(store.directory);
@@ -156,7 +202,7 @@ t.test('an upload that is cancelled is gone, and so is what had come', async (t)
 t.test('an upload whose connection broke is continued', async (t) => {
   const { store, client } = await adasClient(t);
   const location = await begin(client);
-  const { pathname, search } = new URL(location);
+  const { pathname, search } = new URL(location, store.url);
   const head = [
     `PATCH ${pathname}${search} HTTP/1.1`,
     'Host: store',
@@ -190,7 +236,7 @@ t.test('an upload is not there for another repository, nor for another account i
   const root = await logIn(store, await uploadLogin(await store.as('root'), 'hello'));
   const location = await begin(client);
   t.match(await client.call('PATCH', location, 'first'), { status: 202 });
-  const id = new URL(location).pathname.split('/').at(-1) ?? '';
+  const id = new URL(location, store.url).pathname.split('/').at(-1) ?? '';
   const digest = digestOf('first');
   for (const stranger of [other, root]) {
     for (const [method, path] of [
@@ -214,7 +260,7 @@ t.test('an upload is not there for another repository, nor for another account i
 t.test('an upload that was refused or cut off leaves no file, whichever way it came', async (t) => {
   const { store, client } = await adasClient(t);
   const before = footprint(store.directory);
-  const { pathname, search } = new URL(await begin(client));
+  const { pathname, search } = new URL(await begin(client), store.url);
   const { hostname, port } = new URL(store.url);
   const head = `Host: store\r\nAuthorization: Bearer ${client.token}\r\nContent-Length: 1000000\r\n\r\n`;
   const temporary = (): string[] => readdirSync(join(store.directory, 'blobs/tmp'));
@@ -249,7 +295,7 @@ t.test('a blob larger than the store accepts is refused with 413, announced or n
   t.match(streamed, { status: 413, code: 'SIZE_INVALID' });
   const location = await begin(client);
   t.match(await client.call('PATCH', location, content.slice(1)), { status: 202 });
-  t.match(await client.call('PUT', `${location}&digest=${digestOf(content)}`, 'x'), { status: 413 });
+  t.match(await client.call('PUT', `${location.split('?')[0]!}?digest=${digestOf(content)}`, 'x'), { status: 413 });
   await client.call('DELETE', location);
   t.same(contentFiles(store.directory), before);
 });
@@ -327,7 +373,7 @@ t.test('what was begun does not outlive the process, and what was finished does'
   // The client talks to where the store was; the token that it has is good where it is now.
   const again = await logIn(store, login);
   t.match(await again.call('GET', `blobs/${digestOf('finished')}`), { status: 200, text: 'finished' });
-  t.match(await again.call('GET', `blobs/uploads/${new URL(location).pathname.split('/').at(-1)}`), { status: 404 });
+  t.match(await again.call('GET', `blobs/uploads/${new URL(location, store.url).pathname.split('/').at(-1)}`), { status: 404 });
 });
 
 t.test('a repository has at most so many uploads under way', async (t) => {

@@ -30,12 +30,11 @@ t.test('whoever comes without a token is told where to fetch one', async (t) => 
   const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const repository = `images/${id.toLowerCase()}/image`;
-  const { host } = new URL(store.url);
   const ping = await fetch(`${store.url}/v2/`);
   t.equal(ping.status, 401);
   t.equal(
     ping.headers.get('www-authenticate'),
-    `Bearer realm="http://${host}/registry/token",service="127.0.0.1:8080"`,
+    'Bearer realm="http://127.0.0.1:8080/registry/token",service="127.0.0.1:8080"',
   );
   t.equal(ping.headers.get('docker-distribution-api-version'), 'registry/2.0');
   t.match(await ping.json(), { errors: [{ code: 'UNAUTHORIZED', message: String, detail: null }] });
@@ -174,7 +173,8 @@ t.test('they last as long as the upload moves, and at most six hours', async (t)
   const login = await uploadLogin(await store.as('ada'), 'hello');
   const begun = store.clock.now.getTime();
   let client = await logIn(store, login);
-  const location = (await client.call('POST', 'blobs/uploads/')).headers.get('location') ?? '';
+  const begunAt = (await client.call('POST', 'blobs/uploads/')).headers.get('location') ?? '';
+  const [location = ''] = begunAt.split('?');
   while (store.clock.now.getTime() - begun < hours(6) - minutes(9)) {
     store.clock.advance(minutes(9));
     t.equal((await client.call('PATCH', location, 'x')).status, 401, 'a token lasts five minutes');

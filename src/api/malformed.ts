@@ -5,6 +5,19 @@ import type { Duplex } from 'node:stream';
 import { Refusal } from '#domain/refusal.ts';
 import { json } from './sent.ts';
 
+/**
+ * Reads a target in absolute form as a path, and its host as that of the request, in place of any Host header (RFC 9112
+ * 3.2.2). Any other target stays as it is.
+ */
+export function readTarget(request: IncomingMessage): void {
+  const { url = '' } = request;
+  const found = /^https?:\/\/((?:[a-z0-9.-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?)(?=[/?]|$)/i.exec(url);
+  if (found === null) return;
+  const rest = url.slice(found[0].length);
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  request.headers.host = found[1]!;
+}
+
 /** What the HTTP parser lets pass although no honest client sends it. A path that is declared to the letter is looked at no further. */
 export function refuseTricks(
   { url = '', rawHeaders, httpVersion }: IncomingMessage,
@@ -24,7 +37,10 @@ export function refuseTricks(
 
 function refuseTrickyPath(url: string, path: string): void {
   if (!url.startsWith('/'))
-    throw new Refusal('api-error', 'The request target must be a path, beginning with a slash.');
+    throw new Refusal(
+      'api-error',
+      'The request target must be a path, beginning with a slash, or an http or https address.',
+    );
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
     throw new Refusal('api-error', 'The path may not hold encoded slashes, backslashes, empty or dot segments.');
   }

@@ -76,6 +76,8 @@ export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResp
 
 /** What a form may carry besides its file: boundaries, headers, small fields. */
 const margin = 2 * 1024 * 1024;
+/** How much may stand behind the closing boundary: two dashes, and an epilogue. */
+const endLength = 1024;
 /** More than one piece of a body has, so that the parser never waits: who is too fast is held up at the request itself. */
 const highWaterMark = 1024 * 1024;
 const limits = { files: 1, fields: 16, fieldSize: 8 * 1024, parts: 17, headerPairs: 32, headerSize: 16 * 1024 };
@@ -86,7 +88,7 @@ class Form<T> {
   readonly #upload: Upload<T>;
   readonly #announced: number | undefined;
   readonly #parser: BusboyInstance;
-  readonly #closing: string;
+  readonly #boundary: string;
   readonly #clock: NodeJS.Timeout;
   readonly #file: Arriving;
   /** Settles when the form has arrived and is in order, or at the first reason to refuse it. */
@@ -96,6 +98,7 @@ class Form<T> {
   #parsed = false;
   #arrived = 0;
   #ofFile = 0;
+  #closedAt: number | undefined;
   // The first boundary of a body stands at its very beginning; for all others a line break is part of the boundary.
   #tail: Buffer = Buffer.from('\r\n');
 
@@ -103,7 +106,7 @@ class Form<T> {
     this.#request = request;
     this.#upload = upload;
     this.#announced = announced;
-    this.#closing = `\r\n--${boundary}--\r\n`;
+    this.#boundary = `\r\n--${boundary}`;
     this.#parser = formParser(boundary, upload.field, (sentence) => this.#refuse(sentence));
     this.#file = new Arriving(request);
     this.#clock = setTimeout(() => this.#stoodStill(), upload.idle);
@@ -167,14 +170,25 @@ class Form<T> {
 
   #took(chunk: Buffer): void {
     if (this.#settled) return;
-    const length = this.#closing.length;
+    const length = this.#boundary.length + endLength;
     this.#clock.refresh();
+    this.#lookForEnd(chunk);
     this.#arrived += chunk.length;
     const last = chunk.subarray(-length);
     this.#tail = last.length === length ? Buffer.from(last) : Buffer.concat([this.#tail, last]).subarray(-length);
     this.#parser.write(chunk);
     if (this.#arrived > this.#upload.limit + margin) this.#fail(tooLarge(this.#upload.limit));
     else if (this.#arrived - this.#ofFile > margin) this.#refuse('The form carries too much besides its file.');
+  }
+
+  /** Notes where the closing boundary stands first, which is where the parser stops; it may lie across two chunks. */
+  #lookForEnd(chunk: Buffer): void {
+    if (this.#closedAt !== undefined) return;
+    const closing = `${this.#boundary}--`;
+    const before = this.#tail.subarray(1 - closing.length);
+    const across = Buffer.concat([before, chunk.subarray(0, closing.length - 1)]).indexOf(closing, 0, 'latin1');
+    const within = across < 0 ? chunk.indexOf(closing, 0, 'latin1') : across - before.length;
+    if (across >= 0 || within >= 0) this.#closedAt = this.#arrived + within;
   }
 
   #stoodStill(): void {
@@ -186,8 +200,18 @@ class Form<T> {
   /** The form is in order when the sender and the parser agree that it has ended, and where. */
   #conclude(): void {
     if (this.#settled || !this.#parsed || !this.#request.readableEnded) return;
-    const end = this.#tail.toString('latin1');
-    if (!end.endsWith(this.#closing) && !end.endsWith(this.#closing.trimEnd())) {
+    // Behind the closing boundary, blanks and an epilogue are ignored (RFC 2046 5.1.1). One that is long, or has another
+    // boundary in it, is a file in which somebody has hidden the end of the form.
+    const length = this.#closedAt === undefined ? 0 : this.#arrived - this.#closedAt;
+    const behind = this.#tail
+      .toString('latin1', Math.max(0, this.#tail.length - length))
+      .slice(this.#boundary.length + 2);
+    if (
+      length === 0 ||
+      length > this.#tail.length ||
+      !/^[ \t]*(?:\r\n|$)/.test(behind) ||
+      behind.includes(this.#boundary)
+    ) {
       return this.#refuse('The form goes on behind its closing boundary.');
     }
     if (this.#received === undefined) return this.#refuse(`The form has no file named '${this.#upload.field}'.`);

@@ -14,7 +14,7 @@ import { logAnswered } from '#src/log.ts';
 import { clientAddress, isAmong, networks } from './address.ts';
 import { answer, answerWithPages, members, type Exchange } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
-import { refuseTricks, refuseUnread, sayNo } from './malformed.ts';
+import { readTarget, refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
 import type { Operation } from './operation.ts';
 import { findPlaces, type Places } from './places.ts';
@@ -83,6 +83,7 @@ export function createServer(options: ServerOptions): StoreServer {
   const asked = new Set(options.operations.filter((op) => op.repeatable !== undefined).map(({ path }) => path));
   // What gateways ask again and again goes past Koa, which spares 1 µs; its body has come when the parser is done.
   const serve = fewAtOnce((request, response) => {
+    if (request.url?.startsWith('/') === false) readTarget(request);
     if (asked.has(request.url ?? '')) queueMicrotask(() => void serveOne(request, response));
     else others(request, response);
   }, connections);

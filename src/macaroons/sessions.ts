@@ -33,6 +33,17 @@ export interface SessionOptions {
   requiresTotp: () => boolean;
 }
 
+/** Says why a session is none any more: to log in again does not help somebody whose account is disabled. */
+async function refuseEnded({ macaroons }: Pick<Records, 'macaroons'>, sessionId: string): Promise<never> {
+  const isDisabled = await macaroons.isOfDisabledAccount(sessionId);
+  throw new Refusal(
+    'macaroon-authorization-required',
+    isDisabled
+      ? 'The account of this macaroon is disabled; an administrator of the store can enable it.'
+      : 'The macaroon has been revoked; log in again.',
+  );
+}
+
 /** Thrown for the session of an administrator without a one-time password, if the store asks for one. */
 export class MissingOneTimePassword extends Refusal {
   constructor({ accountId }: Pick<Session, 'accountId'>) {
@@ -72,10 +83,9 @@ export function createSessions({ records, acts, latestTime, requiresTotp }: Sess
   };
 
   const find: Sessions['find'] = (sessionId, rootKeyId) =>
-    then(records.macaroons.session(sessionId, rootKeyId), (session) => {
-      if (session !== undefined) return withTotp(session);
-      throw new Refusal('macaroon-authorization-required', 'The macaroon has been revoked; log in again.');
-    });
+    then(records.macaroons.session(sessionId, rootKeyId), (session) =>
+      session === undefined ? refuseEnded(records, sessionId) : withTotp(session),
+    );
 
   return {
     find,

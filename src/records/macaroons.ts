@@ -81,6 +81,13 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId}
         AND macaroon.revoked_at IS NULL AND account.disabled_at IS NULL`),
 
+  /** Whether a session is none only because its account is disabled. */
+  isOfDisabledAccount: async (sessionId: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM macaroons JOIN accounts ON accounts.id = account_id
+      WHERE session_id = ${sessionId} AND revoked_at IS NULL AND disabled_at IS NOT NULL`)),
+
   /** Until when a session lasts; nothing when there is none of it. */
   validUntil: async (sessionId: string) =>
     (

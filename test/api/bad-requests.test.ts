@@ -62,8 +62,12 @@ t.test('a request that could be read in two ways is refused', async (t) => {
     ['two Host headers', get('/v1/tokens/whoami', 'Host: other')],
     ['two equal Host headers', get('/v1/tokens/whoami', 'host: store')],
     ['no Host header', `GET / HTTP/1.1\r\n${authorization}\r\n\r\n`],
-    ['an absolute target', get('http://store/v1/tokens/whoami')],
-    ['an absolute target of another host', get('https://other/v1/tokens/whoami')],
+    ['an absolute target with a user', get('http://ada@store/v1/tokens/whoami')],
+    ['an absolute target of another kind', get('ftp://store/v1/tokens/whoami')],
+    ['an absolute target with a host that is none', get('http://st"ore/v1/tokens/whoami')],
+    ['an absolute target with dot segments', get('http://store/v1/../tokens')],
+    ['an absolute target with empty segments', get('http://store//v1/tokens')],
+    ['an absolute target and two Host headers', get('http://store/v1/tokens/whoami', 'Host: other')],
     ['an asterisk', request('OPTIONS *')],
     ['an encoded slash', get('/v1/snap%2fhello')],
     ['an encoded slash in capitals', get('/v1/snap/hello%2Frevisions')],
@@ -128,6 +132,10 @@ t.test('an honest spelling of the same goes through', async (t) => {
     ['/v1/snap/h%C3%A9llo', 404],
     ['/v1/snap/...', 404],
     ['/v1/snap/hello%20', 404],
+    ['http://store/v1/tokens/whoami', 200],
+    ['HTTPS://other.example:8443/v1/snap?fields=name', 200],
+    ['http://[::1]:8080/v1/nothing', 404],
+    ['http://store?x=1', 200],
   ] as const) {
     const reply = await raw(store.url, request(`GET ${target}`, [authorization]));
     t.equal(reply?.status, status, target);

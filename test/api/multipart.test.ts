@@ -332,7 +332,18 @@ t.test('a form that is cut off or goes on behind its end is refused', async (t) 
     t.match(await post(port, whole.subarray(0, length)), cut, `at ${length}`);
   t.match(await post(port, whole.subarray(0, -2)), { status: 200 }, 'the last line break may be missing');
   const beyond = refused('api-error', 'The form goes on behind its closing boundary.');
-  t.match(await post(port, Buffer.concat([whole, Buffer.from('junk')])), beyond);
+  for (const epilogue of ['junk', '\r\n', '\r\nThis is the epilogue.\r\nIt is to be ignored.\r\n']) {
+    t.match(await post(port, Buffer.concat([whole, Buffer.from(epilogue)])), { status: 200 }, JSON.stringify(epilogue));
+  }
+  t.match(await post(port, Buffer.concat([whole.subarray(0, -2), Buffer.from(' \t\r\n')])), { status: 200 }, 'padding');
+  t.match(await post(port, Buffer.concat([whole.subarray(0, -2), Buffer.from('junk')])), beyond);
+  t.match(await post(port, Buffer.concat([whole, Buffer.alloc(2000)])), beyond, 'a long epilogue hides something');
+  t.match(await post(port, Buffer.concat([whole, Buffer.from('x'), whole.subarray(-20)])), beyond, 'a second end');
+  t.match(
+    await post(port, Buffer.concat([whole, randomBytes(MiB), whole.subarray(-20)])),
+    beyond,
+    'far behind the first',
+  );
   t.match(await post(port, Buffer.concat([whole, binary('again'), end.subarray(2)])), beyond);
   t.match(await post(port, Buffer.concat([whole, randomBytes(MiB)])), beyond);
 });

@@ -299,3 +299,20 @@ t.test("the site's own certificate is taken where it stands, when clients will a
     mend: /send the server SIGHUP/,
   });
 });
+
+t.test('a new store listens where its base URL leads', async (t) => {
+  for (const [baseUrl, listen] of [
+    ['http://[::1]:9090', '[::1]:9090'],
+    ['http://127.0.0.5', '127.0.0.5:8080'],
+    ['http://store.example:9090', '127.0.0.1:9090'],
+    ['https://store.example', '0.0.0.0:443'],
+    ['https://[fd00::1]:8443', '[::]:8443'],
+  ] as const) {
+    const data = join(folder(t), 'data');
+    const { code, out, err } = await larder(`init --data ${data} --base-url ${baseUrl} --json`);
+    t.equal(code, 0, err);
+    t.equal((JSON.parse(out) as { listen: string }).listen, listen, baseUrl);
+  }
+  const refused = await larder(`init --data ${join(folder(t), 'data')} --base-url http://store.example:0`);
+  t.match(refused, { code: 2, err: /--base-url: expected http/ });
+});

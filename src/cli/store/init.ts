@@ -99,10 +99,7 @@ export const init = command({
     const options = asks ? { ...given, ...(await askFor(world)) } : given;
     const credential = newAdministratorCredential();
     const baseUrl = options['base-url'] ?? 'http://127.0.0.1:8080';
-    // Plain http is for this machine alone, unless somebody says otherwise.
-    const address = URL.parse(baseUrl)?.protocol === 'https:' ? '0.0.0.0' : '127.0.0.1';
-    const port = URL.parse(baseUrl)?.port || (address === '0.0.0.0' ? '443' : '8080');
-    const listen = options.listen ?? `${address}:${port}`;
+    const listen = options.listen ?? usualListen(baseUrl);
     const configuration = configurationText({
       baseUrl,
       listen,
@@ -137,6 +134,15 @@ export const init = command({
     return answered(data, made, { baseUrl, listen, files });
   },
 });
+
+/** Plain http is for this machine alone, and https for every client, unless somebody says otherwise. */
+function usualListen(baseUrl: string): string {
+  const { protocol = '', hostname = '', port = '' } = URL.parse(baseUrl) ?? {};
+  const isSixth = hostname.startsWith('[');
+  if (protocol === 'https:') return `${isSixth ? '[::]' : '0.0.0.0'}:${port || '443'}`;
+  const isLoopback = hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return `${isLoopback ? hostname : '127.0.0.1'}:${port || '8080'}`;
+}
 
 /** What is said of the new store: where it is, whom it belongs to, and what to keep. */
 function answered(

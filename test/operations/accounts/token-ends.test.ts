@@ -183,3 +183,18 @@ t.test('a token is rotated once, and only while it is good', async (t) => {
     t.match(await command(store, `token rotate ${session} --overlap ${wrong}`), { error: /--overlap/ }, wrong);
   }
 });
+
+t.test('the token of a disabled account is refused by a sentence that helps', async (t) => {
+  const store = await startStore(t);
+  const bob = await store.as('bob');
+  t.equal((await bob.get('/v1/tokens/whoami')).status, 200);
+  await command(store, `account disable ${store.ids.bob} --yes`);
+  const refused = (message: RegExp) => ({
+    status: 401,
+    body: { 'error-list': [{ code: 'macaroon-authorization-required', message }] },
+  });
+  t.match(await bob.get('/v1/tokens/whoami'), refused(/The account of this macaroon is disabled; an administrator/));
+  await command(store, `account enable ${store.ids.bob}`);
+  await command(store, `token revoke --account ${store.ids.bob} --yes`);
+  t.match(await bob.get('/v1/tokens/whoami'), refused(/has been revoked; log in again/));
+});

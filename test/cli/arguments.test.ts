@@ -15,7 +15,8 @@ const example = command({
   examples: ['larder example x'],
   run: () => ({ text: '', json: {} }),
 });
-const read = (...args: string[]) => readArguments(example, args, world) as Call<{ since: { type: 'string'; value: string; summary: string } }>;
+const read = (...args: string[]) =>
+  readArguments(example, args, world) as Call<{ since: { type: 'string'; value: string; summary: string } }>;
 const idIn = (...args: string[]): unknown => Object.entries(read(...args).positionals)[0]?.[1];
 
 t.test('an id in base64url that begins with dashes is taken for an id', (t) => {

@@ -110,10 +110,4 @@ t.test('larder.toml(5) has every key of the schema', async (t) => {
     t.ok(out.includes(`\n.SH [${section}]\n`), section);
     for (const key of keys.keys()) t.ok(out.includes(`\n.B ${key}\n`), `${section}.${key}`);
   }
-  if (spawnSync('man', ['--version']).status === 0) {
-    const file = join(t.testdir(), 'larder.toml.5');
-    writeFileSync(file, out);
-    const { stderr } = spawnSync('man', ['--warnings', '-l', file], { env: { ...process.env, PAGER: 'cat' } });
-    t.equal(stderr.toString(), '');
-  }
 });

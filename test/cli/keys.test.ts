@@ -1,5 +1,5 @@
 // A key's way out of the store and back, from the command line.
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';

@@ -1,69 +1,104 @@
-// Reads a charm or a bundle: a zip archive with its metadata, the bases that it was built for, and what it was built from.
+// Reads a charm or a bundle: a zip archive whose files are held against what juju itself reads (juju/).
+import { checkActions } from './juju/actions.ts';
+import { checkBundleData } from './juju/bundle-data.ts';
+import { checkConfig } from './juju/config.ts';
+import { readManifest, type CharmBase } from './juju/manifest.ts';
+import { readMetadata, type CharmMetadata } from './juju/metadata.ts';
+import { checkLxdProfile, checkMetrics, checkRevision } from './juju/other-files.ts';
+import type { CharmRelation } from './juju/relations.ts';
+import { isNonText } from './juju/values.ts';
 import type { Source } from './squashfs/source.ts';
-import { Unacceptable, plain, quoted } from './unacceptable.ts';
+import { Unacceptable, quoted } from './unacceptable.ts';
 import type { Base, CharmFacts, CharmSayings, DeclaredResource } from './verdict.ts';
-import { readYaml, type Yaml } from './yaml.ts';
+import { readTypedYaml, type TypedYaml } from './yaml.ts';
 import { openZip, type Zip } from './zip.ts';
 
-type Mapping = Map<Yaml, Yaml>;
+/** Bounds of the store's own; juju has none. */
+const maxKeys = 2_000;
+const maxResources = 200;
+const maxBases = 500;
 
-const mostKeys = 2_000;
-const mostResources = 200;
-const mostBases = 500;
+const charmFiles = [
+  'metadata.yaml',
+  'bundle.yaml',
+  'charmcraft.yaml',
+  'manifest.yaml',
+  'actions.yaml',
+  'config.yaml',
+  'metrics.yaml',
+  'lxd-profile.yaml',
+  'revision',
+  'version',
+];
 
-/** What stands in the charm; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
+/** Reads a charm; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
 export function readCharm(source: Source, packageName: string): CharmFacts {
-  const zip = openZip(source, [
-    'metadata.yaml',
-    'charmcraft.yaml',
-    'manifest.yaml',
-    'actions.yaml',
-    'config.yaml',
-    'version',
-  ]);
-  const craft = mappingIn(zip, 'charmcraft.yaml');
-  // Where there is no metadata.yaml, newer charms have all of it in charmcraft.yaml.
-  const own = mappingIn(zip, 'metadata.yaml') ?? (craft?.document.has('name') === true ? craft : undefined);
-  if (own === undefined) throw new Unacceptable('Missing required file: metadata.yaml');
-  const [actions, config] = ['actions.yaml', 'config.yaml'].map((file) => mappingIn(zip, file)?.text ?? null);
-  const { document, file } = own;
-  nameOf(document, file, packageName);
+  const zip = openZip(source, charmFiles);
+  const own = documentIn(zip, 'metadata.yaml');
+  if (own === undefined) {
+    if (zip.has('bundle.yaml')) throw otherKind('bundle', 'charm', packageName);
+    throw new Unacceptable('Missing required file: metadata.yaml');
+  }
+  checkName(own, packageName);
+  const manifest = documentIn(zip, 'manifest.yaml');
+  const bases = manifest === undefined ? [] : readManifest(manifest.document, manifest.file);
+  const metadata = readMetadata(own.document, own.file, bases.length > 0);
+  const [config, actions] = checkOthers(zip, metadata);
   return {
     name: packageName,
     version: versionOf(zip),
-    title: proseOf(document, 'display-name', 256) ?? proseOf(document, 'title', 256),
-    summary: proseOf(document, 'summary', 512),
-    description: proseOf(document, 'description', 64 << 10),
-    bases: basesOf(mappingIn(zip, 'manifest.yaml')?.document),
-    resources: resourcesOf(document, file),
-    said: saidIn(document),
+    title: proseOf(own, 'display-name', 256) ?? proseOf(own, 'title', 256),
+    summary: proseOf(own, 'summary', 512),
+    description: proseOf(own, 'description', 64 << 10),
+    bases: basesOf(bases),
+    resources: resourcesOf(metadata, own),
+    said: sayingsOf(metadata, own),
     packageYaml: own.text,
     configYaml: config ?? null,
     actionsYaml: actions ?? null,
-    craftYaml: craft?.text ?? null,
+    craftYaml: zip.text('charmcraft.yaml') ?? null,
   };
 }
 
-/** The same for a bundle, which deploys several charms together. */
+/** Holds the other files of a charm against juju's rules; the texts of config.yaml and actions.yaml. */
+function checkOthers(zip: Zip, { name }: CharmMetadata): [string | undefined, string | undefined] {
+  const read = (file: string, check: (document: TypedYaml, file: string) => void): string | undefined => {
+    const found = documentIn(zip, file);
+    if (found !== undefined) check(found.document, file);
+    return found?.text;
+  };
+  const config = read('config.yaml', checkConfig);
+  read('metrics.yaml', checkMetrics);
+  const actions = read('actions.yaml', (document, file) => {
+    checkActions(document, file, name);
+  });
+  read('lxd-profile.yaml', checkLxdProfile);
+  const revision = zip.text('revision');
+  if (revision !== undefined) checkRevision(revision, 'revision');
+  return [config, actions];
+}
+
+/** The same for a bundle, which deploys several charms together. Of several documents the first is the bundle. */
 export function readBundle(source: Source, packageName: string): CharmFacts {
-  const zip = openZip(source, ['bundle.yaml', 'charmcraft.yaml', 'manifest.yaml', 'version']);
-  const own = mappingIn(zip, 'bundle.yaml');
-  if (own === undefined) throw new Unacceptable('Missing required file: bundle.yaml');
-  const { document, file } = own;
-  if (document.has('name')) nameOf(document, file, packageName);
-  const applications = document.get('applications') ?? document.get('services');
-  if (!(applications instanceof Map) || applications.size === 0) {
-    throw new Unacceptable(`${file} has no 'applications': say which charms the bundle deploys.`);
+  const zip = openZip(source, ['bundle.yaml', 'metadata.yaml', 'charmcraft.yaml', 'version', 'README.md']);
+  const own = documentIn(zip, 'bundle.yaml');
+  if (own === undefined) {
+    if (zip.has('metadata.yaml')) throw otherKind('charm', 'bundle', packageName);
+    throw new Unacceptable('Missing required file: bundle.yaml');
   }
+  if (own.members.has('name')) checkName(own, packageName);
+  checkBundleData(own.document, own.file);
+  if (!zip.has('README.md'))
+    throw new Unacceptable('Missing required file: README.md. juju reads no bundle without one.');
   return {
     name: packageName,
     version: versionOf(zip),
-    title: proseOf(document, 'title', 256),
-    summary: proseOf(document, 'summary', 512),
-    description: proseOf(document, 'description', 64 << 10),
-    bases: basesOf(mappingIn(zip, 'manifest.yaml')?.document),
+    title: proseOf(own, 'title', 256),
+    summary: proseOf(own, 'summary', 512),
+    description: proseOf(own, 'description', 64 << 10),
+    bases: basesOf([]),
     resources: [],
-    said: { provides: [], requires: [], resources: {}, ...sortOf(document) },
+    said: { provides: [], requires: [], resources: {}, ...sortOf(own, wordsIn(own, ['categories', 'tags'])) },
     packageYaml: own.text,
     configYaml: null,
     actionsYaml: null,
@@ -71,39 +106,48 @@ export function readBundle(source: Source, packageName: string): CharmFacts {
   };
 }
 
-interface File {
+const otherKind = (is: string, wanted: string, packageName: string): Unacceptable =>
+  new Unacceptable(
+    `The file is a ${is}, but ${quoted(packageName)} is the name of a ${wanted}. Push it to a name of the type ${is}.`,
+  );
+
+/** A YAML file of the archive; `members` are those of the mapping that it is, if it is one. */
+interface Document {
   file: string;
   text: string;
-  document: Mapping;
+  document: TypedYaml;
+  members: ReadonlyMap<TypedYaml, TypedYaml>;
 }
 
-function mappingIn(zip: Zip, file: string): File | undefined {
+function documentIn(zip: Zip, file: string): Document | undefined {
   const text = zip.text(file);
   if (text === undefined) return undefined;
-  // An empty document says as much as an empty mapping.
-  const document = readYaml(text, file) ?? new Map<Yaml, Yaml>();
-  if (!(document instanceof Map))
-    throw new Unacceptable(`${file} must be a mapping, with lines such as 'name: hello'.`);
-  if (document.size > mostKeys)
-    throw new Unacceptable(`${file} has ${document.size} keys, but at most ${mostKeys} are accepted: shorten it.`);
-  return { file, text, document };
+  const document = readTypedYaml(text, file);
+  const members = document instanceof Map ? document : new Map<TypedYaml, TypedYaml>();
+  if (members.size > maxKeys)
+    throw new Unacceptable(
+      `${file} has ${String(members.size)} keys, but at most ${String(maxKeys)} are accepted: shorten it.`,
+    );
+  return { file, text, document, members };
 }
 
-function nameOf(document: Mapping, file: string, packageName: string): void {
-  const name = document.get('name');
-  if (typeof name !== 'string' || name === '')
-    throw new Unacceptable(`${file} has no 'name': add 'name: ${packageName}'.`);
+function checkName({ members, file }: Document, packageName: string): void {
+  const name = wordOf(members.get('name'));
+  if (name === undefined || name === '') throw new Unacceptable(`${file} has no 'name': add 'name: ${packageName}'.`);
   if (name === packageName) return;
   throw new Unacceptable(
     `The package is called ${quoted(name)} in ${file}, but was pushed to ${quoted(packageName)}. Push it to ${quoted(name)}, or change the name in it.`,
   );
 }
 
+/** A text, a number or a boolean as it was written. */
+const wordOf = (value: TypedYaml | undefined): string | undefined =>
+  typeof value === 'string' ? value : isNonText(value) ? value.text : undefined;
+
 /** Text for people. It only fills in what a publisher has not said, so what does not fit is left out. */
-function proseOf(document: Mapping, key: string, most: number): string | null {
-  const text = document.get(key);
-  if (typeof text !== 'string' || text === '' || text.length > most || !text.isWellFormed() || text.includes('\0'))
-    return null;
+function proseOf({ members }: Document, key: string, most: number): string | null {
+  const text = wordOf(members.get(key)) ?? '';
+  if (text === '' || text.length > most || !text.isWellFormed() || text.includes('\0')) return null;
   return text;
 }
 
@@ -114,99 +158,71 @@ function versionOf(zip: Zip): string | null {
   return /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(text) ? text : null;
 }
 
-/** The bases of manifest.yaml, one for each architecture; a charm that names none runs everywhere. */
-function basesOf(manifest: Mapping | undefined): Base[] {
-  const everywhere = [{ architecture: 'all', channel: 'all', name: 'all' }];
-  const list = manifest?.get('bases') ?? [];
-  const wrong = new Unacceptable(
-    "'bases' in manifest.yaml must be a list of bases, each with a name, a channel and a list of architectures.",
-  );
-  if (!Array.isArray(list)) throw wrong;
-  const bases = new Map<string, Base>();
-  for (const base of list) {
-    if (!(base instanceof Map)) throw wrong;
-    const [name, channel, architectures] = [
-      base.get('name'),
-      base.get('channel'),
-      base.get('architectures') ?? ['all'],
-    ];
-    if (!isWord(name) || !isWord(channel) || !Array.isArray(architectures)) throw wrong;
-    for (const architecture of architectures) {
-      if (!isWord(architecture)) throw wrong;
-      bases.set(`${name}/${channel}/${architecture}`, { architecture, channel, name });
-      if (bases.size > mostBases)
-        throw new Unacceptable(`manifest.yaml names more than ${mostBases} bases: leave some out.`);
-    }
-  }
-  return bases.size === 0 ? everywhere : [...bases.values()];
+/** Bases, one for each architecture; a charm that names none runs everywhere. */
+function basesOf(bases: readonly CharmBase[]): Base[] {
+  const found = new Map<string, Base>();
+  for (const { name, channel, architectures } of bases)
+    for (const architecture of architectures.length === 0 ? ['all'] : architectures)
+      found.set(`${name}/${channel}/${architecture}`, { architecture, channel, name });
+  if (found.size > maxBases)
+    throw new Unacceptable(`manifest.yaml names more than ${String(maxBases)} bases: leave some out.`);
+  return found.size === 0 ? [{ architecture: 'all', channel: 'all', name: 'all' }] : [...found.values()];
 }
 
-const isWord = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,63}$/.test(value);
-
-function resourcesOf(document: Mapping, file: string): DeclaredResource[] {
-  const resources = document.get('resources') ?? new Map<Yaml, Yaml>();
-  if (!(resources instanceof Map))
-    throw new Unacceptable(`'resources' in ${file} must be a mapping of names to what each resource is.`);
-  if (resources.size > mostResources) {
-    throw new Unacceptable(`${file} declares ${resources.size} resources, but at most ${mostResources} are accepted.`);
-  }
-  return [...resources].map(([name, resource]) => {
-    if (typeof name !== 'string' || !/^[a-zA-Z0-9](?:[._-]?[a-zA-Z0-9]){0,63}$/.test(name)) {
+function resourcesOf({ resources }: CharmMetadata, { file, members }: Document): DeclaredResource[] {
+  if (resources.size > maxResources)
+    throw new Unacceptable(
+      `${file} declares ${String(resources.size)} resources, but at most ${String(maxResources)} are accepted.`,
+    );
+  const written = members.get('resources');
+  return [...resources].map(([name, { type }]) => {
+    // The name is a part of addresses in the store.
+    if (!/^[a-zA-Z0-9](?:[._-]?[a-zA-Z0-9]){0,63}$/.test(name)) {
       throw new Unacceptable(
-        `The resource name ${typeof name === 'string' ? quoted(name) : 'that is no text'} in ${file} is not possible: use letters and digits, with single ., _ or - between them.`,
+        `The resource name ${quoted(name)} in ${file} is not possible: use letters and digits, with single ., _ or - between them.`,
       );
     }
-    const type = resource instanceof Map ? resource.get('type') : undefined;
-    if (type !== 'file' && type !== 'oci-image') {
-      const found = typeof type === 'string' ? `'${plain(type)}'` : 'nothing';
-      throw new Unacceptable(
-        `The resource '${name}' in ${file} must have the type file or oci-image, but has ${found}.`,
-      );
-    }
-    return { name, type, optional: resource instanceof Map && resource.get('optional') === 'true' };
+    const about = written instanceof Map ? written.get(name) : undefined;
+    const optional = about instanceof Map ? wordOf(about.get('optional')) : undefined;
+    return { name, type, optional: optional === 'true' };
   });
 }
 
-const mostInterfaces = 200;
+const maxInterfaces = 200;
 
 /** What people are told of the relations and resources of a charm; what does not fit is left out. */
-function saidIn(document: Mapping): CharmSayings {
-  const resources: CharmSayings['resources'] = {};
-  for (const [name, resource] of entriesOf(document.get('resources'))) {
-    if (!(resource instanceof Map)) continue;
-    const filename = proseOf(resource, 'filename', 255) ?? '';
-    const description = proseOf(resource, 'description', 2000) ?? '';
-    if (filename !== '' || description !== '') resources[name] = { filename, description };
+function sayingsOf({ relations, resources, categories, tags }: CharmMetadata, own: Document): CharmSayings {
+  const fitting = (text: string, most: number): string => (text.length <= most && text.isWellFormed() ? text : '');
+  const told: CharmSayings['resources'] = {};
+  for (const [name, resource] of resources) {
+    const [filename, description] = [fitting(resource.filename, 255), fitting(resource.description, 2000)];
+    if (filename !== '' || description !== '') told[name] = { filename, description };
   }
   return {
-    provides: interfacesOf(document.get('provides')),
-    requires: interfacesOf(document.get('requires')),
-    resources,
-    ...sortOf(document),
+    provides: interfacesOf(relations.provides),
+    requires: interfacesOf(relations.requires),
+    resources: told,
+    ...sortOf(own, [...categories, ...tags]),
   };
 }
 
-const mostCategories = 20;
+const maxCategories = 20;
 
 /** Its license, and its categories, which older metadata calls tags; what does not fit is left out. */
-function sortOf(document: Mapping): Pick<CharmSayings, 'categories' | 'license'> {
-  const listed = ['categories', 'tags'].flatMap((key) => {
-    const named = document.get(key);
-    return Array.isArray(named) ? named.filter(isWord) : [];
+const sortOf = (own: Document, categories: readonly string[]): Pick<CharmSayings, 'categories' | 'license'> => ({
+  categories: [...new Set(categories.filter(isWord))].slice(0, maxCategories),
+  license: proseOf(own, 'license', 256),
+});
+
+function wordsIn({ members }: Document, keys: readonly string[]): string[] {
+  return keys.flatMap((key) => {
+    const listed = members.get(key);
+    return Array.isArray(listed) ? listed.flatMap((one) => wordOf(one) ?? []) : [];
   });
-  return { categories: [...new Set(listed)].slice(0, mostCategories), license: proseOf(document, 'license', 256) };
 }
+
+const isWord = (text: string): boolean => /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,63}$/.test(text);
 
 /** The interfaces of relations, each once. */
-function interfacesOf(relations: Yaml | undefined): string[] {
-  const found = new Set<string>();
-  for (const [, relation] of entriesOf(relations)) {
-    const name = relation instanceof Map ? relation.get('interface') : undefined;
-    if (isWord(name) && found.size < mostInterfaces) found.add(name);
-  }
-  return [...found];
-}
-
-const entriesOf = (mapping: Yaml | undefined): [string, Yaml][] =>
-  mapping instanceof Map ? [...mapping].filter((entry): entry is [string, Yaml] => typeof entry[0] === 'string') : [];
+const interfacesOf = (relations: ReadonlyMap<string, CharmRelation>): string[] =>
+  [...new Set([...relations.values()].map((relation) => relation.interface).filter(isWord))].slice(0, maxInterfaces);

@@ -29,6 +29,12 @@ type Document = Record<string, unknown>;
 /** What stands in the rock; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
 export async function readRock(source: Source, packageName: string): Promise<RockFacts> {
   const archive = new Archive(source);
+  if (!archive.has('oci-layout') && archive.has('manifest.json')) {
+    throw new Unacceptable(
+      "The file is an archive of 'docker save', but a rock is an OCI archive: " +
+        "'skopeo copy docker-archive:FILE oci-archive:NEW' makes one of it.",
+    );
+  }
   const layout = archive.document('oci-layout');
   if (typeof layout['imageLayoutVersion'] !== 'string' || !layout['imageLayoutVersion'].startsWith('1.')) {
     throw new Unacceptable("'oci-layout' names no version 1 of the image layout: make the archive again.");
@@ -110,6 +116,10 @@ class Archive {
     }
     if (`sha256:${hash.digest('hex')}` === digest) return file;
     throw new Unacceptable(`${digest} in the archive is not what its digest says: make it again.`);
+  }
+
+  has(name: string): boolean {
+    return this.#files.has(name);
   }
 
   bytes(descriptor: Descriptor): Uint8Array {

@@ -5,10 +5,11 @@ import { parentPort } from 'node:worker_threads';
 import { readBundle, readCharm } from './charm.ts';
 import { readOwnName } from './own-name.ts';
 import { readRock } from './rock.ts';
-import { fileSource } from './squashfs/source.ts';
+import { fileSource, type Source } from './squashfs/source.ts';
 import { readSnap } from './snap.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { rejection, type OpenUpload, type OwnName, type Upload, type Verdict } from './verdict.ts';
+import { wrongKind } from './wrong-kind.ts';
 
 /** What is asked: a verdict, or what a file says that it is. */
 export type Question = Upload | OpenUpload | { kind: 'own-name'; file: number };
@@ -50,10 +51,17 @@ async function verdictOn(upload: Upload | OpenUpload): Promise<Verdict> {
 }
 
 async function verdictOnFile({ kind, name }: Pick<Upload, 'kind' | 'name'>, file: number): Promise<Verdict> {
+  if (kind === 'plain') return { approved: true, kind };
   const source = fileSource(file);
+  try {
+    return await readAs(kind, name, source);
+  } catch (fault) {
+    throw (fault instanceof Unacceptable ? wrongKind(kind, source) : undefined) ?? fault;
+  }
+}
+
+async function readAs(kind: Exclude<Upload['kind'], 'plain'>, name: string, source: Source): Promise<Verdict> {
   switch (kind) {
-    case 'plain':
-      return { approved: true, kind };
     case 'snap':
       return { approved: true, kind, facts: readSnap(source, name) };
     case 'charm':

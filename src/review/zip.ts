@@ -8,6 +8,8 @@ import type { Source } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
 
 export interface Zip {
+  /** Whether the archive has this file, which is one of those that it was opened for. */
+  has(name: string): boolean;
   /** The content of a file; undefined when the archive has no such file. */
   read(name: string): Uint8Array | undefined;
   /** The same as text; refused when it is not UTF-8. */
@@ -80,6 +82,7 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
     return contentOf(archive, source, entry, longestFile);
   }
   return {
+    has: (name) => files.has(name),
     read,
     text(name) {
       const bytes = read(name);

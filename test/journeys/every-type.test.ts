@@ -7,7 +7,8 @@ import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 
 /** Two contents that the store takes for a package of the type called tiny-app. */
 async function contents(type: PackageType): Promise<[Uint8Array, Uint8Array]> {
-  const bundle = (more: string) => zip({ 'bundle.yaml': `name: tiny-app\napplications: {a: {charm: a}}\n${more}` });
+  const bundle = (more: string) =>
+    zip({ 'bundle.yaml': `name: tiny-app\napplications: {a: {charm: a}}\n${more}`, 'README.md': '# tiny-app' });
   switch (type) {
     case 'snap':
       return [await snapFixture('app-xz'), await snapFixture('app-gzip')];

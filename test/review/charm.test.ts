@@ -15,7 +15,7 @@ const source = (bytes: Buffer): Source => ({
 t.test('a charm tells its bases, its resources and what it was built from', (t) => {
   const resources =
     'display-name: Hello\nresources:\n  a: {type: file, filename: x}\n  b: {type: oci-image, optional: true}\n';
-  const files = { version: '1.2-3-gabc\n', 'actions.yaml': 'greet: {}', 'config.yaml': '' };
+  const files = { version: '1.2-3-gabc\n', 'actions.yaml': 'greet: {}', 'config.yaml': 'options: {}' };
   t.match(readCharm(source(charm('hello', files, resources)), 'hello'), {
     name: 'hello',
     version: '1.2-3-gabc',
@@ -36,23 +36,28 @@ t.test('a charm tells its bases, its resources and what it was built from', (t) 
   t.end();
 });
 
-t.test('a charm without a manifest runs everywhere, and one without metadata.yaml is told by charmcraft.yaml', (t) => {
+const metadata = 'name: hello\nsummary: s\ndescription: d\n';
+
+t.test('a charm without a manifest runs everywhere', (t) => {
   const everywhere = [{ architecture: 'all', channel: 'all', name: 'all' }];
-  t.same(readCharm(source(zip({ 'metadata.yaml': 'name: hello' })), 'hello').bases, everywhere);
-  t.match(readCharm(source(zip({ 'charmcraft.yaml': 'name: hello\nsummary: s' })), 'hello'), {
-    summary: 's',
-    version: null,
-    resources: [],
-  });
-  t.throws(() => readCharm(source(zip({ 'charmcraft.yaml': 'type: charm' })), 'hello'), {
-    message: 'Missing required file: metadata.yaml',
-  });
+  t.same(readCharm(source(zip({ 'metadata.yaml': metadata })), 'hello').bases, everywhere);
+  t.end();
+});
+
+t.test('a base has the track of its channel, and architectures as juju calls them', (t) => {
+  const manifest =
+    'bases: [{name: ubuntu, channel: 18.04/stable, architectures: [x86_64, aarch64]}, {name: ubuntu, channel: "22.04"}]';
+  t.same(readCharm(source(charm('hello', { 'manifest.yaml': manifest })), 'hello').bases, [
+    { architecture: 'amd64', channel: '18.04', name: 'ubuntu' },
+    { architecture: 'arm64', channel: '18.04', name: 'ubuntu' },
+    { architecture: 'all', channel: '22.04', name: 'ubuntu' },
+  ]);
   t.end();
 });
 
 t.test('links within a charm are no harm', (t) => {
   const content = zip([
-    { name: 'metadata.yaml', content: 'name: hello' },
+    { name: 'metadata.yaml', content: metadata },
     { name: 'hooks/', mode: 0o040755 },
     { name: 'hooks/install', content: '../dispatch', mode: 0o120777 },
     { name: 'dispatch', content: 'x', mode: 0o100755 },
@@ -65,6 +70,7 @@ t.test('a bundle tells what it deploys', (t) => {
   const bundle = {
     'bundle.yaml': 'description: Both.\napplications: {a: {charm: a}}',
     'charmcraft.yaml': 'type: bundle',
+    'README.md': '# Both',
   };
   t.match(readBundle(source(zip(bundle)), 'both'), {
     name: 'both',
@@ -75,13 +81,20 @@ t.test('a bundle tells what it deploys', (t) => {
   });
   const sort = 'license: MIT\ntags: [databases, cache, databases]\napplications: {a: {charm: a}}';
   const said = { categories: ['databases', 'cache'], license: 'MIT' };
-  t.match(readBundle(source(zip({ 'bundle.yaml': sort })), 'both'), { said });
-  const nonsense = `license: {a: b}\ncategories: [${'x'.repeat(65)}, {a: b}, "a b", web]\ntags: 7\n`;
+  t.match(readBundle(source(zip({ 'bundle.yaml': sort, 'README.md': '' })), 'both'), { said });
+  const nonsense = `license: {a: b}\ncategories: [${'x'.repeat(65)}, "a b", web]\n`;
   t.match(readCharm(source(charm('hello', {}, nonsense)), 'hello'), { said: { categories: ['web'], license: null } });
   const tags = Array.from({ length: 30 }, (_, number) => `t${number}`);
   const { said: many } = readCharm(source(charm('hello', {}, `tags: [${tags.join(', ')}]\n`)), 'hello');
   t.same(many.categories, tags.slice(0, 20));
-  t.throws(() => readBundle(source(charm('both')), 'both'), { message: 'Missing required file: bundle.yaml' });
+  t.throws(() => readBundle(source(charm('both')), 'both'), {
+    message: "The file is a charm, but 'both' is the name of a bundle. Push it to a name of the type charm.",
+  });
+  t.throws(() => readCharm(source(zip(bundle)), 'both'), {
+    message: "The file is a bundle, but 'both' is the name of a charm. Push it to a name of the type bundle.",
+  });
+  const overlaid = `${bundle['bundle.yaml']}\n--- # overlay.yaml\napplications: {a: {offers: {web: {endpoints: [w]}}}}\n`;
+  t.match(readBundle(source(zip({ ...bundle, 'bundle.yaml': overlaid })), 'both'), { description: 'Both.' });
   t.end();
 });
 

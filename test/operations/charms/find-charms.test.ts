@@ -126,10 +126,14 @@ t.test('of a charm it is told of what sort it is and which bundles deploy it, of
   const bundle = async (name: string, charms: string[], channel = 'stable') => {
     await bob.post('/v1/charm', { name, type: 'bundle' });
     const applications = charms.map((charm, at) => `  a${at}: {charm: ${charm}}\n`).join('');
-    await bob.push('charm', name, zip({ 'bundle.yaml': `tags: [sites]\napplications:\n${applications}` }));
+    await bob.push(
+      'charm',
+      name,
+      zip({ 'bundle.yaml': `tags: [sites]\napplications:\n${applications}`, 'README.md': '' }),
+    );
     await bob.post(`/v1/charm/${name}/releases`, [{ channel, revision: 1 }]);
   };
-  await bundle('site', ['pages', 'hidden', 'pages', 'elsewhere', './local']);
+  await bundle('site', ['pages', 'hidden', 'pages', 'elsewhere', 'local:jammy/local']);
   await bundle('another', ['ch:pages'], 'edge');
   await bundle('proxied', ['pages-proxy']);
   await bundle('secret', ['pages']);

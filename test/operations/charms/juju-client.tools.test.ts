@@ -183,7 +183,7 @@ t.test('a bundle is answered at once, and each of its charms as any other', { sk
   const { ask, refresh, fetched, ada } = await startForJuju(t);
   await ada.post('/v1/charm', { name: 'site', type: 'bundle' });
   const bundle = 'applications:\n  pages: {charm: pages, channel: stable, num_units: 1}\n';
-  const content = zip({ 'bundle.yaml': bundle });
+  const content = zip({ 'bundle.yaml': bundle, 'README.md': '' });
   await ada.push('charm', 'site', content);
   await ada.post('/v1/charm/site/releases', [{ channel: 'stable', revision: 1 }]);
   t.match(await ask('info', 'site'), {

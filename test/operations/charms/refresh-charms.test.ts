@@ -139,9 +139,16 @@ t.test('what reaches a part of those who ask is given to none of them, and branc
   t.notMatch(JSON.stringify((await store.anyone.get('/v2/charms/info/hello')).body), /fix/);
 });
 
+t.test('a charm for x86_64 on 22.04/stable is found by juju, which asks for amd64 and 22.04', async (t) => {
+  const { store, ada } = await withCharm(t);
+  await pushCharm(ada, 'hello', { bases: 'bases: [{name: ubuntu, channel: 22.04/stable, architectures: [x86_64]}]\n' });
+  await release(ada, ['stable', 1]);
+  t.match(await askedOne(store, { name: 'hello', channel: 'stable', base: jammy }), { charm: { revision: 1 } });
+});
+
 t.test('the members that are asked for come, and no others', async (t) => {
   const { store, ada, id } = await withCharm(t);
-  await pushCharm(ada, 'hello', { files: { 'config.yaml': '# nothing\n' } });
+  await pushCharm(ada, 'hello');
   await release(ada, ['stable', 1]);
   const body = {
     ...recorded.install('hello', 'stable', jammy),

@@ -1,0 +1,40 @@
+// Small files of a charm that juju reads as well (juju/charm v12.1: metrics.go, lxdprofile.go and charmarchive.go).
+import { quoted } from '../unacceptable.ts';
+import type { TypedYaml } from '../yaml.ts';
+import { decodedBoolean, decodedMap, decodedMembers, decodedText } from './decoded.ts';
+import { fileOf, refused, within } from './values.ts';
+
+/** metrics.yaml; a metric whose name begins with `juju` is juju's own. */
+export function checkMetrics(document: TypedYaml, file: string): void {
+  const place = fileOf(file);
+  const members = decodedMembers(document, place);
+  const plan = decodedMembers(members.get('plan'), within(place, 'plan'));
+  decodedBoolean(plan.get('required'), within(place, 'plan.required'));
+  decodedMap(members.get('metrics'), within(place, 'metrics'), (metric, at) => {
+    const said = decodedMembers(metric, at);
+    const [type, description] = ['type', 'description'].map((key) => decodedText(said.get(key), within(at, key)));
+    const name = at.path.slice('metrics.'.length);
+    if (name.startsWith('juju')) {
+      if (type === '' && description === '') return;
+      throw refused(place, `the metric ${quoted(name)} is juju's own, and must say nothing`, 'Rename it.');
+    }
+    if (type !== 'gauge' && type !== 'absolute')
+      throw refused(place, `the type of the metric ${quoted(name)} must be gauge or absolute, but is ${quoted(type!)}`);
+    if (description === '') throw refused(place, `the metric ${quoted(name)} has no description`, 'Add one.');
+  });
+}
+
+/** lxd-profile.yaml; which devices and settings it may have is for the operator to allow. */
+export function checkLxdProfile(document: TypedYaml, file: string): void {
+  const place = fileOf(file);
+  const members = decodedMembers(document, place);
+  decodedText(members.get('description'), within(place, 'description'));
+  decodedMap(members.get('config'), within(place, 'config'), decodedText);
+  decodedMap(members.get('devices'), within(place, 'devices'), (device, at) => decodedMap(device, at, decodedText));
+}
+
+/** The file `revision`, which begins with a number. */
+export function checkRevision(text: string, file: string): void {
+  if (/^\s*[+-]?(?:0[xX][0-9a-fA-F]|\d)/.test(text.slice(0, 1000))) return;
+  throw refused({ file }, 'it does not begin with a number', 'Remove it: the store counts the revisions.');
+}

@@ -1,0 +1,91 @@
+// The relations of a charm and its extra bindings (juju/charm v12, meta.go and extra_bindings.go).
+import { quoted } from '../unacceptable.ts';
+import type { TypedYaml } from '../yaml.ts';
+import {
+  booleanOf,
+  describe,
+  integerOf,
+  mapOf,
+  membersOf,
+  named,
+  oneOf,
+  optional,
+  refused,
+  textOf,
+  within,
+  type Members,
+  type YamlPlace,
+} from './values.ts';
+
+export interface CharmRelation {
+  interface: string;
+  scope: 'global' | 'container';
+}
+
+export const relationRoles = ['provides', 'requires', 'peers'] as const;
+export type CharmRelations = Record<(typeof relationRoles)[number], Map<string, CharmRelation>>;
+
+/** A relation by its interface alone, or with its attributes. */
+function relationOf(value: TypedYaml, place: YamlPlace): CharmRelation {
+  if (typeof value === 'string') return { interface: value, scope: 'global' };
+  const members = membersOf(value, place);
+  optional(members, 'limit', place, (limit, at) => (limit === null ? undefined : integerOf(limit, at)));
+  optional(members, 'optional', place, booleanOf);
+  const scope = optional(members, 'scope', place, oneOf('global', 'container')) ?? 'global';
+  return { interface: textOf(members.get('interface'), within(place, 'interface')), scope };
+}
+
+export function readRelations(metadata: Members, place: YamlPlace): CharmRelations {
+  const read = (role: string): Map<string, CharmRelation> =>
+    optional(metadata, role, place, (value, at) => mapOf(value, at, relationOf)) ?? new Map<string, CharmRelation>();
+  return { provides: read('provides'), requires: read('requires'), peers: read('peers') };
+}
+
+/** Whether a name is juju's own; a charm whose name begins with `juju-` may use such names. */
+export const isReservedName = (charm: string, name: string): boolean =>
+  !charm.startsWith('juju-') && (name === 'juju' || name.startsWith('juju-'));
+
+interface RelatedCharm {
+  name: string;
+  isSubordinate: boolean;
+  relations: CharmRelations;
+}
+
+/** Refuses names that are juju's own or used twice, and a subordinate charm that no principal can relate to. */
+export function checkRelations({ name: charm, isSubordinate, relations }: RelatedCharm, place: YamlPlace): void {
+  const known = new Set<string>();
+  for (const role of relationRoles) {
+    for (const [name, relation] of relations[role]) {
+      const isContained = isSubordinate && role === 'requires' && relation.scope === 'container';
+      if (!isContained && isReservedName(charm, name)) throw reserved(place, `the relation ${quoted(name)}`);
+      if (role !== 'requires' && isReservedName(charm, relation.interface))
+        throw reserved(place, `the interface ${quoted(relation.interface)} of the relation ${quoted(name)}`);
+      if (known.has(name))
+        throw refused(place, `two relations are called ${quoted(name)}`, 'Give each relation a name of its own.');
+      known.add(name);
+    }
+  }
+  const canRelate = [...relations.requires.values()].some(({ scope }) => scope === 'container');
+  if (isSubordinate && !canRelate) {
+    const problem = "a subordinate charm needs a relation under 'requires' with 'scope: container'";
+    throw refused(place, problem, 'Add one, or remove the key subordinate.');
+  }
+}
+
+const reserved = (place: YamlPlace, whose: string) =>
+  refused(place, `the name of ${whose} is juju's own ('juju', and all that begin with 'juju-')`, 'Rename it.');
+
+/** Bindings that are no relations: names without values. */
+export function checkExtraBindings(value: TypedYaml, place: YamlPlace, relations: CharmRelations): void {
+  const isMapping = value instanceof Map;
+  if (!isMapping || value.size === 0)
+    throw refused(place, `${named(place)} must be a mapping of names, but is ${isMapping ? 'empty' : describe(value)}`);
+  for (const [name, content] of value) {
+    if (typeof name !== 'string' || name === '')
+      throw refused(place, `a name in ${named(place)} must be text, but is ${describe(name)}`);
+    if (content !== null)
+      throw refused(place, `${quoted(name)} in ${named(place)} must have no value, but has ${describe(content)}`);
+    if (relationRoles.some((role) => relations[role].has(name)))
+      throw refused(place, `${quoted(name)} in ${named(place)} is the name of a relation`, 'Remove it.');
+  }
+}

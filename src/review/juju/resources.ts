@@ -1,0 +1,92 @@
+// The resources that a charm declares, and the containers that run them (juju/charm v12, resources.go, resource/meta.go and
+// meta.go).
+import { quoted } from '../unacceptable.ts';
+import type { TypedYaml } from '../yaml.ts';
+import {
+  integerOf,
+  listOf,
+  mapOf,
+  membersOf,
+  named,
+  optional,
+  refused,
+  textOf,
+  within,
+  type YamlPlace,
+} from './values.ts';
+
+export interface CharmResource {
+  type: 'file' | 'oci-image';
+  filename: string;
+  description: string;
+}
+
+export const readResources = (value: TypedYaml, place: YamlPlace): Map<string, CharmResource> =>
+  mapOf(value, place, (resource, at, name) => {
+    const members = membersOf(resource, at);
+    const [type, filename, description] = [
+      optional(members, 'type', at, textOf) ?? 'file',
+      optional(members, 'filename', at, textOf) ?? '',
+      optional(members, 'description', at, textOf) ?? '',
+    ];
+    if (name === '') throw refused(at, `a resource in ${named(place)} has an empty name`, 'Name it.');
+    if (type !== 'file' && type !== 'oci-image')
+      throw refused(at, `the type of ${named(at)} must be file or oci-image, but is ${quoted(type)}`);
+    if (type === 'file' && filename === '')
+      throw refused(at, `${named(at)} is a file, and has no filename`, "Add 'filename', under which juju keeps it.");
+    if (type === 'file' && filename.includes('/'))
+      throw refused(at, `the filename of ${named(at)} is ${quoted(filename)}, and must have no slash`, 'Rename it.');
+    return { type, filename, description };
+  });
+
+/** What containers refer to. */
+interface Referred {
+  resources: ReadonlyMap<string, CharmResource>;
+  storage: ReadonlySet<string>;
+}
+
+/** The first and the last user and group id that juju keeps for itself. */
+const reservedIds = [1000, 9999] as const;
+
+/** Reads the containers of a charm; how many there are. */
+export function checkContainers(value: TypedYaml, place: YamlPlace, { resources, storage }: Referred): number {
+  return mapOf(value, place, (container, at) => {
+    const members = membersOf(container, at);
+    const resource = optional(members, 'resource', at, textOf) ?? '';
+    if (resource !== '' && resources.get(resource)?.type !== 'oci-image') {
+      const problem = resources.has(resource) ? 'is no oci-image' : 'is not declared';
+      throw refused(at, `the resource ${quoted(resource)} of ${named(at)} ${problem}`, "Declare it under 'resources'.");
+    }
+    optional(members, 'mounts', at, (list, where) =>
+      listOf(list, where, (mount, one) => {
+        checkMount(mount, one, storage);
+      }),
+    );
+    for (const key of ['uid', 'gid']) optional(members, key, at, checkId);
+  }).size;
+}
+
+function checkMount(value: TypedYaml, place: YamlPlace, storage: ReadonlySet<string>): void {
+  const members = membersOf(value, place);
+  const name = optional(members, 'storage', place, textOf) ?? '';
+  const location = optional(members, 'location', place, textOf) ?? '';
+  if (name === '' || location === '')
+    throw refused(place, `${named(place)} has no ${name === '' ? 'storage' : 'location'}`, 'Add it.');
+  if (!storage.has(name))
+    throw refused(
+      within(place, 'storage'),
+      `the storage ${quoted(name)} of ${named(place)} is not declared`,
+      "Declare it under 'storage'.",
+    );
+}
+
+function checkId(value: TypedYaml, place: YamlPlace): void {
+  const id = integerOf(value, place);
+  const [first, last] = reservedIds;
+  if (id < first || id > last) return;
+  throw refused(
+    place,
+    `${named(place)} is ${String(id)}, and juju keeps ${String(first)} to ${String(last)} for itself`,
+    'Choose another.',
+  );
+}

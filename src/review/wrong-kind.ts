@@ -1,0 +1,60 @@
+// Says what a file is that cannot be read as what it was pushed as, by its first bytes.
+import type { Source } from './squashfs/source.ts';
+import { Unacceptable } from './unacceptable.ts';
+import type { Upload } from './verdict.ts';
+
+type ReadKind = Exclude<Upload['kind'], 'plain'>;
+
+/** What each kind of file is, and what makes one. */
+const expected: Record<ReadKind, string> = {
+  snap: "a snap is a squashfs image, as 'snapcraft pack' makes it",
+  charm: "a charm is a zip archive, as 'charmcraft pack' makes it",
+  bundle: "a bundle is a zip archive, as 'charmcraft pack' makes it",
+  rock: "a rock is an OCI archive that is not compressed, as 'rockcraft pack' makes it",
+};
+
+interface Format {
+  name: string;
+  /** The kinds of package that have this format. */
+  of: readonly ReadKind[];
+  bytes: string;
+  /** Where the bytes stand. */
+  at: number;
+}
+
+const format = (name: string, bytes: string, of: readonly ReadKind[] = [], at = 0): Format => ({ name, of, bytes, at });
+
+const formats = [
+  format('a squashfs image, such as a snap', 'hsqs', ['snap']),
+  format('a zip archive, such as a charm', 'PK\x03\x04', ['charm', 'bundle']),
+  format('an empty zip archive', 'PK\x05\x06', ['charm', 'bundle']),
+  format('a tar archive, such as a rock', 'ustar', ['rock'], 257),
+  format('compressed with gzip', '\x1f\x8b'),
+  format('compressed with xz', '\xfd7zXZ\0'),
+  format('compressed with zstd', '\x28\xb5\x2f\xfd'),
+  format('compressed with bzip2', 'BZh'),
+  format('a Debian package', '!<arch>\ndebian-binary'),
+  format('a program', '\x7fELF'),
+  format('a PDF document', '%PDF-'),
+  format('a PNG picture', '\x89PNG'),
+];
+
+/** So many bytes tell what a file is. */
+const headLength = 512;
+
+/** What is known of a file by its first bytes; `of` are the kinds of package that begin so. */
+function formatOf(source: Source): Pick<Format, 'name' | 'of'> | undefined {
+  if (source.size === 0) return { name: 'empty', of: [] };
+  const head = Buffer.from(source.read(0, Math.min(headLength, source.size))).toString('latin1');
+  const known = formats.find(({ bytes, at }) => head.startsWith(bytes, at));
+  if (known !== undefined) return known;
+  if (/^\s{0,99}<(?:!doctype|html)/i.test(head)) return { name: 'a web page', of: [] };
+  return /^[\t\n\r\x20-\x7e]{1,512}$/.test(head) ? { name: 'text', of: [] } : undefined;
+}
+
+/** A better sentence for a file that could not be read; undefined where it begins as it should, or as nothing known. */
+export function wrongKind(kind: ReadKind, source: Source): Unacceptable | undefined {
+  const found = formatOf(source);
+  if (found === undefined || found.of.includes(kind)) return undefined;
+  return new Unacceptable(`The file is ${found.name}, but ${expected[kind]}. Push the file that it made.`);
+}

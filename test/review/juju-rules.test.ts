@@ -1,0 +1,39 @@
+// What juju takes is taken, and what juju refuses is rejected with its reason.
+import t from 'tap';
+
+import { readBundle, readCharm } from '#review/charm.ts';
+import { Unacceptable } from '#review/unacceptable.ts';
+import { zip } from '#test/fixtures/archives.ts';
+import { filesOf, jujuVectors } from './juju-vectors.ts';
+
+/** What is told of a charm or a bundle; nothing where it is taken. */
+function told(kind: 'charm' | 'bundle', files: Record<string, string>): string | undefined {
+  const bytes = zip(files);
+  const read = (position: number, length: number) => new Uint8Array(bytes.subarray(position, position + length));
+  try {
+    (kind === 'charm' ? readCharm : readBundle)({ size: bytes.length, read }, 'hello');
+    return undefined;
+  } catch (error) {
+    if (error instanceof Unacceptable) return error.message;
+    throw error;
+  }
+}
+
+for (const vectors of jujuVectors) {
+  t.test(`${vectors.file} is read as juju reads it (${vectors.source})`, async (t) => {
+    for (const text of vectors.accepted) t.equal(told(vectors.kind, filesOf(vectors, text)), undefined, text);
+    for (const [text, why] of vectors.refused) {
+      const sentence = told(vectors.kind, filesOf(vectors, text)) ?? 'nothing';
+      t.match(sentence, why, text);
+      t.match(sentence, /^(?:juju cannot read \S+: .*\. [A-Z].*\.$|\S+ has no 'name')/, text);
+    }
+  });
+}
+
+t.test('a bundle needs a README.md, and a charm its metadata.yaml', async (t) => {
+  t.match(
+    told('bundle', { 'bundle.yaml': 'applications: {a: {charm: a}}' }),
+    /^Missing required file: README\.md\. juju/,
+  );
+  t.equal(told('charm', { 'charmcraft.yaml': 'name: hello\n' }), 'Missing required file: metadata.yaml');
+});

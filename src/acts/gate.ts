@@ -1,6 +1,7 @@
 // The gate: holds an act until those have approved of it whom the policy asks.
 import {
   asks,
+  changedLines,
   digestOfAsked,
   digestOfChange,
   rulesFor,
@@ -105,9 +106,6 @@ export async function judgeChange(
   return { asked, proposal, by, ...(await judged(records, { rules, actor, by, at })) };
 }
 
-/** The lines that change anything. */
-export const changed = (lines: readonly Line[]): Line[] => lines.filter(({ from, to }) => from !== to);
-
 /** Finds out whether an act may be done now: nothing where nobody is asked; throws where it waits, or was rejected. */
 export async function approvedOrHeld<Input, Result>(
   tx: Changes,
@@ -117,7 +115,7 @@ export async function approvedOrHeld<Input, Result>(
   // Read in the transaction: a policy that came into force a moment ago counts.
   const policy = await tx.approvalPolicy.inForce();
   if (!asks(policy, what.gate.kinds) && !asks(configured, what.gate.kinds)) return undefined;
-  const lines = changed(await what.gate.lines(tx, input, { at, actor }));
+  const lines = changedLines(await what.gate.lines(tx, input, { at, actor }));
   await refuseWithoutPolicy(tx, { inForce: policy, configured }, lines);
   const found = await judgeChange(tx, { name: what.name, actor, object, policy, at }, lines);
   if (found === undefined) return undefined;

@@ -1,16 +1,12 @@
 // Revisions that are carried in from another store, each with the assertions that say what it is.
-import { isDeepStrictEqual } from 'node:util';
-
 import type { CarriedSnap, ForeignAccount } from '#assertions/carried-snap.ts';
-import { displayNameProblem, usernameProblem } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Account } from '#records/accounts.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { validations } from './account-details.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { keepBelieved, type Believed } from './assertions.ts';
 import { isHere, placeOf } from './carried-packages.ts';
+import { foreignAccountChange, keepForeignAccount } from './foreign-accounts.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 import { packageObject } from './package.ts';
 
@@ -83,34 +79,7 @@ export async function packageFor(
 }
 
 /** Keeps an account of another store as it is there; one that is of this store as well stays as it is here. */
-export async function keepForeign(tx: Changes, account: ForeignAccount, { at }: Doing): Promise<void> {
-  const { id, displayName, validation } = account;
-  const before = await tx.accounts.find(id);
-  if (before !== undefined && !(await tx.accounts.isForeign(id))) return;
-  const kept = await named(tx, account, {
-    id,
-    displayName: displayNameProblem(displayName) === undefined ? displayName : id,
-    // Nobody receives mail there, which is what this top-level name is for (RFC 2606).
-    email: `${id}@foreign.invalid`,
-    // The first account assertions said certified of whoever is verified.
-    validation: validations.find((one) => one === validation) ?? (validation === 'certified' ? 'verified' : 'unproven'),
-    createdAt: before?.createdAt ?? at,
-  });
-  if (before === undefined) await tx.accounts.addForeign(kept);
-  else if (!isDeepStrictEqual(kept, before)) await tx.accounts.update(kept);
-}
-
-/** With the user name that it has in its store, or another one where somebody has that here, who keeps it. */
-async function named(
-  tx: Changes,
-  { id, username }: ForeignAccount,
-  account: Omit<Account, 'username'>,
-): Promise<Account> {
-  const others = Array.from({ length: 9 }, (_, at) => `${id}.${at + 2}`);
-  for (const candidate of [username ?? id, id, ...others]) {
-    const wanted = { ...account, username: candidate };
-    const isPossible = candidate === id || usernameProblem(candidate) === undefined;
-    if (isPossible && (await tx.accounts.takenFrom(wanted)) === undefined) return wanted;
-  }
-  throw new Refusal('conflict', `The names of the account '${id}' are all taken here; change those of the others.`);
+async function keepForeign(tx: Changes, account: ForeignAccount, { at }: Doing): Promise<void> {
+  const change = await foreignAccountChange(tx, account, at);
+  if (change !== undefined) await keepForeignAccount(tx, change);
 }

@@ -1,4 +1,5 @@
-// The resources of a release: those that the request names, and for the others what was released before.
+// The resources of a release: those that the request names, and for the others what was released before. A release fixes them: a
+// component of a snap that is pushed later reaches devices with the next release that names it.
 import type { Channel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
@@ -9,7 +10,6 @@ interface Wanted {
   channel: Channel;
   revision: number;
   resources: { name: string; revision: number | null }[];
-  now: string;
 }
 
 /** What is read to know what comes beside a revision. */
@@ -17,11 +17,16 @@ export type ReadResources = Pick<Records, 'releases' | 'resources' | 'resourceRe
 
 type ReleasedResource = Release['resources'][number];
 
-/** What comes beside a revision in a channel: one entry for each resource that it declares. */
+/**
+ * What comes beside a revision in a channel: one entry for each resource that it declares.
+ *
+ * @param current - What the channels of the package hold just before the release.
+ */
 export async function resourcesOf(
   tx: ReadResources,
   subject: PublishedPackage,
   wanted: Wanted,
+  current: readonly Release[],
 ): Promise<ReleasedResource[]> {
   const declared = await tx.resources.list(subject.id, wanted.revision);
   const named = new Map<string, number | null>();
@@ -40,30 +45,40 @@ export async function resourcesOf(
     }
     named.set(name, number);
   }
-  const before = declared.every(({ name }) => named.has(name)) ? [] : await tx.releases.current(subject.id, wanted.now);
-  const released = declared.map(({ name, type, optional }) => {
+  const released: ReleasedResource[] = [];
+  for (const { name, type, optional } of declared) {
     const given = named.get(name);
-    const revision = given === undefined ? releasedBefore(before, wanted, name) : given;
+    const revision = given === undefined ? await usualRevision(tx, subject, wanted, { name, current }) : given;
     if (given === undefined && revision === null && !optional) {
       throw new Refusal(
         'api-error',
         `Resource '${name}' doesn't have a released revision for ${subject.type} with id '${subject.id}' and revision ${wanted.revision}`,
       );
     }
-    return { name, type, revision };
-  });
+    released.push({ name, type, revision });
+  }
   for (const { name, revision } of released)
     if (revision !== null) await tx.resourceRevisions.refuseDamaged(subject.id, name, revision);
   return released;
 }
 
-/** What the channel holds of a resource; failing that, what was released anywhere with the same revision. */
-function releasedBefore(before: Release[], { channel, revision }: Wanted, name: string): number | null {
-  const here = before.filter((release) => release.channel === channel.name);
-  const same = before.filter((release) => release.revision === revision);
+/**
+ * What is released of a resource that the request does not name: what the channel holds of it; failing that, what was released
+ * anywhere with the same revision. A component belongs to one revision of its snap, so one of another revision does not count;
+ * failing the others, the newest is released that was pushed for this revision.
+ */
+async function usualRevision(
+  { resourceRevisions }: Pick<ReadResources, 'resourceRevisions'>,
+  { id, namespace }: PublishedPackage,
+  { channel, revision }: Wanted,
+  { name, current }: { name: string; current: readonly Release[] },
+): Promise<number | null> {
+  const isSnap = namespace === 'snap';
+  const same = current.filter((release) => release.revision === revision);
+  const here = (isSnap ? same : current).filter((release) => release.channel === channel.name);
   for (const release of [...here, ...same]) {
     const found = release.resources.find((resource) => resource.name === name)?.revision;
     if (found !== undefined && found !== null) return found;
   }
-  return null;
+  return isSnap ? ((await resourceRevisions.newestFor(id, name, revision))?.revision ?? null) : null;
 }

@@ -1,9 +1,10 @@
 // Releases: what a package's channels give to whoever asks for them.
-import type { Line } from '#domain/approvals.ts';
+import { changedLines, lineText, type Line } from '#domain/approvals.ts';
 import { parseChannel, type Channel } from '#domain/channel.ts';
-import { isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
+import { everybody, isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { slotText } from '#domain/release-text.ts';
 import { riskProblem } from '#domain/risk-problem.ts';
 import type { Wish } from '#records/after-review.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -13,15 +14,24 @@ import type { Revision } from '#records/revisions.ts';
 import { act, type Doing } from './act.ts';
 import { settleWish } from './after-review.ts';
 import { latestOf, whyNoRevision } from './package.ts';
-import { heldInWords, slotLine } from './release-lines.ts';
+import { isSameSlot, slotLine } from './release-lines.ts';
 import { resourcesOf, type ReadResources } from './released-resources.ts';
 
-/** A branch is forgotten so long after its last release. */
-const branchLife = days(30);
+/** A branch is forgotten so many days after its last release. */
+const branchDays = 30;
 
 /** When what was released to a channel at this moment is forgotten; never where it is no branch. */
 export const branchExpiry = ({ branch }: Channel, releasedAt: string): string | null =>
-  branch === null ? null : timestamp(after(new Date(releasedAt), branchLife));
+  branch === null ? null : timestamp(after(new Date(releasedAt), days(branchDays)));
+
+type Ending = Pick<Release, 'channel' | 'releasedAt' | 'expiresAt'>;
+
+/** A release that is not made yet, for its text: the end of a branch counts from the moment of the release. */
+export function unmade<Made extends Ending>(release: Made): Made & { lifeDays?: number } {
+  const channel = parseChannel(release.channel);
+  const isUsual = channel !== undefined && release.expiresAt === branchExpiry(channel, release.releasedAt);
+  return isUsual && release.expiresAt !== null ? { ...release, lifeDays: branchDays } : release;
+}
 
 /** What one channel is to hold; no revision closes it. */
 export interface Wanted {
@@ -60,15 +70,15 @@ export const pushReleases = act({
   async perform(tx, { package: subject, releases, wish }: Push, doing): Promise<Released[]> {
     if (wish !== undefined) await settleWish(tx, wish);
     doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
-    const released: Released[] = [];
-    for (const { revision, ...wanted } of releases) {
-      const { channel } = wanted;
-      await refuseTrack(tx, subject, channel);
-      if (revision === null) await close(tx, subject, channel, doing);
-      const resources = revision === null ? [] : await release(tx, subject, { ...wanted, revision }, doing);
-      released.push({ channel: channel.name, revision, resources });
+    const plan = await planReleases(tx, subject, releases, doing.at);
+    for (const step of plan.steps) {
+      if (step.revision === null) await close(tx, subject, step, doing);
+      else await fillSlots(tx, subject, { ...step, revision: step.revision }, doing);
     }
-    return released;
+    doing.note({ changes: changedLines(linesOf(subject, plan)).map(lineText) });
+    return plan.steps.map(({ channel, revision, resources }) => ({
+      ...{ channel: channel.name, revision: revision?.revision ?? null, resources },
+    }));
   },
 });
 
@@ -78,25 +88,70 @@ export async function releaseLines(
   { package: subject, releases }: Pick<Push, 'package' | 'releases'>,
   { at }: { at: string },
 ): Promise<Line[]> {
-  const lines: Line[] = [];
+  return linesOf(subject, await planReleases(tx, subject, releases, at));
+}
+
+/** What one item of a request does to its channel. */
+interface ReleaseStep {
+  channel: Channel;
+  /** Null closes the channel. */
+  revision: Revision | null;
+  progressive: Progress;
+  resources: Release['resources'];
+  /** What the channel held just before, with what earlier items of the same request put there. */
+  held: readonly Release[];
+  /** What it puts there. */
+  slots: readonly Release[];
+}
+
+interface ReleasePlan {
+  before: readonly Release[];
+  after: readonly Release[];
+  steps: readonly ReleaseStep[];
+}
+
+/** Computes all that a request changes, each item upon what those before it leave: for those who approve, and to be done. */
+async function planReleases(
+  tx: Reading,
+  subject: PublishedPackage,
+  releases: readonly Wanted[],
+  at: string,
+): Promise<ReleasePlan> {
+  const before = await tx.releases.current(subject.id, at);
+  const steps: ReleaseStep[] = [];
+  let after = before;
   for (const { revision, ...wanted } of releases) {
-    await refuseTrack(tx, subject, wanted.channel);
-    const { name } = wanted.channel;
-    const held = await tx.releases.inChannel(subject.id, name, at);
-    const heldIn = (slot: string): Release[] => held.filter((one) => one.slot === slot);
-    const line = (slot: string, to: Release[]): Line =>
-      slotLine(subject, name, slot, { from: heldInWords(heldIn(slot)), to: heldInWords(to) });
+    const { channel, progressive } = wanted;
+    await refuseTrack(tx, subject, channel);
+    const held = after.filter((one) => one.channel === channel.name);
     if (revision === null) {
-      lines.push(...[...new Set(held.map(({ slot }) => slot))].map((slot) => line(slot, [])));
+      steps.push({ channel, revision, progressive, resources: [], held, slots: [] });
+      after = after.filter((one) => !held.includes(one));
       continue;
     }
-    const filled = await fillingOf(tx, subject, { ...wanted, revision }, at);
-    for (const release of filled.slots) {
-      const stays = isProgressive(wanted.progressive) ? heldIn(release.slot).filter(isForEverybody) : [];
-      lines.push(line(release.slot, [...stays, release]));
-    }
+    const filling = await fillingOf(tx, subject, { ...wanted, revision }, { at, held, current: after });
+    steps.push({ channel, progressive, held, ...filling });
+    after = [...after.filter((one) => !filling.slots.some((slot) => replaces(slot, one))), ...filling.slots];
   }
-  return lines;
+  return { before, after, steps };
+}
+
+/** Whether a release ends another one: a release to everybody also ends the progressive one over its slot. */
+const replaces = (release: Release, other: Release): boolean =>
+  isSameSlot(release, other) && (isForEverybody(release) || !isForEverybody(other));
+
+/** The lines of all slots that a request touches. */
+function linesOf(subject: PublishedPackage, { before, after, steps }: ReleasePlan): Line[] {
+  const touched = new Map(
+    steps.flatMap(({ held, revision, slots }) =>
+      (revision === null ? held : slots).map((one) => [`${one.channel} ${one.slot}`, one] as const),
+    ),
+  );
+  return [...touched.values()].map((at) => {
+    const from = before.filter((one) => isSameSlot(one, at));
+    const to = after.filter((one) => isSameSlot(one, at)).map((one) => (from.includes(one) ? one : unmade(one)));
+    return slotLine(subject, at.channel, at.slot, { from: slotText(from), to: slotText(to) });
+  });
 }
 
 const isForEverybody = ({ progressive }: Release): boolean => !isProgressive(progressive);
@@ -126,27 +181,25 @@ export const expireBranches = act({
   },
 });
 
-async function close(tx: Changes, subject: PublishedPackage, { name }: Channel, doing: Doing): Promise<void> {
+async function close(
+  tx: Changes,
+  subject: PublishedPackage,
+  { channel, held }: ReleaseStep,
+  doing: Doing,
+): Promise<void> {
   await latestOf(tx, subject);
-  const before = await tx.releases.inChannel(subject.id, name, doing.at);
-  await tx.releases.close(subject.id, name);
-  await rememberEnded(tx, before, doing);
+  await tx.releases.close(subject.id, channel.name);
+  await rememberEnded(tx, held, doing);
 }
 
 /** Keeps in the history that slots were emptied; one that a progressive release lay over holds what it held. */
 export async function rememberEnded(tx: Changes, ended: readonly Release[], doing: Doing): Promise<void> {
   for (const { packageId, channel, slot, revision, progressive } of ended) {
     if (isProgressive(progressive)) continue;
-    await remember(tx, { packageId, channel, slot, revision: null, before: revision }, doing);
+    const emptied = { packageId, channel, slot, revision: null, before: revision, ...everybody };
+    const when = { releasedAt: doing.at, releasedBy: doing.actor };
+    await tx.pastReleases.add({ ...emptied, resources: [], expiresAt: null, ...when });
   }
-}
-
-/** A revision as it fills the slots of a channel, and what the channel held before. */
-interface Filling {
-  revision: Revision;
-  resources: Release['resources'];
-  slots: Release[];
-  held: Release[];
 }
 
 /** What a release fills; refuses what cannot be released. */
@@ -154,8 +207,8 @@ async function fillingOf(
   tx: Reading,
   subject: PublishedPackage,
   wanted: Wanted & { revision: number },
-  at: string,
-): Promise<Filling> {
+  { at, held, current }: { at: string; held: readonly Release[]; current: readonly Release[] },
+): Promise<Pick<ReleaseStep, 'resources' | 'slots'> & { revision: Revision }> {
   const { channel, progressive } = wanted;
   const revision = await tx.revisions.find(subject.id, wanted.revision);
   if (revision === undefined) {
@@ -169,42 +222,38 @@ async function fillingOf(
       `A ${subject.type} is released to everybody at once; leave out 'progressive' for '${channel.name}'.`,
     );
   }
-  const resources = await resourcesOf(tx, subject, { ...wanted, now: at });
-  const held = await tx.releases.inChannel(subject.id, channel.name, at);
+  const resources = await resourcesOf(tx, subject, wanted, current);
   const filled = { packageId: subject.id, channel: channel.name, revision: revision.revision, progressive };
   const rest = { resources, releasedAt: at, expiresAt: branchExpiry(channel, at) };
   const slots = slotsOf(subject.namespace, revision.details)
     .filter(({ slot }) => wanted.onlyIfNewer !== true || (heldFor(held, slot) ?? 0) < revision.revision)
     .map((slot) => ({ ...filled, ...slot, ...rest }));
-  return { revision, resources, slots, held };
+  return { revision, resources, slots };
 }
 
 /** What a slot holds for everybody. */
 const heldFor = (held: readonly Release[], slot: string): number | null =>
   held.find((one) => one.slot === slot && isForEverybody(one))?.revision ?? null;
 
-async function release(
+async function fillSlots(
   tx: Changes,
   subject: PublishedPackage,
-  wanted: Wanted & { revision: number },
+  { channel, revision, progressive, slots, held }: ReleaseStep & { revision: Revision },
   doing: Doing,
-): Promise<Release['resources']> {
-  const { channel, progressive } = wanted;
-  const { revision, resources, slots, held } = await fillingOf(tx, subject, wanted, doing.at);
-  if (slots.length === 0) return resources;
+): Promise<void> {
+  if (slots.length === 0) return;
   for (const filled of slots) {
-    const { packageId, slot } = filled;
-    // What is released to everybody ends what lay over the slot for a part of the devices.
+    const { slot } = filled;
+    // A release to everybody ends what lay over the slot for a part of the devices.
     if (!isProgressive(progressive) && held.some((one) => one.slot === slot && isProgressive(one.progressive)))
       await tx.releases.endProgress(subject.id, channel.name, slot);
     await tx.releases.fill(filled);
-    const kept = { packageId, channel: channel.name, slot, revision: revision.revision, before: heldFor(held, slot) };
-    await remember(tx, { ...kept, ...progressive }, doing);
+    await remember(tx, filled, heldFor(held, slot), doing);
   }
   if (revision.status === 'approved') await tx.revisions.markReleased(subject.id, revision.revision);
   // A package that is published stays so.
-  if (subject.status === 'registered') await tx.packages.publish(subject.id);
-  return resources;
+  const { status } = await latestOf(tx, subject);
+  if (status === 'registered') await tx.packages.publish(subject.id);
 }
 
 /** Refuses a channel that takes only finished software to a revision that states that it is unfinished. */
@@ -241,12 +290,14 @@ const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: R
     `Revision ${revision} of '${name}' is withdrawn and cannot be released before it is brought back: ${withdrawnBecause ?? ''}`,
   );
 
-type Past = Parameters<Changes['pastReleases']['add']>[0];
-
-/** Keeps in the history what a slot holds from now on; nothing where it was emptied. */
+/** Keeps in the history what a slot holds from now on, and what it held for everybody before. */
 export const remember = (
   tx: Changes,
-  past: Omit<Past, 'percentage' | 'paused' | 'releasedAt' | 'releasedBy'> & Partial<Progress>,
-  { at, actor }: Doing,
+  { packageId, channel, slot, revision, progressive, resources, expiresAt }: Release,
+  before: number | null,
+  { at, actor }: Pick<Doing, 'at' | 'actor'>,
 ): Promise<unknown> =>
-  tx.pastReleases.add({ percentage: null, paused: null, ...past, releasedAt: at, releasedBy: actor });
+  tx.pastReleases.add({
+    ...{ packageId, channel, slot, revision, before, ...progressive, resources, expiresAt },
+    ...{ releasedAt: at, releasedBy: actor },
+  });

@@ -3,31 +3,38 @@ import { hash } from 'node:crypto';
 
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import type { Picked } from '#assertions/spooled.ts';
-import { policyTexts, type Line } from '#domain/approvals.ts';
-import { everybody, isProgressive } from '#domain/channel-map.ts';
-import { parseChannel } from '#domain/channel.ts';
+import { lineText, policyTexts, type Line } from '#domain/approvals.ts';
+import { isProgressive } from '#domain/channel-map.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { jsonOf, PackedList, type Aside } from '#domain/sequence.ts';
 import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
 import type { Approval } from '#records/proposals.ts';
 import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
 import { letGo } from '#src/small-heap.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { keepBelieved, type BelievedByName } from './assertions.ts';
-import { keepForeign, packageFor } from './imports.ts';
+import { keepForeignAccount } from './foreign-accounts.ts';
+import { packageFor } from './imports.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
-import { branchExpiry, remember, rememberEnded } from './releases.ts';
+import { remember, rememberEnded } from './releases.ts';
 import { withdraw } from './revisions.ts';
 import { trustedSourceOf, trustLine, type TrustedSource, type WaitingTransfer } from './source-trust.ts';
-import { automaticRule, newPublishers, whyPeople } from './transfer-automatic.ts';
+import { filledBy } from './transfer-channels.ts';
+import { automaticRule, whyPeople } from './transfer-automatic.ts';
 import { approvalLines, planOf } from './transfer-plan.ts';
 import type { Statement } from './transfer-statement.ts';
-import { planningOf, subjectOf, type PackagePlan, type Plan, type Planning } from './transfer-planning.ts';
+import {
+  planningOf,
+  subjectOf,
+  type PackagePlan,
+  type Plan,
+  type PlanLine,
+  type Planning,
+} from './transfer-planning.ts';
 import {
   isExpired,
   undoOf,
@@ -133,16 +140,23 @@ export const acceptTransfer = act({
     });
     await tx.transfers.forgetArrived(id);
     doing.note({ source: statement.source, sequence: statement.sequence, changes: plan.lines.length });
+    // The receipt has all of them; the digest is that of the preview.
+    doing.note({ digest: accepted.digestOf(plan), lines: [...plan.lines.values().take(notedLines).map(planLineText)] });
     return receipt;
   },
 });
+
+/** So many lines stand in the audit log itself. */
+const notedLines = 100;
+
+const planLineText = ({ package: on, what, from, to }: PlanLine): string => lineText({ on, part: what, from, to });
 
 /** The rule by which it comes in without people; refuses what waits for them. */
 async function automaticIn(tx: Changes, { statement }: Accepted, plan: Plan, at: string): Promise<string> {
   const [source, policy] = [await tx.transferSources.find(statement.source), await tx.approvalPolicy.inForce()];
   const { sequence } = statement;
   const asked = { source, sequence, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
-  const why = [...whyPeople(plan.lines, asked), ...newPublishers(plan)];
+  const why = whyPeople(plan.lines, asked);
   if (why.length === 0 && source !== undefined) return automaticRule(source);
   throw new Refusal('conflict', why.join(' '));
 }
@@ -238,7 +252,7 @@ class LettingIn {
   }
 
   async run(): Promise<Undo[]> {
-    await this.#accounts();
+    for (const account of this.#plan.accounts) await keepForeignAccount(this.#tx, account);
     const subject = await this.#package();
     for (const name of this.#plan.tracks) {
       const track = { name, versionPattern: null, automaticPhasingPercentage: null, createdAt: this.#doing.at };
@@ -251,19 +265,6 @@ class LettingIn {
     await this.#libraries(subject);
     await this.#withdrawals(subject);
     return [...(await this.#releases(subject)), ...(await this.#ends(subject)), ...(await this.#closes(subject))];
-  }
-
-  /** The accounts of another store that are spoken of here. */
-  async #accounts(): Promise<void> {
-    const { publisher, revisions, resources, libraries = [] } = this.#carried;
-    const ids = new Set([publisher, ...revisions.map((one) => one['created-by'])]);
-    for (const one of resources.flatMap((resource) => resource.revisions)) ids.add(one['created-by']);
-    for (const one of libraries.flatMap((library) => library.versions)) ids.add(one['created-by']);
-    const said = new Map(this.#planning.statement.accounts.map((one) => [one.id, one]));
-    for (const id of ids) {
-      const { username, 'display-name': displayName = id, validation = 'unproven' } = said.get(id) ?? {};
-      await keepForeign(this.#tx, { id, username, displayName, validation }, this.#doing);
-    }
   }
 
   #package(): Promise<PublishedPackage> {
@@ -291,6 +292,8 @@ class LettingIn {
       const content = one.content ?? found.content;
       if (content === undefined) throw new Error(`cannot let in ${resource.name}: it has no content`);
       if (one.content === undefined) await this.#credential({ packageId: id, resource: resource.name });
+      // The next transfer compares by it; the job that reads it from contents may not have run by then.
+      if (one.image !== undefined) await this.#tx.images.mention(content['sha3-384'], one.image);
       const { sha256, 'sha3-384': sha3_384, size } = content;
       const [first = null, ...others] = one.serves;
       await this.#tx.resourceRevisions.add({
@@ -360,21 +363,11 @@ class LettingIn {
   async #releases({ id, status }: PublishedPackage): Promise<Undo[]> {
     const undo: Undo[] = [];
     for (const { release, before } of this.#plan.releases) {
-      const channel = parseChannel(release.channel);
-      if (channel === undefined) throw new Refusal('api-error', `'${release.channel}' is no channel.`);
-      const { base, progressive, architecture = null, resources = [] } = release;
-      const filled: Release = {
-        ...{ packageId: id, channel: channel.name, slot: release.slot, architecture, revision: release.revision },
-        ...{ baseName: base?.name ?? null, baseChannel: base?.channel ?? null, progressive: progressive ?? everybody },
-        ...{ resources, releasedAt: this.#doing.at },
-        expiresAt: release['expires-at'] ?? branchExpiry(channel, this.#doing.at),
-      };
+      const filled = filledBy(id, release, this.#doing.at);
       undo.push(undoOf(id, filled, release.revision, before));
       await this.#tx.releases.fill(filled);
       const held = before === undefined || isProgressive(before.progressive) ? null : before.revision;
-      const { packageId, slot, revision } = filled;
-      const past = { packageId, channel: channel.name, slot, revision, before: held, ...filled.progressive };
-      await remember(this.#tx, past, this.#doing);
+      await remember(this.#tx, filled, held, this.#doing);
       await this.#tx.revisions.markReleased(id, release.revision);
     }
     if (undo.length > 0 && status === 'registered') await this.#tx.packages.publish(id);

@@ -2,7 +2,7 @@
 import { rulesFor, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
-import type { Plan, PlanLine } from './transfer-planning.ts';
+import type { PlanLine } from './transfer-planning.ts';
 
 /** How many reasons are told; one would do. */
 const mostReasons = 5;
@@ -43,21 +43,14 @@ export function whyPeople(lines: Sequence<PlanLine>, { source, sequence, isLate,
   return [...reasons];
 }
 
-/** Why a person should see a line first. Every note is for people, but for those that say no more than the line does. */
-function whyLine({ kind, package: called, what, notes }: PlanLine): string | undefined {
+/** Why a person should see a line first. Every note is for people, but for the reason of a withdrawal. */
+function whyLine({ kind, package: called, what, to, notes }: PlanLine): string | undefined {
   if (kind === 'package') return `${called} is new here.`;
   if (kind === 'track') return `The track ${what} of ${called} is new here.`;
-  const told = kind === 'withdrawal' ? [] : notes.filter((note) => !/^for \d+(?:\.\d+)? % of the devices$/.test(note));
+  if (kind === 'publisher') return `${called} would be published by ${to ?? 'another account'}.`;
+  const told = kind === 'withdrawal' ? [] : notes;
   return told.length === 0 ? undefined : `${called} ${what}: ${told.join('; ')}.`;
 }
-
-/** Packages whose publisher would be another account than before. */
-export const newPublishers = ({ packages }: Pick<Plan, 'packages'>): string[] =>
-  [...packages.values()].flatMap(({ carried, here }) =>
-    here === undefined || here.publisherId === carried.publisher
-      ? []
-      : [`${carried.namespace}/${carried.name} would be published by ${carried.publisher}.`],
-  );
 
 /** The rule that let it in, for its receipt. */
 export const automaticRule = ({ name, threshold }: Pick<TransferSource, 'name' | 'threshold'>): string =>

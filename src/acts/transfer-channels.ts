@@ -6,14 +6,16 @@ import { parseChannel } from '#domain/channel.ts';
 import { riskProblem } from '#domain/risk-problem.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
-import { heldInWords, slotLine } from './release-lines.ts';
+import { releaseText, slotText } from '#domain/release-text.ts';
+import { isSameSlot, slotLine } from './release-lines.ts';
+import { branchExpiry, unmade } from './releases.ts';
 import { subjectOf, type PackagePlan, type PlanLine, type Planning, type PlanRecords } from './transfer-planning.ts';
 
-/** A line about a channel; one that becomes nothing is a close. */
-export type Told = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;
+/** The line of a slot of a channel; one that becomes nothing is a close. */
+export type SlotChange = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;
 
 interface Telling {
-  line(line: Told): void;
+  line(line: SlotChange): void;
   problem(what: string, why: string): void;
 }
 
@@ -24,57 +26,73 @@ export async function planChannels(
   made: PackagePlan,
   telling: Telling,
 ): Promise<Line[]> {
-  const { carried } = made;
-  const held = await records.releases.current(carried.id, planning.at);
-  const kept = held.filter(({ revision }) => !made.withdrawals.some((one) => one.revision === revision));
-  const told = new Set<string>();
-  for (const release of carried.channels) {
+  const held = await records.releases.current(made.carried.id, planning.at);
+  const isWithdrawn = ({ revision }: Release): boolean => made.withdrawals.some((one) => one.revision === revision);
+  const kept = held.filter((one) => !isWithdrawn(one));
+  if (planning.source.mayRelease) {
+    await planReleases(records, planning, made, { kept, telling });
+    planEnds(made, kept);
+  }
+  const changes = slotChanges(held, held.filter(isWithdrawn), { made, at: planning.at });
+  for (const { at, from, to, notes } of changes) telling.line({ what: placed(at), from, to, notes });
+  return changes.map(({ at, from, to }) => slotLine(made.carried, at.channel, at.slot, { from, to }));
+}
+
+/** Adds the releases that are not as the source has them. */
+async function planReleases(
+  records: PlanRecords,
+  planning: Planning,
+  made: PackagePlan,
+  { kept, telling }: { kept: readonly Release[]; telling: Telling },
+): Promise<void> {
+  const places = new Set<string>();
+  for (const release of made.carried.channels) {
     const expires = release['expires-at'];
     if (expires !== undefined && expires <= planning.at) continue;
     const place = `${release.channel} ${release.slot} ${String(release.progressive !== undefined)}`;
-    if (told.has(place)) {
+    if (places.has(place)) {
       telling.problem(placed(release), 'Two releases would be there, each in the place of the other.');
       continue;
     }
-    told.add(place);
+    places.add(place);
     const before = kept.find(
-      (one) => isAt(one, release) && isProgressive(one.progressive) === (release.progressive !== undefined),
+      (one) => isSameSlot(one, release) && isProgressive(one.progressive) === (release.progressive !== undefined),
     );
-    if (before !== undefined && isSame(before, release)) continue;
+    const filled = filledBy(made.carried.id, release, planning.at);
+    if (before !== undefined && releaseText(before) === releaseText(filled)) continue;
     if (await isBarred(records, made, release)) continue;
     const why = await whyNot(records, planning, made, release);
-    if (why !== undefined) {
-      telling.problem(placed(release), why);
-      continue;
-    }
-    made.releases.push({ release, before });
-    const notes = [
-      ...(before !== undefined && before.revision > release.revision ? ['downgrade'] : []),
-      ...(release.progressive === undefined ? [] : [`for ${String(release.progressive.percentage)} % of the devices`]),
-    ];
-    const from = before === undefined ? null : String(before.revision);
-    telling.line({ what: placed(release), from, to: String(release.revision), notes });
+    if (why === undefined) made.releases.push({ release, before });
+    else telling.problem(placed(release), why);
   }
-  planEnds(made, kept, telling);
-  return slotLines(carried, held, made);
 }
 
-/** What the source has ended or closed, and is here. */
-function planEnds(made: PackagePlan, kept: readonly Release[], { line }: Telling): void {
+/** A release of a transfer as the channel is to hold it. */
+export function filledBy(packageId: string, release: TransferRelease, at: string): Release {
+  const { base, progressive, architecture = null, resources = [], channel: name } = release;
+  const channel = parseChannel(name);
+  return {
+    ...{ packageId, channel: name, slot: release.slot, architecture, revision: release.revision },
+    ...{ baseName: base?.name ?? null, baseChannel: base?.channel ?? null, progressive: progressive ?? everybody },
+    // In the order of their members, whatever the source writes.
+    resources: resources.map(({ name, revision, type }) => ({ name, type, revision })),
+    releasedAt: at,
+    expiresAt: release['expires-at'] ?? (channel === undefined ? null : branchExpiry(channel, at)),
+  };
+}
+
+/** Adds what the source has ended or closed, and is here. */
+function planEnds(made: PackagePlan, kept: readonly Release[]): void {
   const { channels, closed } = made.carried;
   for (const one of kept.filter(({ progressive }) => isProgressive(progressive))) {
-    const there = channels.filter((other) => isAt(one, other));
+    const there = channels.filter((other) => isSameSlot(one, other));
     if (there.length === 0 || there.some(({ progressive }) => progressive !== undefined)) continue;
     made.ends.push(one);
-    const from = `${String(one.revision)} for ${String(one.progressive.percentage)} %`;
-    line({ what: placed(one), from, to: null, notes: [] });
   }
   // What is released to a channel here is not closed there, whatever the source calls it.
   for (const channel of closed.filter((one) => !channels.some((release) => release.channel === one))) {
     const holding = kept.filter((one) => one.channel === channel);
-    if (holding.length === 0) continue;
-    made.closes.push({ channel, held: holding });
-    for (const one of holding) line({ what: placed(one), from: String(one.revision), to: null, notes: [] });
+    if (holding.length > 0) made.closes.push({ channel, held: holding });
   }
 }
 
@@ -145,51 +163,73 @@ async function whyNoResource(
   made: PackagePlan,
   { resources = [] }: TransferRelease,
 ): Promise<string | undefined> {
-  for (const { name, revision } of resources) {
+  if (new Set(resources.map(({ name }) => name)).size < resources.length) return 'It names a resource twice.';
+  for (const { name, revision, type } of resources) {
+    // Lines name them, and must not be read as something else.
+    if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'No resource has such a name.';
     if (revision === null) continue;
-    const comes = made.resources.some((one) => one.resource.name === name && one.one.revision === revision);
-    if (comes || (await records.resourceRevisions.find(made.carried.id, name, revision)) !== undefined) continue;
+    const comes = made.resources.find((one) => one.resource.name === name && one.one.revision === revision);
+    const its = comes?.resource.type ?? (await records.resourceRevisions.find(made.carried.id, name, revision))?.type;
+    if (its === type) continue;
+    if (its !== undefined) return `Its resource ${name} is of the type ${its}, and not ${type}.`;
     return `The revision ${String(revision)} of its resource ${name} is neither here, nor does it come in.`;
   }
   return undefined;
 }
 
-type At = Pick<Release, 'channel' | 'slot'>;
+type Slot = Pick<Release, 'channel' | 'slot'>;
 
-const isAt = (one: At, other: At): boolean => one.channel === other.channel && one.slot === other.slot;
+interface SlotPlan {
+  at: Slot;
+  from: string | null;
+  to: string | null;
+  notes: string[];
+}
 
 /** Of each slot that changes what it holds before and afterwards. */
-function slotLines(
-  subject: TransferPackage,
+function slotChanges(
   held: readonly Release[],
-  { releases, ends, closes }: Pick<PackagePlan, 'releases' | 'ends' | 'closes'>,
-): Line[] {
+  withdrawn: readonly Release[],
+  { made: { carried, releases, ends, closes }, at }: { made: PackagePlan; at: string },
+): SlotPlan[] {
   const replaced = releases.flatMap(({ before }) => before ?? []);
-  const gone = new Set<Release>([...replaced, ...ends, ...closes.flatMap((one) => one.held)]);
-  const filled = releases.map(({ release }) => ({
-    ...{ channel: release.channel, slot: release.slot, revision: release.revision },
-    ...{ progressive: release.progressive ?? everybody, resources: release.resources ?? [] },
-  }));
-  const touched = new Map([...filled, ...gone].map((one) => [`${one.channel} ${one.slot}`, one]));
-  return [...touched.values()].map((at) => {
-    const before = held.filter((one) => isAt(one, at));
-    const afterwards = [...before.filter((one) => !gone.has(one)), ...filled.filter((one) => isAt(one, at))];
-    return slotLine(subject, at.channel, at.slot, { from: heldInWords(before), to: heldInWords(afterwards) });
+  const gone = new Set<Release>([...replaced, ...withdrawn, ...ends, ...closes.flatMap((one) => one.held)]);
+  const filled = releases.map((one) => ({ ...one, filled: filledBy(carried.id, one.release, at) }));
+  const places = [...filled.map((one) => one.filled), ...gone];
+  const touched = new Map(places.map((one) => [`${one.channel} ${one.slot}`, one]));
+  return [...touched.values()].map((slot) => {
+    const before = held.filter((one) => isSameSlot(one, slot));
+    const comes = filled.filter((one) => isSameSlot(one.filled, slot));
+    const afterwards = [...before.filter((one) => !gone.has(one)), ...comes.map(described)];
+    const notes = comes.flatMap((one) => notesOf(carried, one));
+    return { at: slot, from: slotText(before), to: slotText(afterwards), notes };
   });
 }
 
-/** A channel with the part of it that is meant, where it has several. */
-const placed = ({ channel, slot }: At): string => (slot === '*' ? channel : `${channel} (${slot})`);
+type Coming = PackagePlan['releases'][number] & { filled: Release };
 
-function isSame(before: Release, release: TransferRelease): boolean {
-  const { percentage, paused } = before.progressive;
-  const there = release.progressive;
-  const resources = (all: readonly { name: string; revision: number | null }[]): string =>
-    JSON.stringify(all.map(({ name, revision }) => [name, revision]));
-  return (
-    before.revision === release.revision &&
-    percentage === (there?.percentage ?? null) &&
-    (there === undefined || paused === there.paused) &&
-    resources(before.resources) === resources(release.resources ?? [])
+/** Without a time of its own a branch ends some days after the transfer is let in. */
+const described = ({ release, filled }: Coming): Parameters<typeof releaseText>[0] =>
+  release['expires-at'] === undefined ? unmade(filled) : filled;
+
+/** What a person should see before saying yes. */
+function notesOf({ namespace, resources }: TransferPackage, { release, before, filled }: Coming): string[] {
+  const lacking = resources.filter(
+    ({ name, revisions }) =>
+      revisions.some(({ serves }) => serves.includes(release.revision)) &&
+      !filled.resources.some((one) => one.name === name && one.revision !== null),
   );
+  return [
+    ...(before !== undefined && before.revision > release.revision ? ['downgrade'] : []),
+    ...(release['expires-at'] !== undefined && parseChannel(release.channel)?.branch === null
+      ? [`ends by itself at ${release['expires-at']}`]
+      : []),
+    // Sources before components were part of releases do not name them; what is not named is not given to devices.
+    ...(namespace === 'snap' && lacking.length > 0
+      ? [`released without its ${lacking.map(({ name }) => name).join(', ')}`]
+      : []),
+  ];
 }
+
+/** A channel with the part of it that is meant, where it has several. */
+const placed = ({ channel, slot }: Slot): string => (slot === '*' ? channel : `${channel} (${slot})`);

@@ -1,5 +1,5 @@
 // What a transfer that came in would change here: computed for whoever looks at it, and again by the act that lets it in.
-import type { TransferPackage, TransferResource, TransferRevision } from '#api/wire.ts';
+import type { TransferPackage, TransferRevision } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Line } from '#domain/approvals.ts';
 import { renamed } from '#domain/channel-renaming.ts';
@@ -8,9 +8,17 @@ import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { mapped, PackedList } from '#domain/sequence.ts';
 import type { PublishedPackage } from '#records/packages.ts';
+import { planAccounts, type PlannedAccounts } from './transfer-accounts.ts';
 import { planAssertions } from './transfer-assertions.ts';
-import { planChannels, type Told } from './transfer-channels.ts';
-import { vouchedFor } from './transfer-components.ts';
+import { planChannels, type SlotChange } from './transfer-channels.ts';
+import {
+  isTooHigh,
+  planImages,
+  planResources,
+  saidOtherwise,
+  unvouched,
+  type ContentTelling,
+} from './transfer-contents.ts';
 import {
   subjectOf,
   type PackagePlan,
@@ -47,6 +55,7 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
       .map((blob) => blob['sha3-384'])
       .filter((one) => !arrived.has(one)),
   );
+  const accounts: PlannedAccounts = { ids: new Set(), usernames: new Set() };
   let at = -1;
   for (const said of statement.packages) {
     at += 1;
@@ -57,7 +66,7 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
       plan.leftOut.push({ package: called, what: called, why: whyLeftOut(carried, lost) });
       continue;
     }
-    const made = await new PackagePlanning(records, planning, plan, carried).run();
+    const made = await new PackagePlanning(records, planning, { plan, accounts }, carried).run();
     if (made !== undefined) plans.add({ at, made: { ...made, ...{ carried: undefined } } });
   }
   await planAssertions(records, planning, plan);
@@ -108,9 +117,6 @@ function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): 
   return `It was left out by whoever let the transfer in.${said}`;
 }
 
-const saidOtherwise = 'Its assertion says something else of it than the transfer does.';
-const unvouched = 'no assertion that this site believes';
-
 /** Looks at one package of a transfer. */
 class PackagePlanning {
   readonly #records: PlanRecords;
@@ -118,11 +124,18 @@ class PackagePlanning {
   readonly #plan: Plan;
   readonly #carried: TransferPackage;
   readonly #called: string;
+  readonly #accounts: PlannedAccounts;
 
-  constructor(records: PlanRecords, planning: Planning, plan: Plan, carried: TransferPackage) {
+  constructor(
+    records: PlanRecords,
+    planning: Planning,
+    { plan, accounts }: { plan: Plan; accounts: PlannedAccounts },
+    carried: TransferPackage,
+  ) {
     this.#records = records;
     this.#planning = planning;
     this.#plan = plan;
+    this.#accounts = accounts;
     this.#carried = carried;
     this.#called = `${carried.namespace}/${carried.name}`;
   }
@@ -140,28 +153,30 @@ class PackagePlanning {
     if (here === 'refused') return undefined;
     const made: PackagePlan = {
       ...{ carried: this.#carried, here, revisions: [], tracks: [], resources: [], images: [] },
-      ...{ said: {}, libraries: [] },
+      ...{ said: {}, libraries: [], accounts: [] },
       ...{ withdrawals: [], releases: [], ends: [], closes: [] },
     };
     if (here === undefined) await this.#newPackage();
+    else await this.#publisher(here);
     await this.#tracks(made);
     await this.#revisions(made);
-    await this.#resources(made);
-    await this.#images(made);
-    await planDescription(this.#records, made, this.#telling());
-    await planLibraries(this.#records, made, this.#telling());
+    const telling = this.#telling();
+    const contents = { ...telling, ...this.#contents() };
+    await planResources({ records: this.#records, planning: this.#planning, made, telling: contents });
+    await planImages({ records: this.#records, made, telling: contents });
+    await planDescription(this.#records, made, telling);
+    await planLibraries(this.#records, made, telling);
     await this.#withdrawals(made);
-    if (this.#planning.source.mayRelease) {
-      const told = {
-        line: (line: Told) => {
-          this.#line({ ...line, kind: line.to === null ? 'close' : 'release' });
-        },
-        problem: (what: string, why: string) => {
-          this.#problem(what, why);
-        },
-      };
-      for (const line of await planChannels(this.#records, this.#planning, made, told)) this.#plan.releases.add(line);
-    }
+    const channels = {
+      line: (line: SlotChange) => {
+        this.#line({ ...line, kind: line.to === null ? 'close' : 'release' });
+      },
+      problem: (what: string, why: string) => {
+        this.#problem(what, why);
+      },
+    };
+    for (const line of await planChannels(this.#records, this.#planning, made, channels)) this.#plan.releases.add(line);
+    await planAccounts(this.#records, this.#planning, { made, planned: this.#accounts }, telling);
     return made;
   }
 
@@ -198,7 +213,20 @@ class PackagePlanning {
         : (await accounts.isForeign(publisher))
           ? []
           : ['its publisher is an account of this site'];
-    this.#line({ kind: 'package', what: this.#called, from: null, to: `published by ${publisher}`, notes });
+    const to = `published by ${publisher}${this.#carried.private ? ', private' : ''}`;
+    this.#line({ kind: 'package', what: this.#called, from: null, to, notes });
+  }
+
+  /** A package that has another publisher at its source gets that one here; accounts of this site may push to it then. */
+  async #publisher({ publisherId, publisher }: PublishedPackage): Promise<void> {
+    const { publisher: id } = this.#carried;
+    if (publisherId === id) return;
+    const { accounts } = this.#records;
+    const isLocal = (await accounts.find(id)) !== undefined && !(await accounts.isForeign(id));
+    const notes = isLocal ? ['its publisher becomes an account of this site'] : [];
+    const from = `${publisher.username} (${publisherId})`;
+    const name = (await accounts.find(id))?.username ?? this.#planning.accountSaid(id)?.username ?? id;
+    this.#line({ kind: 'publisher', what: 'publisher', from, to: `${name} (${id})`, notes });
   }
 
   async #tracks(made: PackagePlan): Promise<void> {
@@ -221,6 +249,7 @@ class PackagePlanning {
         continue;
       }
       if (numbered !== undefined && numbered.deletedAt === null) continue;
+      if (isTooHigh(one, what, this.#telling())) continue;
       const twin =
         numbered === undefined ? await this.#records.revisions.withContent(id, one.content['sha3-384']) : undefined;
       if (twin !== undefined) {
@@ -268,114 +297,28 @@ class PackagePlanning {
     }
   }
 
-  async #resources(made: PackagePlan): Promise<void> {
-    const { id, resources } = this.#carried;
-    for (const resource of resources) {
-      for (const one of resource.revisions) {
-        const what = `${resource.name} revision ${String(one.revision)}`;
-        if (one.content === undefined) {
-          await this.#imageResource(made, resource, one, what);
-          continue;
-        }
-        const sha3_384 = one.content['sha3-384'];
-        const known = await this.#records.resourceRevisions.withContent(id, resource.name, sha3_384);
-        if (known?.revision === one.revision && known.deletedAt === null) continue;
-        if (known !== undefined) {
-          this.#problem(what, `The same content is here as revision ${String(known.revision)}.`);
-          continue;
-        }
-        const taken = await this.#records.resourceRevisions.find(id, resource.name, one.revision);
-        if (taken !== undefined) {
-          this.#problem(what, 'It is here with other content, and stays as it is.');
-          continue;
-        }
-        if (
-          !(await this.#isThere(what, sha3_384)) ||
-          !(await this.#isGood(subjectOf(id, resource.name, one.revision), what))
-        )
-          continue;
-        this.#resource(made, resource, one, what);
-      }
-    }
-  }
-
-  /** A resource that comes in; of a snap's component assertions say what it is. */
-  #resource(
-    made: PackagePlan,
-    resource: TransferResource,
-    one: TransferResource['revisions'][number],
-    what: string,
-  ): void {
-    const isSnap = this.#carried.namespace === 'snap';
-    const vouched = isSnap && vouchedFor(this.#carried, resource.name, one, this.#planning);
-    if (vouched === 'contradicted') {
-      this.#problem(what, saidOtherwise);
-      return;
-    }
-    made.resources.push({ resource, one });
-    const notes = isSnap && !vouched ? [unvouched] : [];
-    const line = { kind: 'resource' as const, what, from: null, to: resource.type, notes };
-    this.#line(line, vouched ? 'upstream' : this.#word);
-  }
-
-  /** A resource that names an image: what it says here is made here, and so is its content. */
-  async #imageResource(
-    made: PackagePlan,
-    resource: TransferResource,
-    one: TransferResource['revisions'][number],
-    what: string,
-  ): Promise<void> {
-    const { id } = this.#carried;
-    const taken = await this.#records.resourceRevisions.find(id, resource.name, one.revision);
-    if (taken !== undefined) {
-      const [named] = await this.#records.images.namedBy([taken.sha3_384]);
-      if (named !== one.image) this.#problem(what, 'It is here with other content, and stays as it is.');
-      return;
-    }
-    if (!(await this.#isGood(subjectOf(id, resource.name, one.revision), what))) return;
-    made.resources.push({ resource, one });
-    this.#line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
-  }
-
-  async #images(made: PackagePlan): Promise<void> {
-    const { id, images } = this.#carried;
-    for (const image of images) {
-      if (await this.#holdsImage(image)) continue;
-      const before = this.#plan.problems.length;
-      for (const { content } of image.manifests) {
-        const what = `image ${image.resource}@sha256:${content.sha256}`;
-        if (await this.#isThere(what, content['sha3-384']))
-          await this.#isGood(subjectOf(id, image.resource, content.sha256), what);
-      }
-      for (const blob of image.blobs) await this.#isThere(`image ${image.resource}`, blob['sha3-384']);
-      if (this.#plan.problems.length > before) continue;
-      made.images.push(image);
-      const count = `${String(image.manifests.length)} manifests, ${String(image.blobs.length)} blobs`;
-      this.#line({ kind: 'image', what: image.resource, from: null, to: count, notes: [] });
-    }
-  }
-
-  /** Whether the repository holds the manifests of an image already, under the tags that they are to have. */
-  async #holdsImage({ resource, manifests }: TransferPackage['images'][number]): Promise<boolean> {
-    const repository = { packageId: this.#carried.id, resource };
-    const digests = manifests.map(({ content }) => content.sha256);
-    const held = new Set((await this.#records.images.manifests(repository, digests)).map(({ sha256 }) => sha256));
-    if (!digests.every((one) => held.has(one))) return false;
-    const there = await this.#records.images.tagsOf(repository, digests);
-    return manifests.every(({ content, tags }) =>
-      tags.every((tag) => there.some((one) => one.tag === tag && one.manifest === content.sha256)),
-    );
-  }
-
   async #withdrawals(made: PackagePlan): Promise<void> {
     const { id, withdrawn } = this.#carried;
     for (const one of withdrawn) {
+      const what = `revision ${String(one.revision)}`;
       const numbered = await this.#records.revisions.numbered(id, one.revision);
       if (numbered === undefined || numbered.withdrawnBecause !== null) continue;
+      // A source that may release nothing empties no channel either.
+      const holding = this.#planning.source.mayRelease
+        ? []
+        : await this.#records.releases.holding(id, one.revision, this.#planning.at);
+      if (holding.length > 0) {
+        const channels = [...new Set(holding.map(({ channel }) => channel))].join(', ');
+        this.#kept(
+          what,
+          `It is withdrawn at its source (${one.why}), which may not change channels: ${channels} hold it here.`,
+        );
+        continue;
+      }
       made.withdrawals.push(one);
       this.#line({
         kind: 'withdrawal',
-        what: `revision ${String(one.revision)}`,
+        what,
         from: 'in use',
         to: 'withdrawn',
         notes: [one.why],
@@ -383,21 +326,32 @@ class PackagePlanning {
     }
   }
 
+  #kept(what: string, why: string): void {
+    this.#plan.leftOut.push({ package: this.#called, what: `${this.#called} ${what}`, why });
+  }
+
   #telling(): Telling {
     return {
-      line: (line) => {
-        this.#line(line);
+      line: (line, word) => {
+        this.#line(line, word);
       },
       problem: (what, why) => {
         this.#problem(what, why);
       },
       kept: (what, why) => {
-        this.#plan.leftOut.push({ package: this.#called, what: `${this.#called} ${what}`, why });
+        this.#kept(what, why);
       },
       isGood: async (subject, what, sha3_384) =>
         (await this.#isThere(what, sha3_384)) && (await this.#isGood(subject, what)),
       whyNot: async (subject, sha3_384) =>
         (await this.#isHeld(sha3_384)) ? this.#whyBad(subject) : 'Its content is neither in the transfer nor here.',
+    };
+  }
+
+  #contents(): Pick<ContentTelling, 'isThere' | 'isGood'> {
+    return {
+      isThere: (what, sha3_384) => this.#isThere(what, sha3_384),
+      isGood: (subject, what) => this.#isGood(subject, what),
     };
   }
 

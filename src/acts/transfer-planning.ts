@@ -1,5 +1,6 @@
 // The words of plans: what a transfer would change, and what it takes to say that.
 import type {
+  TransferAccount,
   TransferLibrary,
   TransferPackage,
   TransferRelease,
@@ -17,6 +18,7 @@ import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
 import type { BelievedByName } from './assertions.ts';
+import type { ForeignAccountChange } from './foreign-accounts.ts';
 import type { Statement } from './transfer-statement.ts';
 
 type Nouns =
@@ -30,7 +32,8 @@ type Nouns =
   | 'resourceRevisions'
   | 'revisions'
   | 'tracks'
-  | 'transfers';
+  | 'transfers'
+  | 'transferSources';
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
 
 /**
@@ -45,6 +48,8 @@ export interface PlanLine {
   package: string;
   kind:
     | 'package'
+    | 'publisher'
+    | 'account'
     | 'track'
     | 'revision'
     | 'resource'
@@ -83,6 +88,8 @@ export interface PackagePlan {
   carried: TransferPackage;
   /** As it is here; undefined where it comes in with this. */
   here: PublishedPackage | undefined;
+  /** Accounts of other stores that it speaks of, which are new here or called otherwise. */
+  accounts: ForeignAccountChange[];
   revisions: { one: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
   tracks: string[];
   resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
@@ -123,6 +130,8 @@ export interface Planning {
   finding: (subject: string) => Promise<TransferFinding | undefined>;
   /** The contents of the transfer that have come, by their SHA3-384. */
   arrived: ReadonlySet<string>;
+  /** What the source says of an account. */
+  accountSaid: (id: string) => TransferAccount | undefined;
   /** Assertions that are believed, by name; those that are here and those that would come in. */
   believed: (name: string) => Assertion | undefined;
   /** Those of them that are not here, or older here; each after what it rests on. */
@@ -145,12 +154,14 @@ export async function planningOf(
   {
     believed,
     ...given
-  }: Omit<Planning, 'finding' | 'arrived' | 'believed' | 'fresh'> & {
+  }: Omit<Planning, 'finding' | 'arrived' | 'accountSaid' | 'believed' | 'fresh'> & {
     believed: Pick<BelievedByName<Picked>, 'find' | 'accepted'>;
   },
 ): Promise<Planning> {
+  const accounts = new Map(given.statement.accounts.map((one) => [one.id, one]));
   return {
     ...given,
+    accountSaid: (id) => accounts.get(id),
     ...{ believed: believed.find, fresh: believed.accepted },
     finding: (subject) => transfers.finding(id, subject),
     arrived: await transfers.arrived(id),

@@ -5,10 +5,17 @@ import type { TransferLibrary } from '#api/wire.ts';
 import { refuseBadLinks } from '#domain/links.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Followed, Links, PublishedPackage } from '#records/packages.ts';
-import { subjectOf, type PackagePlan, type PlanLine, type PlanRecords, type Said } from './transfer-planning.ts';
+import {
+  subjectOf,
+  type PackagePlan,
+  type PlanLine,
+  type PlanRecords,
+  type Said,
+  type Word,
+} from './transfer-planning.ts';
 
 export interface Telling {
-  line(line: Pick<PlanLine, 'kind' | 'what' | 'from' | 'to' | 'notes'>): void;
+  line(line: Omit<PlanLine, 'package' | 'word'>, word?: Word): void;
   problem(what: string, why: string): void;
   /** Says of something small that it stays as it is here. */
   kept(what: string, why: string): void;
@@ -30,8 +37,9 @@ export async function planDescription(records: PlanRecords, made: PackagePlan, t
       continue;
     }
     made.said = { ...made.said, [field]: value };
-    // Of a package that is new here each of these is new.
-    if (here !== undefined && from !== to) telling.line({ kind: 'metadata', what: names[field], from, to, notes: [] });
+    // The texts of a package that is new here are all new, and give devices nothing; its default track decides what they install.
+    if ((here !== undefined || field === 'defaultTrack') && from !== to)
+      telling.line({ kind: 'metadata', what: names[field], from, to, notes: [] });
   }
   if (here !== undefined && here.private !== carried.private) {
     const there = carried.private ? 'private' : 'public';
@@ -142,5 +150,8 @@ async function planVersions(
     versions.push(one);
     telling.line({ kind: 'library', what, from: null, to: 'published', notes: [] });
   }
-  if (versions.length > 0 || here.length === 0) made.libraries.push({ ...library, versions });
+  const isNew = (await records.charmLibraries.byId(library.id)) === undefined;
+  if (isNew && versions.length === 0)
+    telling.line({ kind: 'library', what: `library ${library.name}`, from: null, to: 'registered', notes: [] });
+  if (versions.length > 0 || isNew) made.libraries.push({ ...library, versions });
 }

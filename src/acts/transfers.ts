@@ -3,6 +3,7 @@ import type { ApprovalPolicy, Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { slotText } from '#domain/release-text.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import { mayCome, type SiteLabels } from '#domain/site-label.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -13,7 +14,7 @@ import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready, type Doing } from './act.ts';
 import { latestTimeName } from './clock.ts';
 import { leaves, measured } from './exports.ts';
-import { heldInWords, slotLine } from './release-lines.ts';
+import { slotLine } from './release-lines.ts';
 import { refuseRiskAgain, remember, rememberEnded } from './releases.ts';
 import type { Statement } from './transfer-statement.ts';
 
@@ -237,21 +238,21 @@ export const withdrawTransfer = act({
   object,
   gate: {
     kinds: ['transfers', 'releases'],
-    async lines(tx, { id }: { id: string }) {
+    async lines(tx, { id }: { id: string }, { at }) {
       const { undo = [] } = JSON.parse((await tx.transfers.find(id))?.receipt ?? '{}') as Partial<Receipt>;
       const lines: Line[] = [];
       for (const [packageId, ofPackage] of Map.groupBy(undo, (one) => one.id)) {
         const subject = await tx.packages.byId(packageId);
         if (subject === undefined) continue;
-        const held = await tx.releases.held(packageId);
+        const held = await tx.releases.current(packageId, at);
         for (const some of Map.groupBy(ofPackage, ({ channel, slot }) => `${channel} ${slot}`).values()) {
           const { channel, slot } = some[0]!;
           const here = held.filter((one) => one.channel === channel && one.slot === slot);
           const stays = here.filter(
             (one) => !some.some((other) => other.isProgressive === isProgressive(one.progressive)),
           );
-          const to = heldInWords([...stays, ...some.flatMap(({ before }) => before ?? [])]);
-          const line = slotLine(subject, channel, slot, { from: heldInWords(here), to });
+          const to = slotText([...stays, ...some.flatMap(({ before }) => before ?? [])]);
+          const line = slotLine(subject, channel, slot, { from: slotText(here), to });
           lines.push(line, { ...line, kind: 'transfers' });
         }
       }
@@ -298,10 +299,9 @@ async function refuseLater(tx: Changes, undo: Undo, acceptedAt: string): Promise
 async function putBack(tx: Changes, undo: Undo, doing: Doing): Promise<void> {
   const held = await heldAt(tx, undo);
   if (undo.before !== null) {
-    await tx.releases.fill({ ...undo.before, releasedAt: doing.at });
-    if (undo.isProgressive) return;
-    const { packageId, channel, slot, revision } = undo.before;
-    await remember(tx, { packageId, channel, slot, revision, before: held?.revision ?? null }, doing);
+    const filled = { ...undo.before, releasedAt: doing.at };
+    await tx.releases.fill(filled);
+    await remember(tx, filled, undo.isProgressive ? null : (held?.revision ?? null), doing);
   } else if (held !== undefined) {
     await tx.releases.empty(held);
     await rememberEnded(tx, [held], doing);

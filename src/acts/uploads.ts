@@ -48,7 +48,7 @@ export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
   summary: 'Claim an upload as a new revision of a resource.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'devices get nothing of it before it is released' },
+  gate: { never: 'a release gives it to devices; juju fetches another one if its user names the number' },
 
   /** `wish` is what this settles, where it is done because somebody wanted it after a review. */
   async perform(tx, wanted, doing) {

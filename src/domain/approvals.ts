@@ -62,6 +62,13 @@ export interface Line {
   to: string | null;
 }
 
+/** A change as people read it: `snap/hello:latest/stable (amd64): 3 → 5`. */
+export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
+  `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
+
+/** The lines that change anything. */
+export const changedLines = (lines: readonly Line[]): Line[] => lines.filter(({ from, to }) => from !== to);
+
 /** Reads `2`, `2 signed` or `2 signed of bob, carol`, where accounts are named by their ids; undefined when it is none. */
 export function readRule(text: string): ApprovalRule | undefined {
   const [, people = '', signed, named] = /^([0-9])( signed)?(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];

@@ -543,7 +543,7 @@ CREATE TABLE past_releases (
   percentage  DOUBLE PRECISION,
   paused      BIGINT CHECK (paused IN (0, 1)),
   released_at TEXT COLLATE "C" NOT NULL,
-  released_by TEXT COLLATE "C",
+  released_by TEXT COLLATE "C", resources TEXT COLLATE "C", expires_at TEXT COLLATE "C",
   PRIMARY KEY (package_id, seq)
 );
 CREATE TABLE proposals (
@@ -1127,6 +1127,8 @@ INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO migrations (name) VALUES ('0088-links-from-init');
 INSERT INTO migrations (name) VALUES ('0089-one-time-password-versions');
+INSERT INTO migrations (name) VALUES ('0090-history-of-releases');
+INSERT INTO migrations (name) VALUES ('0091-released-components');
 INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
 INSERT INTO migrations (name) VALUES ('0093-floors-reset');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);

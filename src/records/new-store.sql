@@ -547,7 +547,7 @@ CREATE TABLE "past_releases" (
   percentage  REAL,
   paused      INTEGER CHECK (paused IN (0, 1)),
   released_at TEXT NOT NULL,
-  released_by TEXT,
+  released_by TEXT, resources TEXT, expires_at TEXT,
   PRIMARY KEY (package_id, seq)
 ) WITHOUT ROWID;
 CREATE TABLE proposals (
@@ -1064,6 +1064,8 @@ INSERT INTO migrations (name) VALUES ('0086-newest-packages');
 INSERT INTO migrations (name) VALUES ('0087-figures-beside-packages');
 INSERT INTO migrations (name) VALUES ('0088-links-from-init');
 INSERT INTO migrations (name) VALUES ('0089-one-time-password-versions');
+INSERT INTO migrations (name) VALUES ('0090-history-of-releases');
+INSERT INTO migrations (name) VALUES ('0091-released-components');
 INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
 INSERT INTO migrations (name) VALUES ('0093-floors-reset');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);

@@ -104,15 +104,6 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
         WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision} ORDER BY package_revision LIMIT 10000`)
     ).map(({ served }) => served),
 
-  /** Whether a component was pushed for a revision of its snap that was released, and may be given to devices. */
-  servesReleased: async (packageId: string, name: string, revision: number) =>
-    undefined !==
-    (await db.get(sql`
-      SELECT 1 FROM resource_pairs AS pair
-      JOIN revisions ON revisions.package_id = pair.package_id AND revisions.revision = package_revision
-      WHERE pair.package_id = ${packageId} AND pair.name = ${name} AND pair.revision = ${revision}
-        AND revisions.status = 'released' AND withdrawn_at IS NULL AND revisions.deleted_at IS NULL LIMIT 1`)),
-
   /** The newest revision of its snap that a component was pushed for; null where there is none. */
   newestServed: async (packageId: string, name: string, revision: number) =>
     (

@@ -32,7 +32,6 @@ export type HoldingRecords = Pick<
   | 'pastReleases'
   | 'releases'
   | 'resourceRevisions'
-  | 'resources'
   | 'revisions'
   | 'tracks'
 >;
@@ -130,7 +129,7 @@ class Gathering {
       tracks: (await tracks.list(id)).map((track) => track.name).filter((track) => isTrackOfWish(wish, track)),
       revisions: await this.#revisionsOf(subject, carried),
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
-      ...(await this.#besides(subject, carried, held)),
+      ...(await this.#besides(subject, held)),
       libraries: await this.#libraries(subject),
       channels: held.filter(({ revision }) => carried.some((one) => one.revision === revision)).map(releaseOf),
       closed: (await pastReleases.closed(id)).filter((channel) => isOfWish(wish, channel)),
@@ -182,10 +181,10 @@ class Gathering {
   /** The resources that the channels give, and the images that those name. */
   async #besides(
     subject: PublishedPackage,
-    carried: readonly Revision[],
     held: readonly Release[],
   ): Promise<Pick<TransferPackage, 'resources' | 'images'>> {
-    const named = subject.namespace === 'snap' ? await this.#components(subject, carried) : namedIn(held);
+    if (subject.namespace === 'snap') await this.#assertionsOfComponents(subject);
+    const named = namedIn(held);
     const resources: TransferResource[] = [];
     const images: TransferImage[] = [];
     for (const [name, numbers] of [...named].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -226,18 +225,10 @@ class Gathering {
     return { resources, images };
   }
 
-  async #components({ id }: PublishedPackage, carried: readonly Revision[]): Promise<Map<string, Set<number>>> {
+  async #assertionsOfComponents({ id }: PublishedPackage): Promise<void> {
     for (const type of ['snap-resource-revision', 'snap-resource-pair']) {
       for await (const name of namesUnder(this.#records.assertions, `${type}/${id}/`)) this.addAssertion(name);
     }
-    const named = new Map<string, Set<number>>();
-    for (const { revision } of carried) {
-      for (const { name } of await this.#records.resources.list(id, revision)) {
-        const newest = await this.#records.resourceRevisions.newestFor(id, name, revision);
-        if (newest !== undefined) named.set(name, (named.get(name) ?? new Set()).add(newest.revision));
-      }
-    }
-    return named;
   }
 
   async #imageOf(

@@ -32,7 +32,7 @@ t.test('the history tells who put what into which channel, and what was there be
   t.match(releases[3], { who: store.ids.ada, slot: 'all', progressive: { percentage: 30, paused: true } });
   t.equal(((await json('release history snap/hello --channel edge')) as { releases: [] }).releases.length, 1);
   t.equal(((await json('release history snap/hello --limit 2')) as { releases: [] }).releases.length, 2);
-  t.match(await larder('release history snap/hello'), { code: 0, out: /latest\/stable +all +2 to 30 %, paused +1/ });
+  t.match(await larder('release history snap/hello'), { code: 0, out: /latest\/stable +all +2 for 30 %, paused +1/ });
   t.match(await larder('release history snap/hello --channel latest/sharp'), {
     code: 2,
     err: /'latest\/sharp' is not a channel/,

@@ -77,7 +77,7 @@ t.test('a package', async (t) => {
     t.match(html, /href="\/console\/packages\/snap\/hello\/release\?revision=2&amp;channels=latest%2Fstable"/);
     t.match(html, /href="\/console\/packages\/snap\/hello\/release\?close=yes&amp;channels=latest%2Fstable"/);
     t.match(text, /Releases When . Channel For What Before By/);
-    t.match(text, /latest\/candidate amd64 Revision 2 to 20 % Nothing ada/);
+    t.match(text, /latest\/candidate amd64 Revision 2 for 20 % Nothing ada/);
   });
 
   await t.test('shows each text that somebody stored as text', async (t) => {

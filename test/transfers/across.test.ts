@@ -34,6 +34,7 @@ t.test('what the depot holds is at the other site what it is there', async (t) =
     { package: 'snap/hello-on', kind: 'package', to: 'published by maker' },
     { package: 'snap/hello-on', kind: 'revision', what: 'revision 12', word: 'upstream' },
     { package: 'snap/hello-on', kind: 'release', what: 'latest/stable (amd64)', from: null, to: '12' },
+    { package: 'snap/hello-on', kind: 'account', what: 'account maker', from: null, word: 'upstream' },
     { package: 'snap/other-on', kind: 'package' },
     { package: 'snap/other-on', kind: 'revision', what: 'revision 3', word: 'upstream' },
     { package: 'snap/other-on', kind: 'release', what: 'latest/edge (amd64)', from: null, to: '3' },
@@ -227,7 +228,7 @@ t.test('whom a site does not believe brings nothing, and each refusal says why',
   t.match(await refused(`transfer accept ${open.id} --yes`), /was discarded/);
   t.same(
     seen.lines.map(({ kind }: { kind: string }) => kind),
-    ['package', 'revision'],
+    ['package', 'revision', 'account'],
   );
 });
 

@@ -175,9 +175,13 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
   await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
   await store.close();
   let sequence = 0;
-  const seen = async (component: Partial<TransferPackage['resources'][number]['revisions'][number]>) => {
+  const seen = async (
+    component: Partial<TransferPackage['resources'][number]['revisions'][number]>,
+    release: Partial<TransferPackage['channels'][number]> = {},
+  ) => {
     const packages = said.packages!.map((one) => ({
       ...one,
+      channels: one.channels.map((channel) => ({ ...channel, ...release })),
       resources: one.resources.map((resource) => ({
         ...resource,
         revisions: resource.revisions.map((revision) => ({ ...revision, ...component })),
@@ -188,7 +192,8 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
     const { id } = await here.done(`transfer receive ${file!}`);
     // Where something stands in the way it ends with 1.
     const { problems, lines } = await here.json(`transfer preview ${id}`);
-    return { id, problems, component: lines.find(({ kind }: { kind: string }) => kind === 'resource') };
+    const line = (of: string) => lines.find(({ kind }: { kind: string }) => kind === of);
+    return { id, problems, component: line('resource'), release: line('release') };
   };
   t.match(await seen({}), { problems: [], component: { what: 'more revision 9', word: 'upstream' } });
   const other = await seen({ revision: 10 });
@@ -201,6 +206,15 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
     { problems: [], component: { word: 'source', notes } },
     'that it goes with another revision is the word of the source alone',
   );
+  const type = 'component/standard';
+  t.match(
+    await seen({}, { resources: [{ name: 'more', type, revision: null }] }),
+    { problems: [], release: { to: '4 with more none', notes: ['released without its more'] } },
+    'a source from before releases had components gives devices none',
+  );
+  t.match((await seen({}, { resources: [{ name: 'more', type, revision: 8 }] })).problems, [
+    { why: 'The revision 8 of its resource more is neither here, nor does it come in.' },
+  ]);
 }
 
 t.test('components of snaps are carried with the assertions that pair them', async (t) => {
@@ -249,6 +263,8 @@ t.test('components of snaps are carried with the assertions that pair them', asy
     seen.lines.filter(({ kind }: { kind: string }) => kind === 'resource'),
     [{ package: 'snap/with-com', what: 'more revision 9', to: 'component/standard', word: 'upstream', notes: [] }],
   );
+  const [release] = seen.lines.filter(({ kind }: { kind: string }) => kind === 'release');
+  t.match(release, { from: null, to: '4 with more 9', notes: [] }, 'the release gives its component');
   await retold(here, stick);
   await here.done(`transfer accept ${gathered.id} --yes`);
   const pairs = [`${one.id} more 9 4 global-upload`, `${one.id} more 9 3 global-upload`];

@@ -101,7 +101,7 @@ t.test('a request tells what came from elsewhere, and of the site itself only wh
   const one = await here.done(`transfer request ${join(stick, 'r1.tar')} --yes`);
   const { statement } = await readRequest(one.file as string);
   t.equal(statement.inventory.contents.length, 1);
-  t.match(statement.receipts, [{ transfer: id, source: 'depot', sequence: 1, status: 'accepted', changes: 3 }]);
+  t.match(statement.receipts, [{ transfer: id, source: 'depot', sequence: 1, status: 'accepted', changes: 4 }]);
   t.notOk('by' in statement.receipts[0]!, 'no people');
   t.match(statement.missing, [
     { kind: 'base', name: 'core22', 'needed-by': ['hello-on'] },

@@ -57,6 +57,7 @@ t.test('a folder comes in on the word of nobody, once those have approved who ar
   );
   t.same(Object.fromEntries([...words].filter(([, word]) => word !== 'nobody')), {
     'snap/hello-on revision 12': 'upstream',
+    'snap/hello-on account maker': 'upstream',
   });
   for (const what of ['charm/wordpress revision 34', 'charm/wordpress site revision 3', 'snap/hello-on snap/hello-on'])
     t.equal(words.get(what), 'nobody', what);

@@ -1,6 +1,6 @@
 // Proposals as people and programs read them.
 import type { ProposalState } from '#acts/proposal-state.ts';
-import type { Line } from '#domain/approvals.ts';
+import { lineText } from '#domain/approvals.ts';
 import { shownLines } from '#domain/shown-lines.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { UsageError } from '../frame/command.ts';
@@ -19,10 +19,6 @@ export function proposalNumber(text: string): number {
 
 /** So many lines of a proposal are shown to people; programs get all. */
 const linesShown = 100;
-
-/** A change as people read it: `snap/hello:latest/stable (amd64): 3 → 5`. */
-export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
-  `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
 
 /** What it came to, in a few words. */
 export const stateText = ({ state, missing }: ProposalState): string =>

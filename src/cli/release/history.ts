@@ -1,4 +1,5 @@
 // larder release history
+import { pastReleaseText } from '#domain/release-text.ts';
 import type { PastRelease } from '#records/past-releases.ts';
 import { command } from '../frame/command.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
@@ -44,29 +45,20 @@ export const releaseHistory = command({
   },
 });
 
-const row = ({
-  releasedAt,
-  releasedBy,
-  channel,
-  slot,
-  revision,
-  before,
-  percentage,
-  paused,
-}: PastRelease): string[] => {
-  const progress = percentage === null ? '' : ` to ${percentage} %${paused === true ? ', paused' : ''}`;
-  return [
-    ...[releasedAt, releasedBy ?? '-', channel, slot === '*' ? 'everybody' : slot],
-    ...[revision === null ? 'closed' : `${revision}${progress}`, before === null ? '-' : String(before)],
-  ];
-};
+const row = ({ releasedAt, releasedBy, channel, slot, before, ...past }: PastRelease): string[] => [
+  ...[releasedAt, releasedBy ?? '-', channel, slot === '*' ? 'everybody' : slot],
+  ...[pastReleaseText(past) ?? 'closed', before === null ? '-' : String(before)],
+];
 
-const present = ({ releasedAt, releasedBy, channel, slot, revision, before, percentage, paused }: PastRelease) => ({
+const present = ({ releasedAt, releasedBy, channel, slot, before, ...past }: PastRelease) => ({
   when: releasedAt,
   who: releasedBy,
   channel,
   slot,
-  revision,
+  revision: past.revision,
   before,
-  progressive: { percentage, paused },
+  progressive: { percentage: past.percentage, paused: past.paused },
+  ...(past.resources !== null && { resources: past.resources }),
+  'expires-at': past.expiresAt,
+  text: pastReleaseText(past),
 });

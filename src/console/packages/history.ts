@@ -4,6 +4,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { ConsoleHistoryQuery } from '#api/wire.ts';
 import { numberBefore, pageOf } from '#operations/page.ts';
+import { pastReleaseText } from '#domain/release-text.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { PastRelease } from '#records/past-releases.ts';
 import { withQuery } from '../parts/address.ts';
@@ -65,12 +66,10 @@ const columnsOf = (subject: PublishedPackage, names: Names): Column<PastRelease>
   { heading: 'For', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },
   {
     heading: 'What',
-    cell: ({ revision, percentage, paused }) =>
-      revision === null
+    cell: (past) =>
+      past.revision === null
         ? 'Closed'
-        : html`<a href="${addressOf(subject, 'revisions', revision)}">Revision ${revision}</a>${
-              percentage === null ? '' : ` to ${String(percentage)} %${paused === true ? ', paused' : ''}`
-            }`,
+        : html`<a href="${addressOf(subject, 'revisions', past.revision)}">Revision ${pastReleaseText(past)}</a>`,
   },
   { heading: 'Before', cell: ({ before }) => (before === null ? 'Nothing' : `Revision ${String(before)}`) },
   { heading: 'By', cell: ({ releasedBy }) => names(releasedBy) },

@@ -1,11 +1,11 @@
 // Releasing a revision into channels, or closing channels: first a page that says what changes, who is affected and who has
 // to approve; then the act itself, held by the same rules as for every tool.
-import { changed, heldBack, judgeChange, whoMayApprove, type Judged } from '#acts/gate.ts';
+import { heldBack, judgeChange, whoMayApprove, type Judged } from '#acts/gate.ts';
 import { pushReleases, releaseLines, type Wanted } from '#acts/releases.ts';
 import { onPackage, type PackageEvidence } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
-import type { Line } from '#domain/approvals.ts';
+import { changedLines, type Line } from '#domain/approvals.ts';
 import { fallback } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -85,7 +85,7 @@ async function preview(call: Asked, filled: Filled): Promise<Html> {
   try {
     const releases = wantedReleases(principal, asked(filled));
     const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()) });
-    const judged = await heldBackBy(call, changed(lines));
+    const judged = await heldBackBy(call, changedLines(lines));
     return html`${changesTable(lines)} ${releases.map(whatElse)} ${await affectedBy(call, subject)} ${approvals(judged)}
     ${confirm(call, filled, judged)}`;
   } catch (refusal) {

@@ -1,15 +1,10 @@
 // What proposals are called on pages, how they stand, and what they change.
 import type { ProposalState } from '#acts/proposal-state.ts';
 import type { Html } from '#api/pages/html.ts';
-import type { Line } from '#domain/approvals.ts';
 import { badge, type Gravity } from '../parts/notice.ts';
 import { counted } from '../parts/values.ts';
 
 export const addressOfProposal = (number: number): string => `/console/waiting/proposals/${String(number)}`;
-
-/** A change in one line: `snap/hello:latest/stable (amd64): 3 → 5`. */
-export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
-  `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
 
 const gravities: Readonly<Record<ProposalState['state'], Gravity>> = {
   waits: 'note',

@@ -18,7 +18,8 @@ import { shownLines } from '#domain/shown-lines.ts';
 import { screen } from '../screen.ts';
 import { viewerOf } from '../viewer.ts';
 import { gather, type Judged, type Waiting } from './gathered.ts';
-import { addressOfProposal, lineText, stateBadge } from './proposal-parts.ts';
+import { lineText } from '#domain/approvals.ts';
+import { addressOfProposal, stateBadge } from './proposal-parts.ts';
 import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
 
 export const consoleWaiting = screen({

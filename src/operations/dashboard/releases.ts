@@ -55,8 +55,8 @@ function withExpiries(past: PastRelease[], now: string): PastRelease[] {
   return all.sort((a, b) => (a.releasedAt < b.releasedAt ? 1 : a.releasedAt > b.releasedAt ? -1 : 0));
 }
 
-const expiryOf = ({ channel, releasedAt }: PastRelease): string | null =>
-  branchExpiry(parseChannel(channel)!, releasedAt);
+const expiryOf = ({ channel, expiresAt, releasedAt }: PastRelease): string | null =>
+  expiresAt ?? branchExpiry(parseChannel(channel)!, releasedAt);
 
 function presentPast(past: PastRelease): DashboardPastRelease {
   const { track, risk, branch, name } = parseChannel(past.channel)!;

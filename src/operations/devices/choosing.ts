@@ -13,6 +13,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
 import type { History } from './history.ts';
+import type { HeldForDevices } from './components.ts';
 import { announced } from './served-snap.ts';
 
 /** Who asks: what decides about all the snaps of a call. */
@@ -59,6 +60,8 @@ export interface Wish {
 
 export interface Chosen {
   revision: RevisionForDevices;
+  /** What the release that it was found in gives beside it; nothing for a revision by its number, or on the way to another. */
+  resources?: HeldForDevices['resources'];
   /** Where it was found; nothing for a revision by its number. */
   effective?: string;
   /** What the device tracks from now on. */
@@ -111,7 +114,7 @@ function byChannel(snap: PublishedPackage, wish: Wish, at: At): Soon<Chosen | No
 }
 
 interface At {
-  map: readonly Holding[];
+  map: readonly HeldForDevices[];
   asker: Asker;
   records: Reads;
 }
@@ -168,7 +171,7 @@ function inChannel(
   return then(records.revisions.forDevices(snap.id, choice.held.revision), (present): Soon<Chosen | undefined> => {
     if (present === undefined) return undefined;
     if (wish.epoch === undefined || canRead(announced(present).epoch, wish.epoch))
-      return { revision: present, effective, forAll: choice.forAll };
+      return { revision: present, resources: choice.held.resources, effective, forAll: choice.forAll };
     const step = stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
     return then(step, (revision) => revision && { revision, effective });
   });
@@ -177,7 +180,7 @@ function inChannel(
 /** The newest that was ever in the channel and reads the data that the device has. */
 async function stepOnTheWay(
   snap: PublishedPackage,
-  { channel }: Choice<Holding>,
+  { channel }: Choice<HeldForDevices>,
   present: RevisionForDevices,
   { wish, epoch, architecture, records }: { wish: Wish; epoch: Epoch; architecture: string; records: Reads },
 ): Promise<RevisionForDevices | undefined> {
@@ -193,7 +196,7 @@ function shareOf(identity: string, packageId: string, { channel, slot, revision 
 }
 
 /** Branches are told to nobody who does not know them, nor what is on its way to a part of the devices. */
-function nothing({ name }: PublishedPackage, map: readonly Holding[]): NoneToGive {
+function nothing({ name }: PublishedPackage, map: readonly HeldForDevices[]): NoneToGive {
   const told = toldOf(map).map(
     ({ architecture, channel }) =>
       [`${architecture} ${channel}`, { architecture: architecture ?? 'all', channel }] as const,

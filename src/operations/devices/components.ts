@@ -1,57 +1,58 @@
 // The components of a revision of a snap: files beside it, which a device fetches when somebody asks for one of them.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { SnapResource } from '#api/wire.ts';
+import type { Holding } from '#domain/channel-map.ts';
 import type { ResourceRevision } from '#records/resource-revisions.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
+import { isPinnedComponent, pinnedComponents } from './pinned.ts';
 import { announced } from './served-snap.ts';
 
-type Reads = Pick<HandlerRecords, 'releases' | 'resourceRevisions'>;
+type Reads = Pick<HandlerRecords, 'assertions' | 'pastReleases' | 'resourceRevisions'>;
+type GivenResource = Release['resources'][number];
+
+/** What a slot of a channel gives to devices: a revision, and what was released beside it. */
+export type HeldForDevices = Holding & Pick<Release, 'resources'>;
 
 /**
- * Each component with the revision that was released with the snap's, or else the newest that was pushed for it; nothing for a
- * snap without any. `channel` is where the snap's revision was found; for one by its number, any channel counts.
+ * The components of a revision that a device may have; undefined for a snap without any.
+ *
+ * @param released - What the release gives that the device follows. For a revision by its number there is none: then its newest
+ *   release counts, also if no channel holds it any more, and for one that was never released the validation sets that name it.
  */
 export async function componentsOf(
   revision: RevisionForDevices,
-  channel: string | undefined,
-  { releases, resourceRevisions }: Reads,
+  released: readonly GivenResource[] | undefined,
+  records: Reads,
   baseUrl: string,
 ): Promise<SnapResource[] | undefined> {
   const { components } = announced(revision);
   if (components.length === 0) return undefined;
-  const { packageId: id } = revision;
-  const held = await releases.held(id);
-  const release = held.find(
-    (one) => one.revision === revision.revision && (channel === undefined || one.channel === channel),
-  );
+  const { packageId: id, revision: number } = revision;
+  const given =
+    released ?? (await records.pastReleases.resourcesOf(id, number)) ?? (await pinnedComponents(id, number, records));
   const found: SnapResource[] = [];
   for (const { name, description } of components) {
-    const number = release && releasedIn(release, name);
-    const one =
-      number === undefined
-        ? await resourceRevisions.newestFor(id, name, revision.revision)
-        : await resourceRevisions.find(id, name, number);
+    const its = given.find((one) => one.name === name)?.revision ?? undefined;
+    const one = its === undefined ? undefined : await records.resourceRevisions.find(id, name, its);
     if (one !== undefined) found.push(present(one, description, baseUrl));
   }
   return found;
 }
 
-/** A component of which devices are told, by its name and number. */
+/** A component that some release gave, or that a validation set names. */
 export async function toldComponent(
   id: string,
   name: string,
   number: number,
-  { releases, resourceRevisions }: Reads,
+  records: Reads,
 ): Promise<ResourceRevision | undefined> {
+  const found = await records.resourceRevisions.find(id, name, number);
+  if (found === undefined) return undefined;
   const isTold =
-    (await releases.held(id)).some((release) => releasedIn(release, name) === number) ||
-    (await resourceRevisions.servesReleased(id, name, number));
-  return isTold ? resourceRevisions.find(id, name, number) : undefined;
+    (await records.pastReleases.hasGiven(id, name, number)) || (await isPinnedComponent(id, name, number, records));
+  return isTold ? found : undefined;
 }
-
-const releasedIn = ({ resources }: Release, name: string): number | undefined =>
-  resources.find((one) => one.name === name)?.revision ?? undefined;
 
 const present = (
   { packageId, name, type, revision, createdAt, size, sha3_384 }: ResourceRevision,

@@ -1,11 +1,11 @@
 // What channels held before, as one call of a device asks for it: of a snap that many actions name it is read once. Who sends
 // actions by the hundred for one snap with an old epoch, or a cohort's key, makes the store read no more than another does.
-import type { Holding } from '#domain/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
 import { mapAt } from './cohort-map.ts';
+import type { HeldForDevices } from './components.ts';
 import { announced } from './served-snap.ts';
 
 /** A revision that was once in a channel, and what data it reads and writes. */
@@ -20,7 +20,7 @@ export interface History {
     until: Date | undefined,
   ): Promise<readonly Step[]>;
   /** What the channels of a snap held at a moment. */
-  heldAt(packageId: string, moment: Date): Promise<readonly Holding[]>;
+  heldAt(packageId: string, moment: Date): Promise<readonly HeldForDevices[]>;
 }
 
 /** For one call: what is found once is not read again. */

@@ -27,11 +27,50 @@ const anyNames = (sets: readonly { text: string }[], snapId: string, revision: n
   sets.some(({ text }) => pinsIn(parseAssertion(text)).includes(`${snapId} ${revision}`));
 
 /** Each as its snap's id and the number. */
-function pinsIn({ headers: { snaps } }: Assertion): string[] {
+const pinsIn = (set: Assertion): string[] =>
+  snapsIn(set).flatMap(({ id, revision }) =>
+    typeof id === 'string' && typeof revision === 'string' ? [`${id} ${revision}`] : [],
+  );
+
+/** The components that the kept sets name with a revision of a snap, each with the number that they ask for. */
+export async function pinnedComponents(
+  snapId: string,
+  revision: number,
+  { assertions }: Pick<HandlerRecords, 'assertions'>,
+): Promise<{ name: string; revision: number }[]> {
+  return (await componentPins(snapId, assertions)).filter(({ ofSnap }) => ofSnap === String(revision));
+}
+
+/** Whether a kept set names this revision of a component. */
+export const isPinnedComponent = async (
+  snapId: string,
+  name: string,
+  revision: number,
+  { assertions }: Pick<HandlerRecords, 'assertions'>,
+): Promise<boolean> =>
+  (await componentPins(snapId, assertions)).some((one) => one.name === name && one.revision === revision);
+
+interface ComponentPin {
+  name: string;
+  revision: number;
+  /** The revision of the snap. */
+  ofSnap: string;
+}
+
+async function componentPins(snapId: string, assertions: HandlerRecords['assertions']): Promise<ComponentPin[]> {
+  const sets = await assertions.setsNaming(snapId);
+  return sets.flatMap(({ text }) =>
+    snapsIn(parseAssertion(text)).flatMap(({ id, revision: ofSnap, components }) => {
+      if (id !== snapId || typeof ofSnap !== 'string' || typeof components !== 'object') return [];
+      return Object.entries(components as object).flatMap(([name, said]: [string, unknown]) => {
+        const { revision } = (said ?? {}) as { revision?: unknown };
+        return typeof revision === 'string' ? [{ name, revision: Number(revision), ofSnap }] : [];
+      });
+    }),
+  );
+}
+
+function snapsIn({ headers: { snaps } }: Assertion): Record<string, unknown>[] {
   if (!Array.isArray(snaps)) return [];
-  return snaps.flatMap((snap) => {
-    if (typeof snap !== 'object' || Array.isArray(snap)) return [];
-    const { id, revision } = snap as { id?: unknown; revision?: unknown };
-    return typeof id === 'string' && typeof revision === 'string' ? [`${id} ${revision}`] : [];
-  });
+  return snaps.filter((snap) => typeof snap === 'object' && !Array.isArray(snap)) as Record<string, unknown>[];
 }

@@ -183,7 +183,7 @@ function given(
   const found = isNews && deltas ? deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
   return then(found, (delta) => {
     if (told !== undefined && delta === undefined) return [told.bytes];
-    const resources = fields.resources ? componentsOf(revision, channel, records, baseUrl) : undefined;
+    const resources = fields.resources ? componentsOf(revision, chosen.resources, records, baseUrl) : undefined;
     return then(resources, (resources) => wholeResult(snap, chosen, action, { delta, resources }, call));
   });
 }

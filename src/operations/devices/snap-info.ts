@@ -41,7 +41,7 @@ export const snapInfo = operation({
       const revision = await records.revisions.forDevices(held.packageId, held.revision);
       if (revision === undefined) continue;
       const components = fields.includes('resources')
-        ? await componentsOf(revision, held.channel, records, baseUrl)
+        ? await componentsOf(revision, held.resources, records, baseUrl)
         : undefined;
       map.push({
         ...presentSnapRevision(revision, fields, baseUrl),

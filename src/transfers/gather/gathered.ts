@@ -107,6 +107,19 @@ export class FoundPackage {
   /** Whether something is released to a channel. */
   fills = (channel: string): boolean => [...this.#channels.values()].some((one) => one.channel === channel);
 
+  /** A release of a snap with the newest of the components that were found and go with it, where no one says which it has. */
+  #withComponents(release: TransferRelease): TransferRelease {
+    if (this.about.namespace !== 'snap' || release.resources !== undefined) return release;
+    const resources = [...this.#resources]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, { type, revisions }]) => {
+        const serving = [...revisions.values()].filter(({ serves }) => serves.includes(release.revision));
+        const revision = Math.max(0, ...serving.map((one) => one.revision));
+        return revision === 0 ? [] : { name, type, revision };
+      });
+    return resources.length === 0 ? release : { ...release, resources };
+  }
+
   /** As a statement says it. */
   told(): TransferPackage {
     const { publisher, private: isPrivate = false, ...about } = this.about;
@@ -123,7 +136,7 @@ export class FoundPackage {
       images: sorted(this.#images).map(([resource, { manifests, blobs }]) => ({
         ...{ resource, manifests: sorted(manifests).map(([, one]) => one), blobs: sorted(blobs).map(([, one]) => one) },
       })),
-      channels: sorted(this.#channels).map(([, one]) => one),
+      channels: sorted(this.#channels).map(([, one]) => this.#withComponents(one)),
       closed: [...this.closed].sort(),
       ...(this.#libraries.size > 0 && { libraries: sorted(this.#libraries).map(([, one]) => inOrder(one)) }),
     };

@@ -96,15 +96,16 @@ t.test('an upload is pushed, reviewed and released', async (t) => {
   const released = await entries(store, 'push_releases');
   const by = { actor: store.ids.ada, object: 'snap/tiny-app', outcome: 'done', hasSession: true, hasRequest: true };
   t.same(released, [
-    { ...by, details: { releases: [['latest/edge', 2]] } },
-    { ...by, details: { releases: [['latest/beta', 2]] } },
+    { ...by, details: { releases: [['latest/edge', 2]], changes: ['snap/tiny-app:latest/edge (amd64): nothing → 2'] } },
+    { ...by, details: { releases: [['latest/beta', 2]], changes: ['snap/tiny-app:latest/beta (amd64): nothing → 2'] } },
   ]);
 
   await t.test('as the interface does it', async (t) => {
     await ada.push('snap', 'tiny-app', await snapFixture('app-zstd'));
     await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge', revision: 3 }]);
     const [, , given] = await entries(store, 'push_releases');
-    t.same(given, { ...by, details: { releases: [['latest/edge', 3]] } });
+    const changes = ['snap/tiny-app:latest/edge (amd64): 2 → 3'];
+    t.same(given, { ...by, details: { releases: [['latest/edge', 3]], changes } });
     const own = ({ details: { upload: id, from, size, ...rest }, ...entry }: (typeof released)[number]) => ({
       ...entry,
       details: { ...rest, upload: typeof id, from, size, 'received-at': '', 'sha3-384': '' },

@@ -1,49 +1,68 @@
-// The components that come beside a snap, as devices are told of them.
+// The components that come beside a snap: a device is told of those that were released with it, and fetches no others.
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import type { SnapResource } from '#api/wire.ts';
-import { startStore } from '#test/fixtures/appliance.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
-import { pack } from '#test/review/packed.ts';
+import { addRevision } from '#test/fixtures/packages.ts';
 
 const install = { action: 'install', 'instance-key': 'install-1', name: 'tiny-app', channel: 'edge' };
-
-t.test('a device is told of the components that were released with a snap, and fetches them', async (t) => {
-  const store = await startStore(t, servingSnaps);
-  const ada = await store.as('ada');
-  const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body;
-  const yaml = `name: tiny-app
+const packageYaml = `name: tiny-app
 version: '2'
 components:
   words: {type: standard, description: All words}
   more: {type: standard}
 `;
-  await ada.push('snap', 'tiny-app', await readFile(pack(t, { 'meta/snap.yaml': yaml })));
-  const push = async (name: string, content: string): Promise<void> => {
-    const upload = await ada.upload(content);
-    await ada.post(`/v1/snap/tiny-app/resources/${name}/revisions`, {
-      'upload-id': upload,
-      type: 'component/standard',
-    });
+
+/** A revision of a snap that declares two components. */
+async function addSnapWithComponents(store: TestAppliance, id: string, revision: number): Promise<void> {
+  await addRevision(store, id, revision, { packageYaml });
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'declare', object: id }, async (tx) => {
+    for (const name of ['more', 'words'])
+      await tx.resources.declare(id, revision, { name, type: 'component/standard', optional: true });
+  });
+}
+
+/** A store with a snap that declares components, and a device that asks for it. */
+async function serving(t: Test) {
+  const store = await startStore(t, servingSnaps);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body as { id: string };
+  await addSnapWithComponents(store, id, 1);
+  const push = async (name: string, content: string, more = {}): Promise<void> => {
+    const asked = { 'upload-id': await ada.upload(content), type: 'component/standard', ...more };
+    const reply = await ada.post(`/v1/snap/tiny-app/resources/${name}/revisions`, asked);
+    if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
     await store.appliance.reviewed();
   };
-  const ask = async (...fields: string[]): Promise<SnapResource[] | undefined> => {
-    const body = { context: [], actions: [install], fields };
+  const release = async (...releases: object[]) => {
+    const reply = await ada.post('/v1/snap/tiny-app/releases', releases);
+    if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+    return reply.body.released;
+  };
+  const refresh = async (action: object, fields: string[]): Promise<SnapResource[] | undefined> => {
+    const body = { context: [], actions: [{ ...install, ...action }], fields };
     const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
     return reply.body.results[0].snap?.resources;
   };
-  const get = (path: string) => store.anyone.get(new URL(path, store.url).pathname, deviceHeaders());
+  /** The components that a device is told of, as `words 1`. */
+  const told = async (action: object = {}): Promise<string[] | undefined> =>
+    (await refresh(action, ['revision', 'resources']))?.map(({ name, revision }) => `${name} ${String(revision)}`);
+  const get = (path: string) => store.anyone.get(`/api/v1/snaps/download/${id}_${path}`, deviceHeaders());
+  return { store, ada, id, push, release, refresh, told, get };
+}
+
+t.test('a device is told of the components that were released with a snap, and fetches them', async (t) => {
+  const { store, ada, id, push, release, refresh, told, get } = await serving(t);
   await push('words', 'all words');
-  const guessed = `/api/v1/snaps/download/${id}_words_1.comp`;
-  t.equal((await get(guessed)).status, 404, 'nothing is released');
-  await ada.post('/v1/snap/tiny-app/releases', [
-    { channel: 'edge', revision: 1, resources: [{ name: 'words', revision: 1 }] },
-  ]);
-  t.equal(await ask('revision'), undefined, 'who does not ask is told nothing');
-  t.same(await ask('revision', 'resources'), [
+  t.equal((await get('words_1.comp')).status, 404, 'nothing is released');
+  await release({ channel: 'edge', revision: 1, resources: [{ name: 'words', revision: 1 }] });
+  t.equal(await refresh({}, ['revision']), undefined, 'a device that does not ask is told nothing');
+  const address = `/api/v1/snaps/download/${id}_words_1.comp`;
+  t.same(await refresh({}, ['revision', 'resources']), [
     {
       name: 'words',
       type: 'component/standard',
@@ -51,35 +70,99 @@ components:
       'created-at': store.clock.now.toISOString(),
       description: 'All words',
       download: {
-        url: `http://127.0.0.1:8080${guessed}`,
+        url: `http://127.0.0.1:8080${address}`,
         size: 9,
         'sha3-384': createHash('sha3-384').update('all words').digest('hex'),
         deltas: [],
       },
     },
   ]);
-  const bytes = await fetch(`${store.url}${guessed}`, { headers: { range: 'bytes=4-' } });
+  const bytes = await fetch(`${store.url}${address}`, { headers: { range: 'bytes=4-' } });
   t.same([bytes.status, await bytes.text()], [206, 'words']);
-
-  await push('words', 'other words');
-  t.match(await ask('resources'), [{ name: 'words', revision: 1 }], 'what was released with it');
-  await push('more', 'more');
-  t.match(await ask('resources'), [
-    { name: 'words', revision: 1 },
-    { name: 'more', revision: 1 },
-  ]);
-  const { body: info } = await store.anyone.get('/v2/snaps/info/tiny-app?fields=resources', deviceHeaders());
-  t.match(info['channel-map'], [{ channel: { name: 'edge' }, resources: [{ name: 'words' }, { name: 'more' }] }]);
-
-  for (const path of [
-    `${id}_words_9.comp`,
-    `${id}_none_1.comp`,
-    `${id}_words_1.snap`,
-    `${id}_1.comp`,
-    `${id}_-_1.comp`,
-  ])
-    t.equal((await get(`/api/v1/snaps/download/${path}`)).status, 404, path);
+  for (const path of ['words_9.comp', 'none_1.comp', 'words_1.snap', '1.comp', '-_1.comp'])
+    t.equal((await get(path)).status, 404, path);
   await ada.patch('/v1/snap/tiny-app', { private: true });
-  t.equal((await get(guessed)).status, 404, 'private ones are not there');
-  t.equal(await ask('resources'), undefined);
+  t.equal((await get('words_1.comp')).status, 404, 'private ones are not there');
+  t.equal(await told(), undefined);
+});
+
+t.test('a component that is pushed after the release reaches no device before the next release', async (t) => {
+  const { store, push, release, told, get } = await serving(t);
+  await push('words', 'all words');
+  t.match(await release({ channel: 'edge', revision: 1 }), [
+    {
+      resources: [
+        { name: 'more', revision: null },
+        { name: 'words', revision: 1 },
+      ],
+    },
+  ]);
+  await push('words', 'other words');
+  await push('more', 'more');
+  t.same(await told(), ['words 1']);
+  t.same(await told({ revision: 1, channel: undefined }), ['words 1'], 'nor by the number of the revision');
+  t.same([(await get('words_2.comp')).status, (await get('more_1.comp')).status], [404, 404], 'nor by a guess');
+  const { body: info } = await store.anyone.get('/v2/snaps/info/tiny-app?fields=resources', deviceHeaders());
+  t.same(
+    info['channel-map'].map((one: { resources: { name: string }[] }) => one.resources.map(({ name }) => name)),
+    [['words']],
+  );
+  await release({ channel: 'edge', revision: 1, resources: [{ name: 'words', revision: 2 }] });
+  t.same(await told(), ['words 2', 'more 1'], 'the next release names one, and takes up the other');
+  t.equal((await get('more_1.comp')).status, 200);
+  t.equal((await get('words_1.comp')).status, 200, 'a device that was told of one before may go on with it');
+});
+
+t.test('each channel gives the components of its own release', async (t) => {
+  const { store, id, push, release, told } = await serving(t);
+  await push('words', 'all words');
+  await release({ channel: 'edge', revision: 1 });
+  await push('words', 'other words');
+  t.match(await release({ channel: 'beta', revision: 1 }), [{ resources: [{}, { revision: 1 }] }], 'as it was tested');
+  await release({ channel: 'candidate', revision: 1, resources: [{ name: 'words', revision: 2 }] });
+  t.same([await told({ channel: 'edge' }), await told({ channel: 'candidate' })], [['words 1'], ['words 2']]);
+  await release({ channel: 'candidate', revision: 1, resources: [{ name: 'words', revision: 0 }] });
+  t.same(await told({ channel: 'candidate' }), []);
+  await addSnapWithComponents(store, id, 2);
+  t.match(
+    await release({ channel: 'edge', revision: 2 }),
+    [{ resources: [{ revision: null }, { revision: null }] }],
+    'a component of another revision does not come along',
+  );
+  t.same(await told({ channel: 'edge' }), []);
+  await push('words', 'words of the second', { 'package-revision': 2 });
+  t.match(await release({ channel: 'edge', revision: 2 }), [{ resources: [{}, { name: 'words', revision: 3 }] }]);
+  t.same(await told({ channel: 'edge' }), ['words 3']);
+});
+
+t.test('a progressive release gives its own components to the devices that it reaches', async (t) => {
+  const { push, release, told } = await serving(t);
+  await push('words', 'all words');
+  await release({ channel: 'edge', revision: 1 });
+  await push('words', 'other words');
+  const words = { resources: [{ name: 'words', revision: 2 }] };
+  await release({ channel: 'edge', revision: 1, progressive: { percentage: 99.999999 }, ...words });
+  t.same(await told(), ['words 2']);
+  await release({ channel: 'edge', revision: 1, progressive: { percentage: 0.000001 }, ...words });
+  t.same(await told(), ['words 1']);
+});
+
+t.test('a device that keeps a revision gets the components of its newest release', async (t) => {
+  const { store, id, push, release, told, get } = await serving(t);
+  await push('words', 'all words');
+  await release({ channel: 'edge', revision: 1 });
+  await addSnapWithComponents(store, id, 2);
+  await release({ channel: 'edge', revision: 2 });
+  await push('words', 'late words', { 'package-revision': 1 });
+  const kept = { action: 'refresh', revision: 1, 'snap-id': id, name: undefined };
+  const body = {
+    context: [{ 'instance-key': 'install-1', 'snap-id': id, revision: 1, 'tracking-channel': 'edge' }],
+    actions: [{ 'instance-key': 'install-1', ...kept }],
+    fields: ['resources', 'revision'],
+  };
+  const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
+  t.match(reply.body.results, [{ snap: { revision: 1, resources: [{ name: 'words', revision: 1 }] } }]);
+  t.equal(reply.body.results[0].snap.resources.length, 1);
+  t.same(await told(), [], 'the channel has moved on');
+  t.equal((await get('words_2.comp')).status, 404);
 });

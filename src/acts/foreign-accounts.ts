@@ -1,0 +1,78 @@
+// Accounts of other stores, known from packages that came from there. No one logs in with them.
+import { isDeepStrictEqual } from 'node:util';
+
+import type { ForeignAccount } from '#assertions/carried-snap.ts';
+import { displayNameProblem, usernameProblem } from '#domain/account.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Account } from '#records/accounts.ts';
+import type { Changes, Records } from '#records/index.ts';
+import { validations } from './account-details.ts';
+
+type AccountRecords = Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>;
+
+/** How an account of another store is to be kept here. */
+export interface ForeignAccountChange {
+  /** Null if it is new here. */
+  before: Account | null;
+  after: Account;
+}
+
+/**
+ * Computes how an account of another store is to be kept: as it is there. Undefined if that changes nothing, and for an account
+ * of this store, which stays as it is.
+ *
+ * @param claimed - User names that other accounts of the same transfer get.
+ */
+export async function foreignAccountChange(
+  { accounts }: AccountRecords,
+  account: ForeignAccount,
+  at: string,
+  claimed: ReadonlySet<string> = new Set(),
+): Promise<ForeignAccountChange | undefined> {
+  const { id, displayName, validation } = account;
+  const before = await accounts.find(id);
+  if (before !== undefined && !(await accounts.isForeign(id))) return undefined;
+  const details = {
+    id,
+    displayName: displayNameProblem(displayName) === undefined ? displayName : id,
+    // Mail to this top-level name reaches no one (RFC 2606).
+    email: `${id}@foreign.invalid`,
+    // The first account assertions said certified of a verified account.
+    validation: validations.find((one) => one === validation) ?? (validation === 'certified' ? 'verified' : 'unproven'),
+    createdAt: before?.createdAt ?? at,
+  };
+  const after = await withUsername({ accounts }, account, details, claimed);
+  return before !== undefined && isDeepStrictEqual(after, before) ? undefined : { before: before ?? null, after };
+}
+
+/** With the user name that it has in its store, or another one if an account here has that. */
+async function withUsername(
+  { accounts }: AccountRecords,
+  { id, username }: ForeignAccount,
+  details: Omit<Account, 'username'>,
+  claimed: ReadonlySet<string>,
+): Promise<Account> {
+  const others = Array.from({ length: 9 }, (_, at) => `${id}.${at + 2}`);
+  for (const candidate of [username ?? id, id, ...others]) {
+    const account = { ...details, username: candidate };
+    const isPossible = (candidate === id || usernameProblem(candidate) === undefined) && !claimed.has(candidate);
+    if (isPossible && (await accounts.takenFrom(account)) === undefined) return account;
+  }
+  throw new Refusal('conflict', `The names of the account '${id}' are all taken here; change those of the others.`);
+}
+
+export async function keepForeignAccount(
+  { accounts }: Pick<Changes, 'accounts'>,
+  { before, after }: ForeignAccountChange,
+): Promise<void> {
+  if (before === null) await accounts.addForeign(after);
+  else await accounts.update(after);
+}
+
+/** An account in a line that people read: `ada, verified, called Ada Lovelace`. */
+export const accountText = ({
+  username,
+  displayName,
+  validation,
+}: Pick<Account, 'username' | 'displayName' | 'validation'>): string =>
+  `${username}, ${validation}, called ${displayName}`;

@@ -1,0 +1,92 @@
+// The accounts of other stores that a transfer speaks of: which of them it adds, and which it may change.
+import { foreignAccount, type ForeignAccount } from '#assertions/carried-snap.ts';
+import { fitsGlob } from '#domain/package-glob.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { namespaces } from '#domain/namespace.ts';
+import type { Account } from '#records/accounts.ts';
+import { accountText, foreignAccountChange } from './foreign-accounts.ts';
+import type { PackagePlan, PlanLine, Planning, PlanRecords, Word } from './transfer-planning.ts';
+
+interface Telling {
+  line(line: Omit<PlanLine, 'package' | 'word'>, word?: Word): void;
+  problem(what: string, why: string): void;
+  /** Says of something that it stays as it is here. */
+  kept(what: string, why: string): void;
+}
+
+/** What the packages of one plan have in common: each account is planned once, and each user name given once. */
+export interface PlannedAccounts {
+  ids: Set<string>;
+  usernames: Set<string>;
+}
+
+/** Adds to a plan the accounts that a package speaks of, as far as they are not here in the same words. */
+export async function planAccounts(
+  records: PlanRecords,
+  planning: Planning,
+  { made, planned }: { made: PackagePlan; planned: PlannedAccounts },
+  telling: Telling,
+): Promise<void> {
+  for (const id of accountsIn(made.carried)) {
+    if (planned.ids.has(id)) continue;
+    planned.ids.add(id);
+    try {
+      await planAccount(records, planning, { id, made, planned }, telling);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      telling.problem(`account ${id}`, error.message);
+    }
+  }
+}
+
+async function planAccount(
+  records: PlanRecords,
+  planning: Planning,
+  { id, made, planned }: { id: string; made: PackagePlan; planned: PlannedAccounts },
+  telling: Telling,
+): Promise<void> {
+  const { account, word } = saidOf(id, planning);
+  if (account === undefined && (await records.accounts.find(id)) !== undefined) return;
+  const described = account ?? { id, username: undefined, displayName: id, validation: 'unproven' };
+  const change = await foreignAccountChange(records, described, planning.at, planned.usernames);
+  if (change === undefined) return;
+  const { before, after } = change;
+  const what = `account ${id}`;
+  if (before !== null && word !== 'upstream' && !(await mayChange(records, planning, before))) {
+    const why = `It is ${accountText(before)} here, and stays so: not this source alone provides packages of it.`;
+    telling.kept(what, why);
+    return;
+  }
+  planned.usernames.add(after.username);
+  made.accounts.push(change);
+  const notes = before === null ? [] : ['was known here in other words'];
+  const from = before === null ? null : accountText(before);
+  telling.line({ kind: 'account', what, from, to: accountText(after), notes }, word);
+}
+
+function accountsIn({ publisher, revisions, resources, libraries = [] }: PackagePlan['carried']): Set<string> {
+  const ids = new Set([publisher, ...revisions.map((one) => one['created-by'])]);
+  for (const one of resources.flatMap((resource) => resource.revisions)) ids.add(one['created-by']);
+  for (const one of libraries.flatMap((library) => library.versions)) ids.add(one['created-by']);
+  return ids;
+}
+
+/** What is said of an account: by an assertion that is believed, or else by the source; undefined if neither does. */
+function saidOf(id: string, { believed, accountSaid }: Planning): { account: ForeignAccount | undefined; word?: Word } {
+  const assertion = believed(`account/${id}`);
+  if (assertion !== undefined) return { account: foreignAccount(assertion), word: 'upstream' };
+  const said = accountSaid(id);
+  if (said === undefined) return { account: undefined };
+  const { username, 'display-name': displayName, validation } = said;
+  return { account: { id, username, displayName, validation } };
+}
+
+/** Whether this source alone may provide the packages of an account, so that it may say what that is called. */
+async function mayChange({ packages, transferSources }: PlanRecords, planning: Planning, { id }: Account) {
+  const { statement, source, isUnsigned } = planning;
+  const others = (await transferSources.list()).filter(({ name }) => isUnsigned || name !== statement.source);
+  const its = (await Promise.all(namespaces.map((namespace) => packages.publishedBy(id, namespace)))).flat();
+  if (!its.every((one) => fitsGlob(source.packages, one))) return false;
+  if (others.length === 0) return true;
+  return its.length > 0 && !its.some((one) => others.some((other) => fitsGlob(other.packages, one)));
+}

@@ -1,0 +1,21 @@
+// The same migration as PostgreSQL reads it.
+import t from 'tap';
+
+import { migrations, newStore } from '#data/upgrade.ts';
+import { sql } from '#engine/database.ts';
+import { migrate } from '#engine/migrate.ts';
+import { openPostgres } from '#test/fixtures/engines.ts';
+import { sharedPostgres } from '#test/fixtures/postgres.ts';
+import { addUnfixedReleases, checkFixedReleases } from './unfixed-releases.ts';
+
+t.test('existing releases keep the components that devices are given today, on a server too', async (t) => {
+  const db = await openPostgres(await (await sharedPostgres(t)).newSchema());
+  t.teardown(() => db.close());
+  await migrate(db, migrations('postgres'), newStore('postgres'));
+  await db.transaction(async (tx) => {
+    await tx.run(sql`DELETE FROM migrations WHERE name = '0091-released-components'`);
+  });
+  await addUnfixedReleases(db);
+  t.ok((await migrate(db, migrations('postgres'), newStore('postgres'))).includes('0091-released-components'));
+  await checkFixedReleases(t, db);
+});

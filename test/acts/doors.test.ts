@@ -10,6 +10,7 @@ import { approveProposal } from '#acts/proposals.ts';
 import { approvalKinds } from '#domain/approvals.ts';
 import { changeConfig } from '#src/config.ts';
 import { offered, download, rootsFile, snapOf } from '#test/fixtures/online-store.ts';
+import { explained, rowsOf, unapproved } from '#test/fixtures/approved-rows.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
@@ -29,6 +30,10 @@ t.setTimeout(600_000);
 
 const source = join(import.meta.dirname, '../../src');
 const gated = everyAct.filter((one) => 'kinds' in one.gate);
+
+t.test('every gated act says what explains the rows that it changes', async (t) => {
+  t.strictSame(Object.keys(explained), gated.map(({ name }) => name).sort());
+});
 
 t.test('every act is held by a kind of the policy, or says why none holds it', async (t) => {
   for (const { name, gate } of everyAct) {
@@ -113,8 +118,11 @@ t.test('each act that may be held is held at all of its doors, and done at the s
     t.equal(await newest(), before + 1, what);
     const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
     await store.beside.acts.do(approveProposal, { actor: store.ids.bob }, { number: before + 1, login });
+    const rows = rowsOf(store);
     const { done, text } = await go();
     t.ok(done, `${what}: ${text}`);
+    const { act, lines } = (await store.beside.records.proposals.find(before + 1))!;
+    t.strictSame(unapproved(act, { lines, before: rows, after: rowsOf(store) }), [], what);
   }
   t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 100)).length, doors.length);
 });

@@ -75,12 +75,14 @@ export const redirected = (status: 302 | 307, location: string, headers: Record<
 export const answersWithFile = {
   produces: ['application/octet-stream'],
   also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
-  headers: ['etag', 'content-range'],
+  headers: ['etag', 'content-range', 'content-disposition'],
   refuses: ['range-invalid', 'too-many-requests'],
 } as const;
 
 /** A file that was given a number once; its bytes are the same for ever. */
 interface NumberedFile {
+  /** The last part of its address, under which a browser keeps it: letters, digits, `_`, `.` and `-`. */
+  name: string;
   sha3_384: string;
   size: number;
   /** Whether caches that others ask may not keep it. */
@@ -92,7 +94,7 @@ interface NumberedFile {
  * downloads are under way as there may be. `mayLeave` says whether the client may be sent to the server of the files.
  */
 export async function answerWithFile(
-  { sha3_384, size, private: only }: NumberedFile,
+  { name, sha3_384, size, private: only }: NumberedFile,
   { request, response, blobs, downloads, config }: Downloading,
   { mayLeave = false }: { mayLeave?: boolean } = {},
 ): Promise<Answer> {
@@ -103,7 +105,11 @@ export async function answerWithFile(
     'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
   };
   if (hasAlready(request, etag)) return new Answer({ status: 304, headers: kept });
-  const headers = { ...kept, 'content-type': 'application/octet-stream' };
+  const headers = {
+    ...kept,
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`,
+  };
   if (request.method === 'HEAD') {
     if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
     return new Answer({ headers: { ...headers, 'content-length': String(size) } });

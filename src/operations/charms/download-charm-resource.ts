@@ -23,6 +23,6 @@ export const downloadCharmResource = operation({
     const charm = await charms.ofId(id);
     const resource = charm && (await records.resourceRevisions.find(charm.id, name, Number(number)));
     if (resource === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    return answerWithFile({ ...resource, private: false }, call);
+    return answerWithFile({ ...resource, name: params.file, private: false }, call);
   },
 });

@@ -25,7 +25,7 @@ export const downloadCharm = operation({
     if (charm === undefined || revision?.status !== 'released') {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
-    const answer = await answerWithFile({ ...revision, private: false }, call);
+    const answer = await answerWithFile({ ...revision, name: params.file, private: false }, call);
     if (answer.status === 200) noteDownload(records, charm.id, now());
     return answer;
   },

@@ -29,7 +29,7 @@ export const downloadSnap = operation({
     const { params, request, snaps, records, now } = call;
     const file = await fileOf(params.file, snaps, records);
     if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    const answer = await answerWithFile(file, call, { mayLeave: showsNothing(request) });
+    const answer = await answerWithFile({ ...file, name: params.file }, call, { mayLeave: showsNothing(request) });
     const isWhole = answer.status === 200 || (answer.status === 302 && request.headers.range === undefined);
     if (isWhole && file.kind !== 'component') {
       noteDownload(records, file.packageId, now());

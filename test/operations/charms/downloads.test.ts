@@ -38,6 +38,7 @@ t.test('charms and resources are fetched whole, and caches may keep them for eve
       etag,
       'content-length': String(bytes.length),
       'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="${path.split('/').at(-1) ?? ''}"`,
       'cache-control': 'public, max-age=31536000, immutable',
     };
     t.match(Object.fromEntries(whole.headers), said);

@@ -28,10 +28,11 @@ t.test('a file is fetched whole and in parts, and a part only of what the client
   t.equal(whole.status, 200);
   t.same(whole.bytes, content);
   const etag = `"${createHash('sha3-384').update(content).digest('hex')}"`;
-  const told = ['etag', 'accept-ranges', 'content-length', 'content-type', 'cache-control', 'snap-store-version'];
+  const told = ['etag', 'accept-ranges', 'content-length', 'content-type', 'cache-control', 'content-disposition', 'snap-store-version'];
   const said = (headers: Headers): (string | null)[] => told.map((name) => headers.get(name));
   const kept = 'public, max-age=31536000, immutable';
-  const expected = [etag, 'bytes', String(content.length), 'application/octet-stream', kept, '60'];
+  const named = `attachment; filename="${path.split('/').at(-1) ?? ''}"`;
+  const expected = [etag, 'bytes', String(content.length), 'application/octet-stream', kept, named, '60'];
   t.same(said(whole.response.headers), expected);
   const head = await ask(store, path, {}, 'HEAD');
   t.same([head.status, ...said(head.response.headers), head.bytes.length], [200, ...expected, 0]);

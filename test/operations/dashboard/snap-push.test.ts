@@ -191,6 +191,15 @@ t.test('what does not come of it is told in the status', async (t) => {
 const lastRejection = async ({ beside }: TestAppliance, packageId: string) =>
   (await beside.records.uploads.reviews(packageId, 10)).find(({ errors }) => errors !== null)?.errors?.[0]?.message;
 
+t.test('what a collaborator pushes with channels is released, or refused, in their name', async (t) => {
+  const { store, push, held } = await withName(t);
+  const carol = await store.as('carol');
+  t.match((await push('app-xz', { channels: ['edge', '9/edge'] }, carol)).body, { processed: true, revision: 1 });
+  t.same(await held(), { 'latest/edge': 1 });
+  for (const action of ['push_releases', 'refuse_after_review'])
+    t.match(await entries(store, action), [{ actor: store.ids['carol'], object: 'snap/tiny-app' }], action);
+});
+
 t.test('a channel that holds something newer keeps it where that is asked for', async (t) => {
   const { store, ada, push, held } = await withName(t);
   const first = await ada.upload(await snapFixture('app-xz'));

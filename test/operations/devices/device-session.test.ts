@@ -1,10 +1,12 @@
 // A device proves its serial, and is known by its session from then on.
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 
 import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
+import { changeConfig } from '#src/config.ts';
 import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
 import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
@@ -198,6 +200,21 @@ t.test('a device whose serial is revoked loses its session at once, and gets no 
 });
 
 const many = process.env['LARDER_LONG'] === '1' ? 20_000 : 40;
+
+t.test('a session of one store is none of another that has the same keys', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const device = await pumpDevice(anyone);
+  const { macaroon } = (await device.send(await device.texts())).body as { macaroon: string };
+  const ask = async () =>
+    store.anyone.get('/v2/snaps/info/nothing', { 'snap-device-authorization': `Macaroon root="${macaroon}"` });
+  t.equal((await ask()).status, 404, 'the session is good where it was given');
+  changeConfig(join(store.directory, 'larder.toml'), { 'store.id': 'another' });
+  await store.restart();
+  t.match(
+    await ask(),
+    refused(401, /session of the device is one of another store/, 'device-authorization-needs-refresh'),
+  );
+});
 
 t.test('a fleet behind one address has its sessions and its answers, and nobody is told to wait', async (t) => {
   const { store, anyone } = await startForDevices(t);

@@ -1,6 +1,6 @@
 // The program and its workers as one text each, and which packages are in them.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
 import { buildSync, type BuildOptions } from 'esbuild';
 
@@ -8,7 +8,19 @@ export const root = join(import.meta.dirname, '..');
 
 /** One CommonJS text: a single executable takes nothing else for its main program, nor does an evaluated worker. */
 export function bundle(entry: string, outfile: string): void {
-  buildSync({ ...options(entry), outfile });
+  const { outputFiles } = buildSync({ ...options(entry), outfile, write: false });
+  mkdirSync(dirname(outfile), { recursive: true });
+  writeFileSync(outfile, inAscii(outputFiles[0]!.text));
+}
+
+/**
+ * Escapes what is not ASCII, so that a character of the text takes one byte in memory and is read the same in every encoding. The
+ * bundler leaves it as it is in tagged templates, because an escape would be another text for `String.raw`.
+ */
+export function inAscii(program: string): string {
+  const raw = /String\.raw`[^`]*[^\0-\x7f]/.exec(program);
+  if (raw !== null) throw new Error(`cannot write this in ASCII: ${raw[0].slice(0, 200)}`);
+  return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The files below `src` that run in a thread of their own; each is a text of its own in the executable. */
@@ -61,8 +73,6 @@ const options = (entry: string) =>
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // A character of the text then takes one byte in memory, not two.
-    charset: 'ascii',
     // A third of the text would be blanks and comments. Its lines stay short enough for a place in one to say something.
     minifyWhitespace: true,
     lineLimit: 200,

@@ -156,6 +156,8 @@ async function serves(t: Test, place: Jail): Promise<void> {
     const server = larder('serve', '--data', data);
     const ended = outcome(server);
     t.ok(await ready(`http://${listen}/readyz`, server), `it is ready the ${time} time`);
+    const page = await (await fetch(`http://${listen}/console/log-in`)).text();
+    t.match(page, /<title>[^<]* \u2013 [^<]*<\/title>/, 'the title of a page is as it was written');
     server.kill('SIGTERM');
     t.match(await ended, { code: 0 }, `it stops cleanly the ${time} time`);
   }

@@ -1,66 +1,128 @@
-// What somebody should look at: told in the same words by /readyz, `larder status`, `larder doctor` and the log.
+// The faults that stand now. Every place that shows how the store is asks here, so all of them say the same.
 import type { Logger } from 'pino';
 
+import { isAway } from '#domain/refusal.ts';
+import { describeFault, textOf, type FactsOf, type Fault, type FaultCode } from './faults.ts';
 import { inOneSentence } from './system-errors.ts';
 
-/** What a problem is about; at most one problem stands under each name. */
-export type Subject = string;
-
-/** Whether something is wrong, or something is to be known of with which all can be well. */
-export type Gravity = 'problem' | 'notice';
+type MaybePromise<Value> = Value | Promise<Value>;
 
 export interface Health {
+  /** Says that a fault stands, or that it is gone (undefined). `instance` tells several of one kind apart. */
+  report<Code extends FaultCode>(code: Code, facts: FactsOf<Code> | undefined, instance?: string): void;
   /**
-   * Says what is wrong with something and what to do about it, in a sentence for a person, or that it is well again
-   * (undefined). The log hears of each change once.
+   * A fault that is looked up whenever the health is read. A look that fails is a fault too. While an engine on another machine
+   * is away the last result stands, because that fault is shown already.
    */
-  report(subject: Subject, problem: string | undefined): void;
-  /**
-   * A problem that is looked up whenever somebody asks, because whoever knows of it cannot tell when it goes. That it cannot be
-   * looked up, as where the data directory is gone, is a problem too.
-   */
-  watch(subject: Subject, look: () => string | undefined, gravity?: Gravity): void;
-  /** What stands now, in the order in which the subjects were first heard of. */
-  problems(): string[];
-  /** What somebody should know of, with which all can be well. */
-  notices(): string[];
+  watch<Code extends FaultCode>(
+    code: Code,
+    look: () => MaybePromise<FactsOf<Code> | undefined>,
+    instance?: string,
+  ): void;
+  /** The same for several faults that are looked up together. */
+  watchAll(subject: string, look: () => MaybePromise<readonly Fault[]>): void;
+  /** Looks everything up and returns the faults that stand, in the order in which their kinds were first known. */
+  look(): Promise<Fault[]>;
 }
 
+/** Milliseconds that a look may take before its last result counts. */
+const maxLookMs = 2000;
+
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
-  const looks = new Map<Subject, { gravity: Gravity; look: () => string | undefined }>();
-  const reported = new Map<Subject, string>();
-  const blind = new Map<Subject, string>();
-  const found = (subject: Subject, look: () => string | undefined): string | undefined => {
-    try {
-      const sentence = look();
-      blind.delete(subject);
-      return sentence;
-    } catch (error) {
-      const problem = `The store cannot look whether all is well ('${subject}'): ${inOneSentence(error)}.`;
-      if (blind.get(subject) !== problem) log.error({ subject, err: error }, problem);
-      blind.set(subject, problem);
-      return problem;
-    }
+  const sources = new Map<string, () => Promise<readonly Fault[]>>();
+  const changes = changeLog(log);
+  let looking: Promise<Fault[]> | undefined;
+  let next: Promise<Fault[]> | undefined;
+
+  async function lookAtAll(): Promise<Fault[]> {
+    const found = await Promise.all(
+      [...sources].map(async ([key, look]) => {
+        const faults = await look();
+        changes.tell(key, faults);
+        return faults;
+      }),
+    );
+    return found.flat();
+  }
+
+  /** A look that has begun may have missed what its caller has just done: callers share the one that begins after it. */
+  async function lookNext(): Promise<Fault[]> {
+    await looking;
+    next = undefined;
+    looking = lookAtAll();
+    return looking;
+  }
+
+  const watchAll: Health['watchAll'] = (subject, look) => {
+    sources.set(subject, boundedLook(subject, look, log));
   };
-  const sentences = (wanted: Gravity): string[] =>
-    [...looks]
-      .filter(([, { gravity }]) => gravity === wanted)
-      .map(([subject, { look }]) => found(subject, look))
-      .filter((sentence) => sentence !== undefined);
   return {
-    report(subject, problem) {
-      if (!looks.has(subject)) looks.set(subject, { gravity: 'problem', look: () => reported.get(subject) });
-      const before = reported.get(subject);
-      if (problem === undefined) reported.delete(subject);
-      else reported.set(subject, problem);
-      if (problem === before) return;
-      if (problem !== undefined) log.error({ subject }, problem);
-      else log.info({ subject, was: before }, 'this is well again');
+    report(code, facts, instance = '') {
+      const key = `${code} ${instance}`;
+      const faults = facts === undefined ? [] : [describeFault(code, facts)];
+      sources.set(key, () => Promise.resolve(faults));
+      changes.tell(key, faults, { isReport: true });
     },
-    watch(subject, look, gravity = 'problem') {
-      looks.set(subject, { gravity, look });
+    watch(code, look, instance = '') {
+      const lookUp = async (): Promise<readonly Fault[]> => {
+        const facts = await look();
+        return facts === undefined ? [] : [describeFault(code, facts)];
+      };
+      watchAll(`${code} ${instance}`.trimEnd(), lookUp);
     },
-    problems: () => sentences('problem'),
-    notices: () => sentences('notice'),
+    watchAll,
+    look: () => (next ??= lookNext()),
+  };
+}
+
+/** Writes each change to the log once: that a fault stands, and that it is gone. */
+function changeLog(log: Pick<Logger, 'error' | 'info'>) {
+  const logged = new Map<string, Map<FaultCode, Fault>>();
+  return {
+    tell(key: string, faults: readonly Fault[], { isReport = false } = {}): void {
+      const before = logged.get(key) ?? new Map<FaultCode, Fault>();
+      const now = new Map(faults.map((fault) => [fault.code, fault]));
+      for (const [code, fault] of now) {
+        const known = before.get(code);
+        // The figures in a sentence that is looked up may be others each time.
+        if (known !== undefined && (!isReport || textOf(known) === textOf(fault))) continue;
+        log[fault.severity === 'problem' ? 'error' : 'info']({ fault: code }, textOf(fault));
+      }
+      for (const [code, fault] of before)
+        if (!now.has(code)) log.info({ fault: code, was: textOf(fault) }, 'this is well again');
+      logged.set(key, now);
+    },
+  };
+}
+
+/** Looks faults up in bounded time, whatever happens. */
+function boundedLook(
+  subject: string,
+  look: () => MaybePromise<readonly Fault[]>,
+  log: Pick<Logger, 'error'>,
+): () => Promise<readonly Fault[]> {
+  let last: readonly Fault[] = [];
+  let failure = '';
+  const lookNow = async (): Promise<readonly Fault[]> => {
+    try {
+      last = await look();
+      failure = '';
+    } catch (error) {
+      if (isAway(error)) return last;
+      const because = inOneSentence(error);
+      if (failure !== because) log.error({ subject, err: error }, 'cannot look whether all is well');
+      failure = because;
+      last = [describeFault('cannot-look', { subject, because })];
+    }
+    return last;
+  };
+  return async () => {
+    const late = Promise.withResolvers<readonly Fault[]>();
+    const timer = setTimeout(() => late.resolve(last), maxLookMs);
+    try {
+      return await Promise.race([lookNow(), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }

@@ -2,46 +2,74 @@ import { renameSync } from 'node:fs';
 
 import t from 'tap';
 
-import { createHealth } from '#src/health.ts';
+import { describeFault, textOf } from '#src/faults.ts';
+import { createHealth, type Health } from '#src/health.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
-t.test('a problem is told as long as it stands, and the log hears of each change once', (t) => {
+const texts = async (health: Health): Promise<string[]> => (await health.look()).map(textOf);
+
+function logged() {
   const lines: unknown[] = [];
   const line = (...said: unknown[]): void => {
     lines.push(said[1]);
   };
-  const health = createHealth({ error: line, info: line } as never);
-  let clock: string | undefined;
-  health.watch('clock', () => clock);
-  health.report('disk', 'The disk is full.');
-  health.report('disk', 'The disk is full.');
-  clock = 'The clock is wrong.';
-  t.same(health.problems(), ['The clock is wrong.', 'The disk is full.']);
-  health.report('disk', undefined);
-  health.report('disk', undefined);
-  clock = undefined;
-  t.same(health.problems(), []);
-  t.same(lines, ['The disk is full.', 'this is well again']);
-  t.end();
+  return { lines, health: createHealth({ error: line, info: line } as never) };
+}
+
+t.test('a fault is shown as long as it stands, and the log hears of each change once', async (t) => {
+  const { lines, health } = logged();
+  let uploads = 0;
+  health.watch('unreadable-uploads', () => (uploads === 0 ? undefined : { uploads }));
+  health.report('disk-full', {});
+  health.report('disk-full', {});
+  uploads = 1;
+  const full = textOf(describeFault('disk-full', {}));
+  const unreadable = textOf(describeFault('unreadable-uploads', { uploads: 1 }));
+  t.same(await texts(health), [unreadable, full]);
+  uploads = 2;
+  t.match(await texts(health), [/^2 uploads wait/, full]);
+  health.report('disk-full', undefined);
+  health.report('disk-full', undefined);
+  uploads = 0;
+  t.same(await texts(health), []);
+  t.same(lines, [full, unreadable, 'this is well again', 'this is well again']);
 });
 
-t.test('what cannot be looked up is a problem, and the log hears of it once', (t) => {
-  const lines: unknown[] = [];
-  const health = createHealth({ error: (...said: unknown[]) => lines.push(said[1]), info: () => undefined } as never);
+t.test('what cannot be looked up is a problem, and the log hears of it once', async (t) => {
+  const { lines, health } = logged();
   let isGone = true;
-  health.watch('reserve', () => {
+  health.watchAll('reserve', () => {
     if (isGone) throw Object.assign(new Error('no'), { code: 'ENOENT', syscall: 'statfs', path: '/data' });
-    return undefined;
+    return [];
   });
-  const told = [
-    "The store cannot look whether all is well ('reserve'): there is no /data; look whether that is the right place.",
-  ];
-  t.same(health.problems(), told);
-  t.same(health.problems(), told);
+  const problem =
+    "The store cannot look whether all is well ('reserve'): there is no /data; look whether that is the right place. The log of the server says more.";
+  t.same(await texts(health), [problem]);
+  t.same(await texts(health), [problem]);
   isGone = false;
-  t.same(health.problems(), []);
-  t.same(lines, told);
-  t.end();
+  t.same(await texts(health), []);
+  t.same(lines, ['cannot look whether all is well', problem, 'this is well again']);
+});
+
+t.test('a look that begins after a change sees it, however many ask at once', async (t) => {
+  const { health } = logged();
+  let isFull = false;
+  let looks = 0;
+  const held = Promise.withResolvers<undefined>();
+  health.watch('disk-full', async () => {
+    looks++;
+    const found = isFull;
+    if (looks === 1) await held.promise;
+    return found ? {} : undefined;
+  });
+  const early = health.look();
+  await Promise.resolve();
+  isFull = true;
+  const late = [health.look(), health.look(), health.look()];
+  held.resolve(undefined);
+  t.same(await early, []);
+  for (const found of await Promise.all(late)) t.match(found, [{ code: 'disk-full' }]);
+  t.equal(looks, 2, 'those who ask together share a look');
 });
 
 t.test('a server whose data directory is gone says so, and serves on once it is back', async (t) => {

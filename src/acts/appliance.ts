@@ -138,6 +138,16 @@ export const makeBackup = act({
   },
 });
 
+export const failBackup = act({
+  name: 'backup-failed',
+  summary: 'Note that a backup failed, and why.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'it changes nothing but what is known of backups' },
+
+  perform: (tx, failed: { because: string }, doing) => noted(tx, { ...failed }, doing),
+});
+
 interface BackupMade {
   id: string;
   /** The backup that it builds on. */

@@ -6,6 +6,7 @@ import { registerAgent, removeAgent } from './agents.ts';
 import {
   acceptAudit,
   acceptBucket,
+  failBackup,
   goBack,
   move,
   init,
@@ -214,6 +215,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   'The appliance': [
     acceptAudit,
     acceptBucket,
+    failBackup,
     goBack,
     move,
     init,

@@ -10,6 +10,7 @@ import {
 
 import type { Traffic } from '#blobs/s3/requests.ts';
 import type { PoolFigures } from '#engine/database.ts';
+import { faultKinds, type Fault, type FaultCode } from '#src/faults.ts';
 import { tallyIn } from './tally.ts';
 
 /** One answered request. */
@@ -39,8 +40,15 @@ export interface StoreState {
   deltas: Record<'made' | 'refused' | 'failed' | 'served' | 'whole', number> & { kept: number; bytes: number };
   tokensEnding: number;
   sealed: boolean;
-  /** When the server's certificate ends. */
+  /** When the server's certificate ends, and the first of the authorities above it. */
   certificateEnds: Date | undefined;
+  authorityEnds: Date | undefined;
+  /** The faults that stand. */
+  faults: readonly Pick<Fault, 'code'>[];
+  pending: readonly { kind: string; count: number }[];
+  /** RFC 3339; undefined if there was none. */
+  lastBackup: string | undefined;
+  lastTransfer: string | undefined;
 }
 
 /** What this process does beside answering. */
@@ -86,7 +94,10 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   // Asked of one process alone: it would be added up with what the others say of the same store.
   const found = new Registry();
   const registers = [found];
-  const gauges = [storeGauges(registers), uploadGauges(registers), deltaGauges(registers)];
+  const gauges = [
+    ...[storeGauges(registers), uploadGauges(registers), deltaGauges(registers)],
+    ...[faultGauges(registers), pendingGauge(registers)],
+  ];
   const setWorkers = team && workerGauges(registers);
 
   const figures = async (): Promise<Figures> => {
@@ -180,12 +191,53 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
       gauge('certificate_end_seconds', "When the server's certificate ends, in seconds since 1970; 0 without TLS."),
       (now) => (now.certificateEnds?.getTime() ?? 0) / 1000,
     ],
+    [
+      gauge('authority_end_seconds', 'When the first certificate of an authority above it ends; 0 without TLS.'),
+      (now) => (now.authorityEnds?.getTime() ?? 0) / 1000,
+    ],
+    [
+      gauge('last_backup_seconds', 'When the last backup was made, in seconds since 1970; 0 if none was.'),
+      (now) => secondsOf(now.lastBackup),
+    ],
+    [
+      gauge('last_transfer_seconds', 'When the last transfer was accepted, in seconds since 1970; 0 if none was.'),
+      (now) => secondsOf(now.lastTransfer),
+    ],
   ];
   return (now) => {
     for (const [set, value] of gauges) {
       const found = value(now);
       if (found !== undefined) set(found);
     }
+  };
+}
+
+const secondsOf = (moment: string | undefined): number => (moment === undefined ? 0 : Date.parse(moment) / 1000);
+
+/** 1 for each fault that stands, and 0 for every other kind, so that an alert ends by itself. */
+function faultGauges(registers: Registers): (now: StoreState) => void {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `larder_${name}`, help, labelNames: ['code'], registers });
+  const problems = gauge('problems', "Problems of the store by their code; 'larder doctor' shows them in words.");
+  const notices = gauge('notices', "Notices of the store by their code; 'larder doctor' shows them in words.");
+  return ({ faults }) => {
+    const standing = new Set(faults.map(({ code }) => code));
+    for (const [code, { severity }] of Object.entries(faultKinds)) {
+      const isStanding = standing.has(code as FaultCode);
+      (severity === 'problem' ? problems : notices).set({ code }, Number(isStanding));
+    }
+  };
+}
+
+function pendingGauge(registers: Registers): (now: StoreState) => void {
+  const gauge = new Gauge({
+    name: 'larder_pending',
+    help: 'What waits for people, by its kind.',
+    labelNames: ['kind'],
+    registers,
+  });
+  return ({ pending }) => {
+    for (const { kind, count } of pending) gauge.set({ kind }, count);
   };
 }
 
@@ -214,7 +266,7 @@ function deltaGauges(registers: Registers): (now: StoreState) => void {
 
 function processGauges(registers: Registers): (now: ProcessState) => void {
   const gauge = (name: string, help: string, aggregator: 'sum' | 'max') =>
-    new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job'], registers, aggregator });
+    new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job', 'task'], registers, aggregator });
   const scrubbed = new Gauge({
     name: 'larder_scrubbed_bytes',
     help: 'Bytes of blobs read again since the start.',
@@ -227,10 +279,12 @@ function processGauges(registers: Registers): (now: ProcessState) => void {
   return (now) => {
     if (now.pool !== undefined) setPool(now.pool);
     scrubbed.set(now.scrubbedBytes);
-    for (const { name: job, ...ran } of now.jobs) {
-      runs.set({ job }, ran.runs);
-      failures.set({ job }, ran.failures);
-      if (ran.lastSuccess !== undefined) success.set({ job }, ran.lastSuccess.getTime() / 1000);
+    for (const { name, ...ran } of now.jobs) {
+      // Prometheus puts its own 'job' in the place of ours; queries use 'task'.
+      const labels = { job: name, task: name };
+      runs.set(labels, ran.runs);
+      failures.set(labels, ran.failures);
+      if (ran.lastSuccess !== undefined) success.set(labels, ran.lastSuccess.getTime() / 1000);
     }
   };
 }

@@ -18,6 +18,7 @@ import type { Records } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#src/config.ts';
+import type { Fault } from '#src/faults.ts';
 import type { Documents } from './documents/page.ts';
 import type { HandlerRecords } from './handler-records.ts';
 import type { LastHour } from './last-hour.ts';
@@ -35,6 +36,9 @@ export interface Examined {
   /** What to do about it, in whole sentences. */
   mend?: string | undefined;
 }
+
+/** The header by which a command on the host shows the secret that it has read in the data directory. */
+export const servingSecretHeader = 'larder-serving-secret';
 
 export interface Services {
   records: HandlerRecords;
@@ -76,13 +80,16 @@ export interface Services {
   /** Tells that assertions came in, for which revisions may have waited to be signed. */
   signSoon: () => void;
   /** How the appliance is: what somebody should look at, and whether it can still do its work. */
-  health: () => {
+  health: () => Promise<{
     working: boolean;
     problems: string[];
     notices: string[];
+    faults: readonly Fault[];
     /** Where several processes serve the store together. */
     workers?: { serving: number; wanted: number } | undefined;
-  };
+  }>;
+  /** What the processes that serve the store say of themselves, for a caller with the secret; undefined for any other. */
+  serving: (secret: string) => Promise<Record<string, unknown> | undefined>;
   /** How the store is, as somebody wants to know it who looks after it. */
   examined: () => Promise<readonly Examined[]>;
   /** Bytes of the disk that the data directory is on. */

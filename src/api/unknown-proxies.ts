@@ -2,21 +2,19 @@
 // himself, so that all who come through a forgotten proxy share one address, and its limits.
 import type { IncomingMessage } from 'node:http';
 
-import type { Logger } from 'pino';
-
 import { isAmong, networks, plain } from './address.ts';
 
 export interface UnknownProxies {
-  /** Looks at a request; what is seen for the first time is logged once. */
+  /** Looks at a request; the health of the store shows what is seen. */
   see(request: IncomingMessage, trusted: readonly string[]): void;
-  /** What somebody should know, as long as what was seen is not trusted. */
-  notice(trusted: readonly string[]): string | undefined;
+  /** The proxies that were seen and are not trusted now; undefined if there are none. */
+  unknown(trusted: readonly string[]): { addresses: string[] } | undefined;
 }
 
 /** Anybody may send the header, so no more addresses than these are remembered. */
 const most = 8;
 
-export function createUnknownProxies(log: Pick<Logger, 'warn'>): UnknownProxies {
+export function createUnknownProxies(): UnknownProxies {
   const seen = new Set<string>();
   return {
     see(request, trusted) {
@@ -24,16 +22,10 @@ export function createUnknownProxies(log: Pick<Logger, 'warn'>): UnknownProxies 
       const address = plain(request.socket.remoteAddress ?? '');
       if (address === '' || seen.has(address) || seen.size >= most || isAmong(address, networks(trusted))) return;
       seen.add(address);
-      log.warn({ address }, 'a request was passed on by a proxy that http.trusted_proxies does not name');
     },
-    notice(trusted) {
-      const unknown = [...seen].filter((address) => !isAmong(address, networks(trusted)));
-      if (unknown.length === 0) return undefined;
-      return (
-        `Requests come with X-Forwarded-For from ${unknown.join(', ')}, which http.trusted_proxies does not name, so all of ` +
-        'them count as one client, and the log names no other. If that is a proxy of this site, add its address to ' +
-        'http.trusted_proxies in larder.toml and send the server SIGHUP; if not, nothing needs to be done.'
-      );
+    unknown(trusted) {
+      const addresses = [...seen].filter((address) => !isAmong(address, networks(trusted)));
+      return addresses.length === 0 ? undefined : { addresses };
     },
   };
 }

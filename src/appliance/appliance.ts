@@ -1,9 +1,9 @@
 // The appliance: builds every part by hand, in order, and starts and stops them.
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { diskSpace } from '#data/blobs.ts';
 import type { ConfigurationState } from '#data/serving-state.ts';
 import { seconds } from '#domain/clock.ts';
 import type { ScrubState } from '#integrity/scrub.ts';
@@ -17,13 +17,13 @@ import { startBackground, type Background } from './background.ts';
 import { keepCertificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
 import { Parts } from './parts.ts';
-import { readAgain, takeUp } from './reload.ts';
+import { readOrRefuse, takeUp } from './reload.ts';
 import { startServing } from './serving.ts';
 import { settingsOf, type Current } from './settings.ts';
 import { servingStateOf, startTellingState } from './state.ts';
 import { openStorage, type Storage } from './storage.ts';
 import type { Answers } from './team.ts';
-import { watchSettings } from './watched-settings.ts';
+import { watchFaults, watchJobs } from './watched-faults.ts';
 
 export interface Appliance {
   /** Where it really listens, such as `http://127.0.0.1:8080`. */
@@ -66,21 +66,25 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const startedWith = store.config;
   let settings = settingsOf(startedWith, directory, options.credentials);
   const current: Current = () => settings;
-  watch(storage, current);
   const keeps = options.team?.keeps !== false;
   const certificate = await parts.start('certificate', () => keepCertificate(store, current, { log, renews: keeps }));
+  watchFaults(storage, { current, certificate });
   if (keeps) certificate.onRenewal(() => options.team?.certificateChanged());
   const background = await startBackground(parts, options, storage, current, certificate);
   const made = { storage, background, certificate, current };
+  watchJobs(storage, background.runner.state);
   const policy = keeps ? background.policy : takenUpElsewhere;
   await policy.takeUp();
   let url = '';
   let configuration: ConfigurationState = { sha256: configDigest(file) };
   const serving = servingStateOf(made, { url: () => url, configuration: () => configuration });
-  const served = await startServing(parts, options, { ...made, serving });
+  const secret = options.team?.secret ?? randomBytes(24).toString('hex');
+  const served = await startServing(parts, options, { ...made, serving, secret });
   url = served.url;
   const tells = options.beside !== true && options.team === undefined;
-  const tellState = tells ? await startTellingState(parts, directory, serving) : () => undefined;
+  const tellState = tells
+    ? await startTellingState(parts, directory, { telling: serving, secret })
+    : () => Promise.resolve();
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();
@@ -95,14 +99,14 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
     reload() {
       const sha256 = configDigest(file);
       try {
-        settings = readAgain(options);
+        settings = readOrRefuse(options, storage);
         takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
         configuration = { sha256 };
       } catch (error) {
         configuration = { sha256, problem: inOneSentence(error) };
         throw error;
       } finally {
-        tellState();
+        void tellState();
       }
     },
     renewCertificate: () => certificate.renew(),
@@ -119,19 +123,6 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
 
 /** What the configuration says of approvals is taken into force by one of those that serve the store together. */
 const takenUpElsewhere = { takeUp: (): Promise<void> => Promise.resolve() };
-
-function watch({ health, store: { directory } }: Storage, current: Current): void {
-  watchSettings(
-    health,
-    () => current().config,
-    () => diskSpace(directory).diskSizeBytes,
-  );
-  health.watch('sealed', () =>
-    current().masterKey === undefined
-      ? 'The store is sealed: without the signing master key it signs nothing.'
-      : undefined,
-  );
-}
 
 /** Sets the ballast aside soon after the start, which need not wait for it. */
 async function startBallast(parts: Parts, { room, blobs, log }: Storage): Promise<void> {

@@ -83,7 +83,7 @@ export async function startBackground(
     finishing.soon();
   });
   const proof = await startProof(storage);
-  health.watch('records', () => proof.problems()[0]);
+  health.watch('damaged-records', () => proof.faults());
   const maker = createDeltaMaker({ startWorker: (worker) => startWorker('src/deltas/worker.ts', worker) });
   const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);

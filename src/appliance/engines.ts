@@ -7,6 +7,8 @@ import type { Parts } from './parts.ts';
 export interface Engine {
   /** What people call it, as in 'The database'. */
   name: string;
+  /** The row of 'larder doctor' that is about it. */
+  about: string;
   /** What time it is there; fails within a few seconds where it does not answer. */
   clock(): Promise<Date>;
   /** Why it did not tell, where more is known than that it did not. */
@@ -32,13 +34,20 @@ export async function watchEngines(
   engines: readonly Engine[],
   { health, clock = () => new Date() }: { health: Health; clock?: Now },
 ): Promise<Engines> {
-  const problems = new Map<Engine, string>();
+  const unwell = new Set<Engine>();
   const look = async (engine: Engine): Promise<void> => {
-    const problem = await problemOf(engine, clock);
-    if (problem === undefined) problems.delete(engine);
-    else problems.set(engine, problem);
-    health.report(`engine: ${engine.name}`, problem);
-    health.report(`trouble: ${engine.name}`, engine.trouble?.());
+    const found = await lookAt(engine, clock);
+    if ('away' in found || 'apart' in found) unwell.add(engine);
+    else unwell.delete(engine);
+    const about = { engine: engine.name, about: engine.about };
+    health.report('engine-away', 'away' in found ? { ...about, ...found.away } : undefined, engine.name);
+    health.report(
+      'engine-clock',
+      'apart' in found ? { ...about, off: found.apart, about: 'Clock' } : undefined,
+      engine.name,
+    );
+    const trouble = engine.trouble?.();
+    health.report('engine-trouble', trouble === undefined ? undefined : { ...about, because: trouble }, engine.name);
   };
   if (engines.length === 0) return { areWell: () => true };
   const stopped = new AbortController();
@@ -58,26 +67,23 @@ export async function watchEngines(
     },
     () => stopped.abort(),
   );
-  return { areWell: () => problems.size === 0 };
+  return { areWell: () => unwell.size === 0 };
 }
 
-async function problemOf(engine: Engine, clock: Now): Promise<string | undefined> {
-  const { name } = engine;
+/** How an engine is: away, or with another time than this host. */
+type EngineState = { away: { why?: string } } | { apart: string } | { well: true };
+
+async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
   const asked = clock().getTime();
   let there: number;
   try {
     there = (await engine.clock()).getTime();
   } catch (error) {
-    const why = engine.whyNot === undefined ? '' : ` (${engine.whyNot(error)})`;
-    return `${name} does not answer as it should${why}: until it does, what needs it is refused, and this host asks its load balancer for nothing. Look whether it runs, and what it says.`;
+    return { away: engine.whyNot === undefined ? {} : { why: engine.whyNot(error) } };
   }
   const answered = clock().getTime();
   // Whenever between the two it was asked.
   const apart = there < asked ? there - asked : Math.max(0, there - answered);
-  if (Math.abs(apart) <= mostApart) return undefined;
-  const off = `${(Math.abs(apart) / seconds(1)).toFixed(1)} seconds ${apart > 0 ? 'behind' : 'ahead of'}`;
-  return (
-    `The clock of this host is ${off} that of ${name.charAt(0).toLowerCase()}${name.slice(1)}: set both by the same time server ` +
-    `(NTP); until then this host asks its load balancer for nothing.`
-  );
+  if (Math.abs(apart) <= mostApart) return { well: true };
+  return { apart: `${(Math.abs(apart) / seconds(1)).toFixed(1)} seconds ${apart > 0 ? 'behind' : 'ahead of'}` };
 }

@@ -7,17 +7,17 @@ import { examineEach, type Patient } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import type { Config } from '#src/config.ts';
 
-/** How long a page may show what another one has just found out. */
+/** How long a page may show a costly result of another one. */
 const fresh = seconds(10);
 
 interface Asked {
   store: Store;
   credentials: string | undefined;
   config: () => Config;
-  serving: () => ServingState;
+  serving: () => Promise<ServingState>;
 }
 
-/** Looks at all that takes no long while, for however many pages once in ten seconds. */
+/** Does all examinations that are quick; the costly ones among them once in ten seconds, for however many pages. */
 export function createExamined({ store, credentials, config, serving }: Asked): () => Promise<readonly Examined[]> {
   const patient: Patient = {
     data: store.directory,
@@ -28,10 +28,23 @@ export function createExamined({ store, credentials, config, serving }: Asked): 
     store: () => Promise.resolve(store),
   };
   const quick = examinations.filter(({ onHostAlone }) => onHostAlone !== true);
+  const all = async (): Promise<readonly Examined[]> => {
+    const kept = await costly();
+    const found = await examineEach(
+      quick.filter(({ isCostly }) => isCostly !== true),
+      patient,
+    );
+    const named = new Map([...kept, ...found].map((one) => [one.what, one]));
+    return quick.flatMap(({ what }) => named.get(what) ?? []);
+  };
   let last: { at: number; found: Promise<readonly Examined[]> } | undefined;
-  return () => {
+  const costly = (): Promise<readonly Examined[]> => {
     const at = store.now().getTime();
-    if (last === undefined || Math.abs(at - last.at) >= fresh) last = { at, found: examineEach(quick, patient) };
+    if (last === undefined || Math.abs(at - last.at) >= fresh) {
+      const some = quick.filter(({ isCostly }) => isCostly === true);
+      last = { at, found: examineEach(some, patient) };
+    }
     return last.found;
   };
+  return all;
 }

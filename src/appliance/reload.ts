@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 
 import type { ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
-import { readConfig, type Config } from '#src/config.ts';
+import { ConfigError, readConfig, type Config } from '#src/config.ts';
+import { inOneSentence } from '#src/system-errors.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Certificate } from './certificate.ts';
@@ -17,6 +18,22 @@ export function readAgain({ directory, credentials }: ApplianceOptions): Setting
   if (speaksTls(fresh)) readCertificates(directory, tlsSettings(fresh));
   return settings;
 }
+
+/** The same while the store serves: that a configuration was refused is a fault until one is accepted. */
+export function readOrRefuse(options: ApplianceOptions, { health }: Pick<Storage, 'health'>): Settings {
+  try {
+    const settings = readAgain(options);
+    health.report('configuration-refused', undefined);
+    return settings;
+  } catch (error) {
+    health.report('configuration-refused', { because: whyRefused(error, options) });
+    throw error;
+  }
+}
+
+/** Why a configuration was refused, in words for a person. */
+export const whyRefused = (error: unknown, { directory }: Pick<ApplianceOptions, 'directory'>): string =>
+  error instanceof ConfigError ? error.message : inOneSentence(error, { data: directory });
 
 /** Takes a configuration into use, and says what of it only a restart makes count. */
 export function takeUp(

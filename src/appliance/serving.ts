@@ -1,5 +1,5 @@
 // Answering requests: what every handler gets, the server, and where it listens.
-import { hkdfSync } from 'node:crypto';
+import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { diskSpace } from '#data/blobs.ts';
 import { together, type ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createDownloads, type Downloads } from '#blobs/downloads.ts';
+import { seconds } from '#domain/clock.ts';
 import { createRates } from '#domain/rate.ts';
 import { consoleSection } from '#console/index.ts';
 import { createIdentity } from '#identity/identity.ts';
@@ -28,6 +29,7 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 import { sections } from '#operations/index.ts';
 import { createRegistry, type Registry } from '#registry/registry.ts';
 import { createChangeFeed } from '#shared/change-feed.ts';
+import type { Fault } from '#src/faults.ts';
 import { version } from '#src/version.ts';
 import { transferDesk } from '#transfers/desk.ts';
 import { secureContext } from '#tls/settings.ts';
@@ -52,7 +54,9 @@ interface Made {
   certificate: Certificate;
   current: Current;
   /** What this process says of itself. */
-  serving: () => ServingState;
+  serving: () => Promise<ServingState>;
+  /** What a command on the host shows to be told all of it. */
+  secret: string;
 }
 
 const everySection = [...sections, identitySection, consoleSection];
@@ -79,7 +83,7 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
       downloads.close();
     },
   );
-  const metrics = metricsOf(made, options.team);
+  const metrics = metricsOf(made, options.team, async () => (await services().health()).faults);
   const services = servicesOf(made, options, { registry, downloads, metrics });
   const { url } = await parts.start(
     'server',
@@ -158,28 +162,42 @@ const deskOf = ({ storage: { store, blobs }, current }: Made): TransferDesk =>
 
 /** How the store is, for whoever asks. */
 const stateOf = (
-  { storage, current, serving }: Made,
+  { storage, current, serving, secret }: Made,
   { credentials, team }: ApplianceOptions,
-): Pick<ServerServices, 'health' | 'examined' | 'disk' | 'lastHour'> => {
-  /** This process alone, or with all others that serve the store. */
-  const whole = (): ServingState => {
-    const others = team?.others();
-    return others === undefined ? serving() : together([serving(), others]);
+): Pick<ServerServices, 'health' | 'serving' | 'examined' | 'disk' | 'lastHour'> => {
+  /** This process alone, or with all others that serve the store as they are now: one that hangs is not waited for. */
+  const whole = async (maxWaitMs: number): Promise<ServingState> => {
+    const own = await serving();
+    if (team === undefined) return own;
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => late.resolve(undefined), maxWaitMs);
+    const others = await Promise.race([team.ask('state', own), late.promise]);
+    clearTimeout(timer);
+    const last = team.others();
+    return together([own, ...(others ?? (last === undefined ? [] : [last]))]);
   };
+  const wholeSoon = (): Promise<ServingState> => whole(seconds(1));
   return {
-    health: () => {
-      const { working = true, problems, notices = [], workers } = whole();
-      return { working, problems, notices, workers };
+    serving: async (shown) => (isSame(shown, secret) ? { ...(await whole(seconds(3))) } : undefined),
+    health: async () => {
+      const { working = true, problems, notices = [], faults = [], workers } = await wholeSoon();
+      return { working, problems, notices, faults, workers };
     },
-    examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving: whole }),
+    examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving: wholeSoon }),
     disk: () => diskSpace(storage.store.directory),
     lastHour: createLastHour(storage.store.now, team && ((own) => team.ask('minutes', own))),
   };
 };
 
-const metricsOf = (made: Made, team: Team | undefined): Metrics =>
+/** Compares secrets in a time that tells nothing of them. */
+function isSame(shown: string, secret: string): boolean {
+  const [one, other] = [shown, secret].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(one!, other!);
+}
+
+const metricsOf = (made: Made, team: Team | undefined, faults: () => Promise<readonly Fault[]>): Metrics =>
   createMetrics({
-    store: () => countState(made),
+    store: async () => countState(made, await faults()),
     process: () => processState(made),
     version,
     ...(team && {
@@ -199,8 +217,8 @@ function servicesOf(
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
   const { records, acts, authority, dischargerKeys, latestTime, siteKey, now, newId } = store;
-  const unknownProxies = createUnknownProxies(log);
-  health.watch('proxy', () => unknownProxies.notice(current().config.http.trusted_proxies), 'notice');
+  const unknownProxies = createUnknownProxies();
+  health.watch('unknown-proxy', () => unknownProxies.unknown(current().config.http.trusted_proxies));
   const unchanging: Omit<ServerServices, 'config'> = {
     records,
     acts,

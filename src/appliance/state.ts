@@ -5,33 +5,40 @@ import { occupied } from '#data/blobs.ts';
 import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
+import { certificateEnds } from '#examinations/certificate.ts';
+import { textOf, type Fault, type Severity } from '#src/faults.ts';
 import { version } from '#src/version.ts';
+import type { ServerTls } from '#tls/settings.ts';
+import { pendingWork } from '#transfers/pending.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import type { Parts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-/** How often it is said anew. */
+/** How often it is written again. */
 const interval = seconds(10);
 
 /** Writes the state now, whenever the returned function is called, and every few seconds until it is stopped. */
 export async function startTellingState(
   parts: Parts,
   directory: string,
-  telling: () => ServingState,
-): Promise<() => void> {
-  const tell = (): void => {
-    writeState(directory, telling());
+  { telling, secret }: { telling: () => Promise<ServingState>; secret: string },
+): Promise<() => Promise<void>> {
+  let isOver = false;
+  const tell = async (): Promise<void> => {
+    const state = await telling();
+    if (!isOver) writeState(directory, { ...state, secret });
   };
   await parts.start(
     'state',
-    () => {
-      tell();
-      return setInterval(tell, interval).unref();
+    async () => {
+      await tell();
+      return setInterval(() => void tell(), interval).unref();
     },
-    (telling) => {
-      clearInterval(telling);
+    (timer) => {
+      isOver = true;
+      clearInterval(timer);
       removeState(directory);
     },
   );
@@ -42,11 +49,12 @@ export async function startTellingState(
 export function servingStateOf(
   { storage, background, certificate, current }: Told,
   { url, configuration }: { url: () => string; configuration: () => ConfigurationState },
-): () => ServingState {
+): () => Promise<ServingState> {
   const since = new Date().toISOString();
   const { log, health } = storage;
-  return () => {
+  return async () => {
     const tls = certificate.current();
+    const faults = await health.look();
     return {
       pid: process.pid,
       url: url(),
@@ -55,15 +63,20 @@ export function servingStateOf(
       level: log.level,
       sealed: current().masterKey === undefined,
       certificate: tls && { ends: tls.ends, hosts: tls.hosts, fingerprint: tls.fingerprint },
-      problems: health.problems(),
-      notices: health.notices(),
+      problems: textsOf(faults, 'problem'),
+      notices: textsOf(faults, 'notice'),
+      faults,
       jobs: background.runner.state(),
       scrub: background.scrub.state(),
       configuration: configuration(),
-      working: !storage.isBroken() && storage.engines.areWell() && !background.proof.isBroken(),
+      working:
+        !storage.isBroken() && storage.lock.isFree() && storage.engines.areWell() && !background.proof.isBroken(),
     };
   };
 }
+
+const textsOf = (faults: readonly Fault[], severity: Severity): string[] =>
+  faults.filter((fault) => fault.severity === severity).map(textOf);
 
 interface Told {
   storage: Storage;
@@ -88,8 +101,12 @@ export const processState = ({ background, storage }: Pick<Told, 'background' | 
 });
 
 /** And what is about the store. */
-export async function countState({ storage, certificate, current }: Told): Promise<StoreState> {
-  const { records } = storage.store;
+export async function countState(
+  { storage, certificate, current }: Omit<Told, 'background'>,
+  faults: readonly Fault[],
+): Promise<StoreState> {
+  const { records, now } = storage.store;
+  const tls = certificate.current();
   const { unclaimed, waiting, approved, rejected, ...counted } = await records.counts.all();
   return {
     ...counted,
@@ -98,6 +115,18 @@ export async function countState({ storage, certificate, current }: Told): Promi
     uploads: { unclaimed, waiting, approved, rejected },
     tokensEnding: await tokensEnding(records, storage.store.latestTime),
     sealed: current().masterKey === undefined,
-    certificateEnds: certificate.current()?.ends,
+    certificateEnds: tls?.ends,
+    authorityEnds: tls && firstEnd(tls),
+    faults,
+    pending: await pendingWork(records, now()),
+    lastBackup: (await records.audit.newestOf('backup'))?.at,
+    lastTransfer: (await records.transfers.lastSettled()) ?? undefined,
   };
 }
+
+/** When the first certificate of the authorities above that of the server ends. */
+const firstEnd = (tls: ServerTls): Date | undefined =>
+  certificateEnds(tls)
+    .certificates.filter(({ isAuthority }) => isAuthority)
+    .map(({ ends }) => ends)
+    .sort((one, other) => one.getTime() - other.getTime())[0];

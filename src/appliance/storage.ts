@@ -29,6 +29,7 @@ import type { Shares } from '#blobs/shares.ts';
 import { watchEngines, type Engine, type Engines } from './engines.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
+import { watchLock } from './watched-lock.ts';
 import { shareOf } from './team.ts';
 
 export interface Storage {
@@ -37,6 +38,8 @@ export interface Storage {
   health: Health;
   /** Whether the disk broke a promise: nothing that is written from then on can be relied on. */
   isBroken(): boolean;
+  /** Whether changes get their turn at the database. */
+  lock: { isFree(): boolean };
   /** What this host works with on other machines. */
   engines: Engines;
   clock: TimeKeeper;
@@ -86,18 +89,21 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
     () => timeKeeper(records, store.acts, store.latestTime, now, options.team?.keeps),
     (clock, served) => served && clock.keep(),
   );
-  health.watch('clock', () => clock.problem());
+  health.watch('clock', () => clock.doubt());
   const files = await openBlobs(parts, options, store, { ...telling, shares: shares.ofHost, isAlone });
   const engines = await watchEngines(parts, enginesOf(store, files), { health });
-  return { store, log, health, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
+  const lock = await watchLock(parts, { database: store.database, health });
+  return { store, log, health, lock, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
 }
 
 const enginesOf = ({ records: { server } }: Store, { blobs }: Pick<Storage, 'blobs'>): Engine[] => [
-  ...(server === undefined ? [] : [{ name: 'The database of the store', clock: () => server.clock() }]),
-  ...('clock' in blobs ? [{ name: 'The bucket of the store', ...asEngine(blobs) }] : []),
+  ...(server === undefined
+    ? []
+    : [{ name: 'The database of the store', about: 'Database server', clock: () => server.clock() }]),
+  ...('clock' in blobs ? [{ name: 'The bucket of the store', about: 'Server of the files', ...asEngine(blobs) }] : []),
 ];
 
-const asEngine = (bucket: S3Blobs): Omit<Engine, 'name'> => ({
+const asEngine = (bucket: S3Blobs): Omit<Engine, 'name' | 'about'> => ({
   clock: () => bucket.clock(),
   whyNot: (error) => bucket.whyNot(error),
   trouble: () => bucket.trouble(),
@@ -157,12 +163,12 @@ async function joinProcesses(
 
 /** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
 function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
-  let broken: string | undefined;
-  health.watch('write', () => broken);
+  let isBroken = false;
+  health.watch('write-failed', () => (isBroken ? {} : undefined));
   return {
-    areBroken: () => broken !== undefined,
+    areBroken: () => isBroken,
     fatal(error: Error) {
-      broken = 'The disk failed under a write; the appliance must be restarted on a good disk.';
+      isBroken = true;
       const why = 'the disk failed under a write; serve this data again only from a good disk';
       onFailure?.(new Error(why, { cause: error }));
     },
@@ -181,7 +187,7 @@ async function openStoreToServe(
   { room: { makeRoom }, meets }: { room: RoomKeeper; meets: NonNullable<Opening['meets']> },
 ): Promise<Store> {
   const damaged = (table: string, row: RowPlace): void => {
-    health.report('damaged-records', damagedRecordWords(table, row));
+    health.report('damaged-row', { table, row: String(row) });
   };
   const waits = (place: string): void => log.warn(`${place} does not answer yet; waiting for it`);
   const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged, meets, waits });
@@ -199,16 +205,10 @@ async function openStoreToServe(
     }
   }
   store.sealing.hear((problem) => {
-    const sentence =
-      problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}. 'larder audit verify' tells more.`;
-    health.report('audit', sentence);
+    health.report('audit-log', problem === undefined ? undefined : { because: problem });
   });
   return store;
 }
-
-const damagedRecordWords = (table: string, row: RowPlace): string =>
-  `Row ${String(row)} of ${table} is not as it was written, and what asked for it was refused; 'larder verify' names ` +
-  "all. Stop the server, move the data directory aside, and restore the last backup from before: 'larder restore'.";
 
 async function openBlobs(
   parts: Parts,

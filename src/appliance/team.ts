@@ -19,6 +19,8 @@ export interface Team {
   begins: boolean;
   /** Whether it does what one does for all: the jobs, the scrub, the proof of the records, the certificate. */
   keeps: boolean;
+  /** What a command on the host shows to be told of all of them. */
+  secret: string;
   /** What each of the others answers, who is told what this one would; nobody waits for one that answers nothing. */
   ask<What extends keyof Answers>(what: What, own: Answers[What]): Promise<Answers[What][]>;
   /** How the others were a moment ago, as if they were one. */

@@ -27,8 +27,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 
 
 export function watchingJob({ health, ...watched }: Watched, current: Current, signal: AbortSignal): Job {
   let problem: string | undefined;
-  // With a file that is none in a folder of others, all can be well here.
-  health.watch('transfers', () => problem, 'notice');
+  health.watch('watched-folder', () => (problem === undefined ? undefined : { because: problem }));
   const look = watchFolder({
     folder: () => current().config.transfers.watch,
     take: (files) => takenIn(files, watched, signal),

@@ -7,7 +7,8 @@ import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
 import type { ApprovalPolicy } from '#domain/approvals.ts';
 import type { Now } from '#domain/clock.ts';
-import type { DatabaseSize, DatabaseServer } from '#engine/database.ts';
+import type { Database, DatabaseSize, DatabaseServer } from '#engine/database.ts';
+import { isHeldTooLong } from '#engine/held.ts';
 import { openDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import type { SealFile, Sealing } from '#records/audit-seals.ts';
@@ -51,6 +52,8 @@ export interface AuditSealing {
 export interface OpenDatabase {
   place: DatabasePlace;
   size(): Promise<DatabaseSize>;
+  /** Whether changes get their turn; false if another program has kept them from it for five seconds. */
+  isFree(): Promise<boolean>;
   /** The server that has it; nothing where it is a file. */
   server: DatabaseServer | undefined;
 }
@@ -108,7 +111,7 @@ export async function openRecords(
       await known.writeContacts().catch(() => undefined);
       await db.close();
     };
-    const database = { place, size: () => db.size(), server: db.server };
+    const database = { place, size: () => db.size(), isFree: () => isFree(db), server: db.server };
     return { records: known, acts, database, upgrade, sealing, close };
   } catch (error) {
     await db.close();
@@ -116,6 +119,17 @@ export async function openRecords(
   } finally {
     lock?.close();
   }
+}
+
+/** Begins a change as any other, and makes none. An error of another kind says nothing of the lock. */
+async function isFree(db: Pick<Database, 'transaction'>): Promise<boolean> {
+  const begun = new Error('the change has begun');
+  return db
+    .transaction(() => Promise.reject(begun))
+    .then(
+      () => true,
+      (error: unknown) => !isHeldTooLong(error),
+    );
 }
 
 /** How the audit log is sealed, with the key for it where there is one. */

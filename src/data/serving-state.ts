@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 
 import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
+import type { Fault } from '#src/faults.ts';
 import { DataDirectoryInUse, lockDirectory } from './lock.ts';
 import { stateFile } from './state-file.ts';
 
@@ -15,8 +16,12 @@ export interface ServingState {
   level: string;
   sealed: boolean;
   certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
+  /** In words, for readers of an older release. */
   problems: string[];
   notices?: string[];
+  faults?: Fault[];
+  /** What a command on the host shows to the process that it asks. */
+  secret?: string;
   jobs: JobState[];
   scrub: ScrubState;
   /** The configuration file that it read last. */
@@ -59,6 +64,7 @@ export function together(states: readonly [ServingState, ...ServingState[]]): Se
     working: states.every(({ working }) => working !== false),
     problems: [...new Set(states.flatMap(({ problems }) => problems))],
     notices: [...new Set(states.flatMap(({ notices = [] }) => notices))],
+    faults: [...new Map(states.flatMap(({ faults = [] }) => faults).map((fault) => [fault.says, fault])).values()],
     jobs: [...jobs.values()],
     scrub: states
       .map(({ scrub }) => scrub)

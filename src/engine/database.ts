@@ -121,8 +121,19 @@ export interface DatabaseServer {
   /** Where the database is, in words for a person. */
   place: string;
   state(): Promise<ServerState>;
+  /** The session that holds the lock that changes need; undefined if none does at this moment. */
+  lockHolder(): Promise<LockHolder | undefined>;
   /** How the connections of this process go. */
   pool(): PoolFigures;
+}
+
+/** A session of a server that keeps others from changing the store. */
+export interface LockHolder {
+  role: string;
+  /** As the session calls itself; empty if it does not. */
+  application: string;
+  /** Whether its role is that of the store. */
+  isOwnRole: boolean;
 }
 
 /** How a server is set and how it goes. */
@@ -137,6 +148,9 @@ export interface ServerState {
   mayMakeTables: boolean;
   /** How many tables of the store belong to somebody else. */
   foreignTables: number;
+  database: string;
+  /** Whether every role may connect to the database, and so hold the lock that changes need. */
+  isOpenToAll: boolean;
   /** How many connections it has, and how many it takes. */
   connections: { used: number; most: number };
   /** By how many milliseconds its clock is ahead of that of this machine, and how much of that may be the time of the answer. */

@@ -1,5 +1,13 @@
-// What a person is told whose change had to wait for somebody else's for too long.
+// The error of a change that had to wait for another program's change for too long.
 import { away, type Refusal } from '#domain/refusal.ts';
 
-export const heldTooLong = (cause: unknown): Refusal =>
-  away(cause, 'Another process has held the records of the store for 5 seconds. Nothing was changed.');
+const refusals = new WeakSet<Refusal>();
+
+export function heldTooLong(cause: unknown): Refusal {
+  const refusal = away(cause, 'Another process has held the records of the store for 5 seconds. Nothing was changed.');
+  refusals.add(refusal);
+  return refusal;
+}
+
+/** Whether a change failed because another program holds the records. */
+export const isHeldTooLong = (error: unknown): boolean => refusals.has(error as Refusal);

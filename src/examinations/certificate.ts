@@ -1,11 +1,14 @@
 // What the server proves itself with.
+import { X509Certificate } from 'node:crypto';
+
 import { counted } from '#domain/quantities.ts';
 import { days } from '#domain/clock.ts';
 import { readCertificates } from '#tls/keeper.ts';
-import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { siteFiles, siteProblems } from '#tls/site.ts';
 import type { Config } from '#src/config.ts';
-import { well, wrong, type Examination, type Finding } from './examination.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
+import { judgedBy, well, wrong, type Examination, type Finding } from './examination.ts';
 
 export const certificate: Examination = {
   what: 'Certificate',
@@ -16,15 +19,60 @@ export const certificate: Examination = {
     if (found === undefined) return well('the certificates are made at the next start');
     const left = Math.floor((found.ends.getTime() - Date.now()) / days(1));
     const says = `for ${found.hosts.join(', ')}, ${counted(left, 'day')} left; fingerprint ${found.fingerprint}`;
-    if (found.own)
-      return left >= 14 ? well(says) : wrong(says, 'Start the server: it renews its certificate by itself.');
+    const faults = expiryFaults(certificateEnds(found), new Date());
+    const finding = judgedBy(faults, says);
     const files = siteFiles(tlsSettings(settings));
     const problems = files ? siteProblems(files, tlsSettings(settings).hosts, () => new Date()) : [];
+    const others = faults.length === 0 ? problems : problems.filter((one) => !one.includes(' ended on '));
+    if (others.length === 0) return finding;
     const mend = "Put a new certificate into the site's files and send the server SIGHUP.";
-    if (problems.length > 0) return wrong(`the site's certificate: ${problems.join('; ')}`, mend);
-    return left >= 14 ? well(says) : wrong(says, mend);
+    const before = faults.length === 0 ? '' : `${finding.says}; `;
+    return wrong(`${before}the site's certificate: ${others.join('; ')}`, mend);
   },
 };
+
+/** Days before the end at which an end is a notice, and a problem. The store renews its own certificate at 30 days. */
+const noticeDays = { site: 30, own: 25 };
+const problemDays = 5;
+
+/** When each certificate of a chain ends. */
+export interface CertificateEnds {
+  own: boolean;
+  certificates: { whose: string; ends: Date; isAuthority: boolean }[];
+}
+
+/** The ends of a chain and of its authority. */
+export function certificateEnds({ certificate: chain, authority, own }: CertificateChain): CertificateEnds {
+  const certificates = certificatesIn(`${chain}${authority ?? ''}`).map(({ subject, validToDate: ends }, at) => ({
+    whose:
+      at === 0
+        ? "The server's certificate"
+        : `The certificate of the authority '${/(?:^|\n)CN=(.*)/.exec(subject)?.[1] ?? 'without a name'}'`,
+    ends,
+    isAuthority: at > 0,
+  }));
+  return { own, certificates };
+}
+
+/** Which of them expire soon or have expired. */
+export const expiryFaults = ({ own, certificates }: CertificateEnds, now: Date): Fault[] =>
+  certificates.flatMap(({ whose, ends, isAuthority }) => {
+    const left = Math.floor((ends.getTime() - now.getTime()) / days(1));
+    if (left >= (own && !isAuthority ? noticeDays.own : noticeDays.site)) return [];
+    const facts = { whose, ends: ends.toISOString().slice(0, 10), days: left, renewal: renewalOf(own, isAuthority) };
+    return [describeFault(left <= problemDays ? 'certificate-expired' : 'certificate-expires', facts)];
+  });
+
+type CertificateChain = Pick<ServerTls, 'certificate' | 'authority' | 'own'>;
+
+const renewalOf = (own: boolean, isAuthority: boolean): 'site' | 'own' | 'authority' =>
+  own ? (isAuthority ? 'authority' : 'own') : 'site';
+
+/** Each certificate of a text once, in its order. */
+function certificatesIn(text: string): X509Certificate[] {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return [...new Set(blocks)].map((block) => new X509Certificate(block));
+}
 
 function plain({ http }: Config): Finding {
   const [, host = ''] = /^(.+):\d+$/.exec(http.listen) ?? [];

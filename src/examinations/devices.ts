@@ -11,6 +11,7 @@ import { CannotLook, notice, well, wrong, type Examination, type Finding } from 
 
 export const closure: Examination = {
   what: 'Closure',
+  isCostly: true,
   async look(patient) {
     const { snap: snaps, charm: charms } = patient.config().devices;
     if (!snaps && !charms) return well('neither snapd nor juju is answered here');

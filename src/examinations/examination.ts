@@ -3,6 +3,7 @@
 import type { ServingState } from '#data/serving-state.ts';
 import type { Store } from '#data/store.ts';
 import type { Config } from '#src/config.ts';
+import type { Fault } from '#src/faults.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
 /** A notice is something to know of, with which all can be well. */
@@ -21,6 +22,8 @@ export interface Examination {
   what: string;
   /** Whether only the command looks: it takes too long for a page, or the serving process looks by itself. */
   onHostAlone?: true;
+  /** Whether a page may show a result that is some seconds old. */
+  isCostly?: true;
   look(patient: Patient): Finding | Promise<Finding>;
 }
 
@@ -34,8 +37,10 @@ export interface Patient {
   damage(): Promise<string[]>;
   /** The store, opened once for all examinations. */
   store(): Promise<Store>;
-  /** What the serving process says of itself; nothing when there is none. */
-  serving(): ServingState | undefined;
+  /** What the serving process says of itself at this moment; undefined if no process serves the store. */
+  serving(): Promise<ServingState | undefined>;
+  /** Why the store is not served, if the host knows; asked only if no process serves it. */
+  service?(): Fault | undefined;
 }
 
 /** Why an examination cannot be done: something that another one tells of. */
@@ -44,6 +49,16 @@ export class CannotLook extends Error {}
 export const well = (says: string): Finding => ({ level: 'well', says });
 export const notice = (says: string, mend?: string): Finding => ({ level: 'notice', says, mend });
 export const wrong = (says: string, mend?: string): Finding => ({ level: 'wrong', says, mend });
+
+/** What faults make of an examination: the worst decides, and without any all is well. */
+export function judgedBy(faults: readonly Fault[], says: string): Finding {
+  if (faults.length === 0) return well(says);
+  return {
+    level: faults.some(({ severity }) => severity === 'problem') ? 'wrong' : 'notice',
+    says: faults.map((fault) => fault.says).join('; '),
+    mend: [...new Set(faults.map(({ remedy }) => remedy))].join(' '),
+  };
+}
 
 /** Does one examination, whatever comes of it. */
 async function examine({ look }: Examination, patient: Patient): Promise<Finding> {
@@ -55,12 +70,32 @@ async function examine({ look }: Examination, patient: Patient): Promise<Finding
   }
 }
 
-/** Does some examinations, one after the other; what each was about and found. */
+/** Does some examinations, one after the other. Each shows the faults that the serving process has under its name. */
 export async function examineEach(
   some: readonly Examination[],
   patient: Patient,
 ): Promise<(Finding & { what: string })[]> {
+  const { faults = [] } = (await patient.serving().catch(() => undefined)) ?? {};
+  const subjects = new Set(some.map(({ what }) => what));
   const found: (Finding & { what: string })[] = [];
-  for (const examination of some) found.push({ what: examination.what, ...(await examine(examination, patient)) });
+  for (const examination of some) {
+    const { what } = examination;
+    // A fault of a subject that is not examined here is one of the server.
+    const own = faults.filter(({ about }) => about === what || (what === 'Server' && !subjects.has(about)));
+    found.push({ what, ...withFaults(await examine(examination, patient), own) });
+  }
   return found;
+}
+
+/** A finding with the faults that it does not mention yet. */
+function withFaults(finding: Finding, faults: readonly Fault[]): Finding {
+  const more = faults.filter(({ says }) => !finding.says.includes(says));
+  if (more.length === 0) return finding;
+  const own = judgedBy(more, '');
+  if (finding.level === 'well' || finding.level === 'not looked at') return own;
+  return {
+    level: finding.level === 'wrong' ? 'wrong' : own.level,
+    says: `${finding.says}; ${own.says}`,
+    mend: [...new Set([finding.mend, own.mend])].filter((text) => text !== undefined).join(' '),
+  };
 }

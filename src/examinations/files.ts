@@ -6,7 +6,8 @@ import { diskSpace } from '#data/blobs.ts';
 import { tooSmall } from '#data/disk-size.ts';
 import { bytes } from '#domain/byte-size.ts';
 import type { Config } from '#src/config.ts';
-import { CannotLook, well, wrong, type Examination } from './examination.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
+import { CannotLook, judgedBy, well, wrong, type Examination } from './examination.ts';
 
 export const owner: Examination = {
   what: 'Owner',
@@ -40,14 +41,21 @@ export const permissions: Examination = {
 export const disk: Examination = {
   what: 'Disk',
   look({ data, config }) {
-    const { diskFreeBytes: free, diskSizeBytes: size } = diskSpace(data);
+    const space = diskSpace(data);
     const { reserve } = config().uploads;
-    const small = tooSmall(size, reserve);
-    if (small !== undefined) return wrong(small);
-    const says = `${bytes(free)} of ${bytes(size)} are free; uploads stop at ${bytes(reserve)} (uploads.reserve)`;
-    return free > reserve * 2 ? well(says) : wrong(says, 'Make room on the disk, or move the store to a larger one.');
+    const says = `${bytes(space.diskFreeBytes)} of ${bytes(space.diskSizeBytes)} are free; uploads stop at ${bytes(reserve)} (uploads.reserve)`;
+    return judgedBy(diskFaults(space, reserve), says);
   },
 };
+
+/** That the disk is too small for the reserve, or that uploads will stop soon; all in bytes. */
+export function diskFaults({ diskFreeBytes: free, diskSizeBytes: size }: DiskSpace, reserve: number): Fault[] {
+  const small = tooSmall(size, reserve);
+  if (small !== undefined) return [describeFault('reserve-too-large', small)];
+  return free > reserve * 2 ? [] : [describeFault('disk-low', { free, size, reserve })];
+}
+
+type DiskSpace = ReturnType<typeof diskSpace>;
 
 interface Entry {
   name: string;

@@ -1,4 +1,5 @@
 // Every examination, in the order in which they are told: what the later ones stand on comes first.
+import { approvals } from './approvals.ts';
 import { bucket } from './bucket.ts';
 import { certificate } from './certificate.ts';
 import { closure, deviceTrust, storeAssertion } from './devices.ts';
@@ -6,7 +7,7 @@ import type { Examination } from './examination.ts';
 import { disk, owner, permissions } from './files.ts';
 import { signingKey, siteKey } from './keys.ts';
 import { databaseServer } from './postgres.ts';
-import { backups, blobs, clock, records, registry, tokens } from './records.ts';
+import { backups, blobs, clock, pending, records, registry, tokens } from './records.ts';
 import { coreDumps, jobs, scrub, server } from './server.ts';
 import { administrator, configuration } from './settings.ts';
 import { transfers } from './transfers.ts';
@@ -28,6 +29,8 @@ export const examinations: readonly Examination[] = [
   registry,
   tokens,
   backups,
+  pending,
+  approvals,
   closure,
   storeAssertion,
   deviceTrust,

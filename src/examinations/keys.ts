@@ -1,7 +1,8 @@
 // The two wrapping keys.
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
 import { readMasterKey, readSiteKey } from '#data/secrets.ts';
-import { CannotLook, well, wrong, type Examination } from './examination.ts';
+import { describeFault } from '#src/faults.ts';
+import { CannotLook, judgedBy, well, type Examination } from './examination.ts';
 
 export const siteKey: Examination = {
   what: 'Site key',
@@ -11,7 +12,7 @@ export const siteKey: Examination = {
       await store();
     } catch (error) {
       if (!(error instanceof CannotLook && error.cause instanceof ForeignSiteKey)) throw error;
-      return wrong(error.cause.message);
+      return judgedBy([describeFault('wrong-site-key', { because: error.cause.message })], '');
     }
     return well(`site.key is that of this store, fingerprint ${fingerprintOf(key)}`);
   },
@@ -19,14 +20,13 @@ export const siteKey: Examination = {
 
 export const signingKey: Examination = {
   what: 'Signing key',
-  look({ data, credentials, config }) {
+  async look({ data, credentials, config, serving }) {
+    // The serving process has keys that systemd gives to it alone.
+    const state = await serving();
+    if (state !== undefined) return judgedBy(state.sealed ? [describeFault('sealed', {})] : [], 'the store can sign');
     const { master_key_file: masterKeyFile, passphrase_file: passphraseFile } = config().keys;
     return readMasterKey({ directory: data, credentials, masterKeyFile, passphraseFile })
       ? well('the signing master key is there')
-      : wrong(
-          'the store is sealed and signs nothing',
-          'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file; a key ' +
-            'that systemd keeps encrypted is there while the service runs.',
-        );
+      : judgedBy([describeFault('sealed', {})], '');
   },
 };

@@ -1,5 +1,6 @@
 // The PostgreSQL server that has the records, where one has them: what it promises, and what it lets the store do.
 import type { DatabaseServer, ServerState } from '#engine/database.ts';
+import { describeFault } from '#src/faults.ts';
 import { notice, well, wrong, type Examination, type Finding } from './examination.ts';
 
 export const databaseServer: Examination = {
@@ -36,7 +37,12 @@ export function judged({ place }: Pick<DatabaseServer, 'place'>, state: ServerSt
   return tell(`${says}; ${found.map(([, what]) => what).join('; ')}`, found.map(([, , mend]) => mend).join(' '));
 }
 
-function* concernsOfRights({ isSuperuser, mayMakeTables, foreignTables }: ServerState): Generator<Concern> {
+function* concernsOfRights(state: ServerState): Generator<Concern> {
+  const { isSuperuser, mayMakeTables, foreignTables } = state;
+  if (state.isOpenToAll) {
+    const { says, remedy } = describeFault('database-open', { database: state.database });
+    yield ['notice', says, remedy];
+  }
   if (isSuperuser) {
     yield [
       'notice',

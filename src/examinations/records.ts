@@ -1,10 +1,14 @@
 // What the records say, and whether they are whole.
 import { days } from '#domain/clock.ts';
-import { problemOf } from '#jobs/remember-time.ts';
+import { damagedFacts } from '#integrity/blob-reports.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
+import { doubtOf } from '#jobs/remember-time.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
-import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
+import type { Store } from '#data/store.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
+import { pendingWork, type PendingKind } from '#transfers/pending.ts';
+import { CannotLook, judgedBy, notice, well, wrong, type Examination } from './examination.ts';
 
 export const records: Examination = {
   what: 'Records',
@@ -32,8 +36,11 @@ export const clock: Examination = {
   async look({ store }) {
     const { records: known, now } = await store();
     const kept = await known.appliance.find('latest-time');
-    const problem = kept === undefined ? undefined : problemOf(now(), kept);
-    return problem === undefined ? well(`the clock says ${now().toISOString()}`) : wrong(problem);
+    const doubt = kept === undefined ? undefined : doubtOf(now(), kept);
+    return judgedBy(
+      doubt === undefined ? [] : [describeFault('clock', doubt)],
+      `the clock says ${now().toISOString()}`,
+    );
   },
 };
 
@@ -41,13 +48,12 @@ export const blobs: Examination = {
   what: 'Blobs',
   async look({ store }) {
     const { records: known } = await store();
+    const facts = await damagedFacts(known);
+    if (facts === undefined) return well('no blob is known to be damaged');
+    const finding = judgedBy([describeFault('damaged-blobs', facts)], '');
     const damaged = await known.damagedBlobs.list(10);
-    return damaged.length === 0
-      ? well('no blob is known to be damaged')
-      : wrong(
-          `damaged and out of service: ${(await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(known, sha3_384)))).join('; ')}`,
-          "Upload the same files again, or restore them from a backup; 'larder verify' names all.",
-        );
+    const named = await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(known, sha3_384)));
+    return { ...finding, says: `${finding.says} (${named.join('; ')})` };
   },
 };
 
@@ -69,16 +75,17 @@ export const registry: Examination = {
 export const tokens: Examination = {
   what: 'Tokens',
   async look({ store }) {
-    const { records: known, latestTime } = await store();
-    const count = await tokensEnding(known, latestTime);
-    return count === 0
-      ? well('none that has served for two weeks ends within the next two')
-      : notice(
-          `${String(count)} that ${count === 1 ? 'has' : 'have'} served for two weeks or more ${count === 1 ? 'ends' : 'end'} within the next two`,
-          "'larder token list --ending 14d' lists them; 'larder token rotate SESSION' issues another one in its place.",
-        );
+    return judgedBy(await tokenFaults(await store()), 'none in use for two weeks ends within the next two');
   },
 };
+
+export async function tokenFaults({
+  records: known,
+  latestTime,
+}: Pick<Store, 'records' | 'latestTime'>): Promise<Fault[]> {
+  const ending = await tokensEnding(known, latestTime);
+  return ending === 0 ? [] : [describeFault('tokens-ending', { tokens: ending })];
+}
 
 /** So long a store may be without a backup, or with an old one: milliseconds. */
 export const backupPatience = days(7);
@@ -88,14 +95,40 @@ export const backups: Examination = {
   async look({ store }) {
     const { records: known, now } = await store();
     const last = await known.audit.newestOf('backup');
-    const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > backupPatience;
-    const mend = "Run 'larder backup FILE', and keep copies of site.key and master.key elsewhere.";
-    if (last !== undefined) {
-      const says = `the last backup was made at ${last.at}`;
-      return isOld(last.at) ? wrong(says, mend) : well(says);
-    }
-    const [first] = await known.audit.list(0, 1);
-    const says = 'no backup was ever made';
-    return first !== undefined && !isOld(first.at) ? notice(says, mend) : wrong(says, mend);
+    return judgedBy(
+      await backupFaults({ records: known, now }),
+      `the last backup was made at ${last?.at ?? 'no time'}`,
+    );
   },
+};
+
+/** That the last backup failed, or is too old; a new store may be without one for a while. */
+export async function backupFaults({ records: known, now }: Pick<Store, 'records' | 'now'>): Promise<Fault[]> {
+  const last = await known.audit.newestOf('backup');
+  const failed = await known.audit.newestDetailsOf('backup-failed');
+  const faults: Fault[] = [];
+  if (failed !== undefined && failed.seq > (last?.seq ?? 0)) {
+    const { because } = JSON.parse(failed.details) as { because?: string };
+    faults.push(describeFault('backup-failed', { at: failed.at, because: because ?? 'its log says why' }));
+  }
+  const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > backupPatience;
+  if (last !== undefined)
+    return isOld(last.at) ? [...faults, describeFault('backup-overdue', { last: last.at })] : faults;
+  const [first] = await known.audit.list(0, 1);
+  const isNew = first !== undefined && !isOld(first.at);
+  return [...faults, isNew ? describeFault('backup-missing', {}) : describeFault('backup-overdue', {})];
+}
+
+export const pending: Examination = {
+  what: 'Pending',
+  async look({ store }) {
+    const { records: known, now } = await store();
+    return judgedBy(pendingFaults(await pendingWork(known, now())), 'nothing waits for people');
+  },
+};
+
+/** What waits for people, kind by kind; kinds of which nothing waits are left out. */
+export const pendingFaults = (work: readonly PendingKind[]): Fault[] => {
+  const kinds = work.filter(({ count }) => count > 0);
+  return kinds.length === 0 ? [] : [describeFault('pending', { kinds })];
 };

@@ -2,20 +2,17 @@
 import { workersSay } from '#data/serving-state.ts';
 import { leavesMemory } from '#src/core-dumps.ts';
 import { bytes } from '#domain/byte-size.ts';
-import { CannotLook, notice, well, wrong, type Examination } from './examination.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
+import { CannotLook, judgedBy, notice, well, wrong, type Examination } from './examination.ts';
 
 const unserved = 'the store is not being served at the moment';
 
 export const server: Examination = {
   what: 'Server',
   onHostAlone: true,
-  look({ serving }) {
-    const state = serving();
-    if (state === undefined) return well(unserved);
-    const [first, ...others] = state.problems;
-    if (first !== undefined) return wrong(['the server says:', first, ...others].join(' '));
-    const [told, ...more] = state.notices ?? [];
-    if (told !== undefined) return notice(['the server says:', told, ...more].join(' '));
+  async look({ serving, service, data }) {
+    const state = await serving();
+    if (state === undefined) return judgedBy([service?.() ?? describeFault('not-served', { data })], '');
     const workers = state.workers === undefined ? '' : ` with ${workersSay(state.workers)}`;
     return well(`served since ${state.since} by process ${String(state.pid)}${workers}`);
   },
@@ -23,29 +20,29 @@ export const server: Examination = {
 
 export const jobs: Examination = {
   what: 'Jobs',
-  look({ serving }) {
-    const state = serving();
+  async look({ serving }) {
+    const state = await serving();
     if (state === undefined) throw new CannotLook(unserved);
-    const failing = state.jobs.filter(({ problem }) => problem !== undefined);
-    return failing.length === 0
-      ? well(`all ${String(state.jobs.length)} jobs go well`)
-      : wrong(
-          `these jobs fail: ${failing.map(({ name, problem }) => `${name} (${problem!})`).join(', ')}`,
-          'The log of the server says more.',
-        );
+    return judgedBy(jobFaults(state.jobs), `all ${String(state.jobs.length)} jobs go well`);
   },
 };
 
+/** The jobs whose last run failed. */
+export function jobFaults(all: readonly { name: string; problem: string | undefined }[]): Fault[] {
+  const failing = all.flatMap(({ name, problem }) => (problem === undefined ? [] : [{ name, problem }]));
+  return failing.length === 0 ? [] : [describeFault('jobs-fail', { jobs: failing })];
+}
+
 export const scrub: Examination = {
   what: 'Scrub',
-  look({ serving, config }) {
+  async look({ serving, config }) {
     if (config().integrity.scrub_rate === 0) {
       return notice(
         'integrity.scrub_rate is 0, so the blobs are not read again by themselves',
         "Run 'larder verify' from time to time.",
       );
     }
-    const state = serving();
+    const state = await serving();
     if (state === undefined) throw new CannotLook(unserved);
     return well(
       `${bytes(state.scrub.bytes)} read again since the start; ` +
@@ -58,8 +55,8 @@ export const scrub: Examination = {
 
 export const coreDumps: Examination = {
   what: 'Core dumps',
-  look({ serving }) {
-    switch (leavesMemory(serving()?.pid ?? 'self')) {
+  async look({ serving }) {
+    switch (leavesMemory((await serving())?.pid ?? 'self')) {
       case false:
         return well('a crash leaves nothing of the memory in a file');
       case true:

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { ConfigError, missingForExchange, readConfig } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
-import { well, wrong, type Examination } from './examination.ts';
+import { describeFault } from '#src/faults.ts';
+import { judgedBy, well, wrong, type Examination } from './examination.ts';
 
 export const configuration: Examination = {
   what: 'Configuration',
@@ -28,10 +29,7 @@ export const administrator: Examination = {
     const missing = missingForExchange(settings);
     if (missing === undefined) return well('store.offline_mode is off, so no credential is exchanged');
     if (missing.length > 0) {
-      return wrong(
-        `store.offline_mode is on and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing, so the store administrator's credential is not exchanged`,
-        "'larder admin-macaroon' makes a credential and sets both.",
-      );
+      return judgedBy([describeFault('administrator-credential', { missing })], '');
     }
     const id = settings.auth.store_admin_id!;
     const account = await (await store()).records.accounts.find(id);

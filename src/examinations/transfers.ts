@@ -4,48 +4,55 @@ import { join } from 'node:path';
 
 import { whyItWaits } from '#acts/transfers.ts';
 import { days } from '#domain/clock.ts';
+import type { Store } from '#data/store.ts';
+import type { Config } from '#src/config.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
 import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
-import { notice, well, wrong, type Examination } from './examination.ts';
+import { judgedBy, type Examination } from './examination.ts';
 
 export const transfers: Examination = {
   what: 'Transfers',
   async look({ config, data, store }) {
+    const settings = config();
     const { records, now } = await store();
-    if (existsSync(join(data, formerStoreFolder))) {
-      return wrong(
-        `the key with which an earlier release adopted a former store lies in ${join(data, formerStoreFolder)}`,
-        `'larder site distrust ${formerStoreName} --yes' ends the trust in it; then remove the folder.`,
-      );
-    }
-    for (const { name, keyCopiedAt } of await records.transferSources.list()) {
-      if (keyCopiedAt === null) continue;
-      return wrong(
-        `two different rotations with one number prove that a key of '${name}' was copied`,
-        `Ask its people by telephone which keys are theirs; 'larder site distrust ${name} --yes' ends the trust until you know.`,
-      );
-    }
-    for (const { id, source, sequence } of await records.transfers.waiting(mostLooked)) {
-      const why = (await records.transfers.finding(id, whyItWaits))?.refused ?? undefined;
-      if (why === undefined) continue;
-      return notice(
-        `number ${String(sequence)} of ${source} waits for people, and did not come in by itself: ${why}`,
-        `'larder transfer preview ${id.slice(0, 12)}' shows what it would change, 'larder transfer accept' lets it in.`,
-      );
-    }
-    const expected = config().transfers.expected_days;
-    if (expected === undefined) return well('none is expected (transfers.expected_days is not set)');
     const last = await records.transfers.lastSettled();
-    if (last === null) return notice('no transfer was ever let in here', mend);
-    const since = Math.floor((now().getTime() - Date.parse(last)) / days(1));
-    if (since < expected) return well(`the last was let in at ${last}`);
-    return notice(
-      `nothing has come for ${String(since)} days, and every ${String(expected)} days something should`,
-      mend,
+    return judgedBy(
+      await transferFaults({ records, now, directory: data, config: settings }),
+      settings.transfers.expected_days === undefined
+        ? 'none is expected (transfers.expected_days is not set)'
+        : `the last was accepted at ${last ?? 'no time'}`,
     );
   },
 };
 
+/** What is wrong with the keys of sources, why a transfer waits that was to be accepted by itself, and that one is late. */
+export async function transferFaults({ records, now, directory, config }: TransferContext): Promise<Fault[]> {
+  return [...(await keyFaults({ records, directory })), ...(await waitingFaults({ records, now, config }))];
+}
+
+async function keyFaults({ records, directory }: Pick<TransferContext, 'records' | 'directory'>): Promise<Fault[]> {
+  const folder = join(directory, formerStoreFolder);
+  const copied = (await records.transferSources.list()).filter(({ keyCopiedAt }) => keyCopiedAt !== null);
+  return [
+    ...(existsSync(folder) ? [describeFault('former-store-key', { folder, source: formerStoreName })] : []),
+    ...copied.slice(0, 1).map(({ name }) => describeFault('source-key-copied', { source: name })),
+  ];
+}
+
+async function waitingFaults({ records, now, config }: Omit<TransferContext, 'directory'>): Promise<Fault[]> {
+  for (const { id, source, sequence } of await records.transfers.waiting(mostLooked)) {
+    const because = (await records.transfers.finding(id, whyItWaits))?.refused ?? undefined;
+    if (because !== undefined) return [describeFault('transfer-held', { id, source, sequence, because })];
+  }
+  const expected = config.transfers.expected_days;
+  if (expected === undefined) return [];
+  const last = await records.transfers.lastSettled();
+  const since = last === null ? undefined : Math.floor((now().getTime() - Date.parse(last)) / days(1));
+  if (since !== undefined && since < expected) return [];
+  return [describeFault('transfer-overdue', { days: since, expected })];
+}
+
+type TransferContext = Pick<Store, 'records' | 'now' | 'directory'> & { config: Pick<Config, 'transfers'> };
+
 /** So many that wait are looked at. */
 const mostLooked = 100;
-
-const mend = "'larder transfer request' asks for what is wished for; 'larder transfer list' shows what waits here.";

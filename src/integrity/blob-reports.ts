@@ -1,5 +1,6 @@
 // What somebody should know of content that is damaged, or that could not be read: which packages need it, and what to do.
 import type { Records } from '#records/index.ts';
+import type { FactsOf } from '#src/faults.ts';
 import type { Health } from '#src/health.ts';
 import { contentName } from './content-name.ts';
 
@@ -25,24 +26,13 @@ export function blobReports(records: Records, health: Pick<Health, 'report'>): B
     const names = [...unread.values()];
     health.report(
       'unreadable-blobs',
-      names.length === 0
-        ? undefined
-        : `Files of this store cannot be read: ${listOf(names.slice(0, named), names.length)}. Nothing was taken out of ` +
-            "service for that. The disk may be failing: make a backup, and look at the system's log.",
+      names.length === 0 ? undefined : { names: names.slice(0, named), all: names.length },
     );
   }
 
   return {
     async damaged() {
-      const all = await records.damagedBlobs.list(counted);
-      const names = await Promise.all(all.slice(0, named).map(({ sha3_384 }) => nameOf(sha3_384)));
-      health.report(
-        'damaged-blobs',
-        all.length === 0
-          ? undefined
-          : `Files of this store are damaged and out of service: ${listOf(names, all.length)}. Upload the same files ` +
-              "again, or restore them from a backup; 'larder verify' names all.",
-      );
+      health.report('damaged-blobs', await damagedFacts(records));
     },
     async unreadable(sha3_384) {
       unread.set(sha3_384, await nameOf(sha3_384));
@@ -54,5 +44,10 @@ export function blobReports(records: Records, health: Pick<Health, 'report'>): B
   };
 }
 
-const listOf = (names: string[], all: number): string =>
-  names.join('; ') + (all > names.length ? `; and ${String(all - names.length)} more` : '');
+/** The content that is out of service because it is damaged. */
+export async function damagedFacts(records: Records): Promise<FactsOf<'damaged-blobs'> | undefined> {
+  const all = await records.damagedBlobs.list(counted);
+  if (all.length === 0) return undefined;
+  const names = await Promise.all(all.slice(0, named).map(({ sha3_384 }) => contentName(records, sha3_384)));
+  return { names, all: all.length };
+}

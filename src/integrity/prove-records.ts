@@ -8,10 +8,11 @@ import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import type { Records } from '#records/index.ts';
+import type { FactsOf } from '#src/faults.ts';
 
 export interface ProofOfRecords {
-  /** What somebody should look at; empty when all is as it was written, as far as that is known. */
-  problems(): string[];
+  /** What was wrong when the records were looked over last; undefined if all was as it was written. */
+  faults(): FactsOf<'damaged-records'> | undefined;
   /** Whether what is read from the database cannot be relied on. */
   isBroken(): boolean;
   job: { name: string; every: number; inDoubt: 'runs'; inEach: true; run(): Promise<Record<string, unknown>> };
@@ -37,16 +38,18 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
   let due = true;
 
   return {
-    problems: () =>
+    faults: () =>
       last === null || last.problems === 0
-        ? []
-        : [
-            `When the records were looked over at ${last.at}, ${counted(last.problems, 'thing was', 'things were')} wrong` +
-              `${last.first === undefined ? '' : `, the first: ${last.first.slice(0, 200)}`}; 'larder verify' names all. ` +
-              (last.pages === 0 && last.rows === 0
-                ? "What to do about the audit log is in the guide 'recovery', at /docs/."
-                : mend),
-          ],
+        ? undefined
+        : {
+            at: last.at,
+            count: last.problems,
+            first: last.first,
+            remedy:
+              last.pages === 0 && last.rows === 0
+                ? "The guide 'recovery' at /docs/ says what to do about the audit log."
+                : mend,
+          },
     isBroken: () => (last?.pages ?? 0) > 0,
     job: {
       name: 'prove-records',

@@ -71,7 +71,7 @@ export function startScrub(options: ScrubOptions): Scrub {
       if (signal.aborted) return;
       if (error !== undefined) log.warn({ err: error }, 'a round of the scrub could not be finished; it begins again');
       unfinished = error === undefined ? 0 : unfinished + 1;
-      health.report('scrub', unfinished < patience ? undefined : cannotList);
+      health.report('scrub-stuck', unfinished < patience ? undefined : {});
       // The first round leaves out what comes before its beginning, so the next one follows at once.
       const whole = from === '';
       from = '';
@@ -125,10 +125,6 @@ export function startScrub(options: ScrubOptions): Scrub {
     },
   };
 }
-
-const cannotList =
-  'The files of this store cannot all be found, so they are not held against their digests; the disk may be failing. ' +
-  "Make a backup, and look at the system's log. It is tried again every minute.";
 
 /** Reads a blob, and acts on what was found: damaged goes out of service, unreadable is told. */
 async function examine(

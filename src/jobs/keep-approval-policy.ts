@@ -29,16 +29,16 @@ interface Options {
 export function approvalPolicyKeeping({ records, acts, config, health }: Options): ApprovalPolicyKeeping {
   async function takeUp(): Promise<void> {
     const wanted = readPolicy(config().approvals);
-    let problem: string | undefined;
+    let because: string | undefined;
     if (!isDeepStrictEqual(wanted, await records.approvalPolicy.inForce())) {
       try {
         await acts.do(changeApprovalPolicy, itself, wanted);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        problem = `What [approvals] in larder.toml says is not in force: ${error.message}`;
+        because = error.message;
       }
     }
-    health.report('approvals', problem);
+    health.report('approvals-not-in-force', because === undefined ? undefined : { because });
   }
 
   return {

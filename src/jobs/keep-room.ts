@@ -12,21 +12,13 @@ export interface RoomKeeper {
   job(blobs: Pick<DiskBlobs, 'keepBallast' | 'free'>): Job;
 }
 
-const full =
-  'The disk that holds this store was full, and what was set aside for that was given up: logins and deletions go through ' +
-  "for a while, uploads do not. Make room on the disk, or move the store to a larger one with 'larder backup' and 'larder restore'.";
-
-const nearlyFull =
-  'The disk that holds this store has no more room than it keeps free (uploads.reserve): uploads are refused. Make room on ' +
-  "it, or move the store to a larger one with 'larder backup' and 'larder restore'.";
-
 /** `release` gives up the ballast, where there is one: the records may need its room before the blobs are open. */
 export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, 'report'>): RoomKeeper {
   let wasFull = false;
   return {
     makeRoom() {
       wasFull = true;
-      health.report('disk', full);
+      health.report('disk-full', {});
       return release();
     },
     job: (blobs) => ({
@@ -38,7 +30,8 @@ export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, '
         const isKept = await blobs.keepBallast();
         const isWell = isKept && (await blobs.free()) > 0;
         if (isWell) wasFull = false;
-        health.report('disk', isWell ? undefined : wasFull ? full : nearlyFull);
+        health.report('disk-full', !isWell && wasFull ? {} : undefined);
+        health.report('disk-reserve', !isWell && !wasFull ? {} : undefined);
         return {};
       },
     }),

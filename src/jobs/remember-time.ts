@@ -4,6 +4,7 @@ import { acceptanceName, latestTimeName, rememberTime } from '#acts/clock.ts';
 import { clockTolerance, hours, minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
+import type { FactsOf } from '#src/faults.ts';
 import type { Job } from './runner.ts';
 
 export interface TimeKeeper {
@@ -11,8 +12,8 @@ export interface TimeKeeper {
   job: Job;
   /** Keeps the latest time now. */
   keep(): Promise<void>;
-  /** What is wrong with the clock, until it is set right or accepted. */
-  problem(): string | undefined;
+  /** Why the clock is in doubt, until it is set right or accepted. */
+  doubt(): FactsOf<'clock'> | undefined;
 }
 
 /**
@@ -42,10 +43,10 @@ export async function timeKeeper(
 
   return {
     keep,
-    problem() {
+    doubt() {
       if (!latestTime.isInDoubt()) return undefined;
-      if (doubtedAtStart && kept !== undefined) return problemOf(now(), kept);
-      return doubt(now(), timestamp(latestTime.expected()), 'what it should say by the time that has gone by');
+      if (doubtedAtStart && kept !== undefined) return doubtOf(now(), kept);
+      return doubtBy(now(), timestamp(latestTime.expected()), 'the time that it should show by now');
     },
     job: {
       name: 'remember-time',
@@ -70,13 +71,15 @@ export async function timeKeeper(
   };
 }
 
-/** What is wrong with a clock in the light of the time at which larder last ran. */
-export const problemOf = (moment: Date, kept: string): string | undefined =>
+/** Why a clock is in doubt, by the time at which larder last ran. */
+export const doubtOf = (moment: Date, kept: string): FactsOf<'clock'> | undefined =>
   Math.abs(moment.getTime() - Date.parse(kept)) > clockTolerance
-    ? doubt(moment, kept, 'the time at which larder last ran')
+    ? doubtBy(moment, kept, 'the time at which larder last ran')
     : undefined;
 
-const doubt = (moment: Date, expected: string, what: string): string =>
-  `The clock says ${timestamp(moment)}, more than a day ${moment < new Date(expected) ? 'before' : 'after'} ${what}, ${expected}. ` +
-  'Until that is settled nothing is forgotten, expired or removed. ' +
-  "Set the clock right; if it is right, run 'larder clock accept'.";
+const doubtBy = (moment: Date, expected: string, expectedBy: string): FactsOf<'clock'> => ({
+  says: timestamp(moment),
+  isBefore: moment < new Date(expected),
+  expected,
+  expectedBy,
+});

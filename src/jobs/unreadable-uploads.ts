@@ -28,13 +28,7 @@ export function unreadableUploads(of: string, { health, retry, again }: Options)
   const told = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
-  health.watch(`unreadable-uploads-${of}`, () =>
-    told.size === 0
-      ? undefined
-      : `${String(told.size)} ${told.size === 1 ? 'upload waits for its' : 'uploads wait for their'} review because the ` +
-        "store cannot read what was sent. The disk may be failing: make a backup, and look at the system's log. It is " +
-        'tried again every few minutes.',
-  );
+  health.watch('unreadable-uploads', () => (told.size === 0 ? undefined : { uploads: told.size }), of);
 
   return {
     is: (error) =>

@@ -23,7 +23,7 @@ import {
   openapiDocument,
   searchDocuments,
 } from './appliance/documents.ts';
-import { healthz, readyz, statusCheck } from './appliance/health.ts';
+import { healthz, readyz, servingState, statusCheck } from './appliance/health.ts';
 import { metrics } from './appliance/metrics.ts';
 import { uploadBlob } from './appliance/upload-blob.ts';
 import { dashboardAccountKey } from './assertions/dashboard-account-key.ts';
@@ -488,6 +488,7 @@ export const sections: readonly Section[] = [
       favicon,
       healthz,
       readyz,
+      servingState,
       statusCheck,
     ],
   },

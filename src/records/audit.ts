@@ -183,6 +183,12 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
       sql`SELECT seq, at FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
     ),
 
+  /** The same with the details of its entry, JSON. */
+  newestDetailsOf: (action: string) =>
+    db.get<{ seq: number; at: string; details: string }>(
+      sql`SELECT seq, at, details FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
+    ),
+
   /** What was done after a number, oldest first, without by whom; what was refused is among it. */
   done: (after: number, limit: number) =>
     db.all<Done>(sql`

@@ -50,6 +50,7 @@ import { packageSearch } from './package-search.ts';
 import { packageChanges, packages } from './packages.ts';
 import { pastReleaseChanges, pastReleases } from './past-releases.ts';
 import { proposalChanges, proposals } from './proposals.ts';
+import { pending } from './pending.ts';
 import { people } from './people.ts';
 import { quotaChanges, quotas } from './quotas.ts';
 import { passed } from './passed.ts';
@@ -120,6 +121,7 @@ const reading = (db: Reading) => ({
   packageSearch: packageSearch(db),
   packages: packages(db),
   pastReleases: pastReleases(db),
+  pending: pending(db),
   people: people(db),
   proposals: proposals(db),
   quotas: quotas(db),

@@ -1,10 +1,11 @@
 // What one worker asks of the others, and what is still known of those that are no more.
 import type { Figures } from '#api/metrics.ts';
 import type { Answers } from '#appliance/team.ts';
+import type { ServingState } from '#data/serving-state.ts';
 import type { Place } from './place.ts';
 
 /** Gathers among the workers in these places. */
-export function createGathering(places: readonly Place[]) {
+export function createGathering(places: readonly Place[], supervisor: () => ServingState) {
   /** What the worker in each place had counted when somebody asked last. */
   const lastFigures = new Map<Place, Figures>();
   let ofEnded: Figures | undefined;
@@ -15,6 +16,7 @@ export function createGathering(places: readonly Place[]) {
       const others = places.filter((other) => other !== place);
       const found = await Promise.all(others.map(async (other) => ({ other, answer: await other.ask(what) })));
       const answers = found.flatMap(({ answer }) => (answer === undefined ? [] : [answer as unknown]));
+      if (what === 'state') return [supervisor(), ...answers];
       if (what !== 'figures') return answers;
       lastFigures.set(place, own as Figures);
       for (const { other, answer } of found) if (answer !== undefined) lastFigures.set(other, answer as Figures);

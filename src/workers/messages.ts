@@ -10,6 +10,8 @@ export interface Role {
   size: number;
   begins: boolean;
   keeps: boolean;
+  /** What a command on the host shows to be told of all of them. */
+  secret: string;
 }
 
 /** What the supervisor says to a worker. */

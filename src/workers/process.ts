@@ -77,8 +77,8 @@ function listenToSupervisor() {
   });
   void say({ report: 'here' });
 
-  const teamOf = ({ number, size, begins, keeps }: Omit<Role, 'version'>): Team => ({
-    ...{ number, size, begins, keeps },
+  const teamOf = ({ number, size, begins, keeps, secret }: Omit<Role, 'version'>): Team => ({
+    ...{ number, size, begins, keeps, secret },
     others: () => others,
     certificateChanged: () => void say({ report: 'renewed' }),
     async ask(what, own) {

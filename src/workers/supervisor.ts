@@ -2,13 +2,14 @@
 // hands connections to them in turn, tells them what it is told, and replaces whoever ends. It serves nothing itself and keeps
 // nothing that is not in the records, so that a worker that dies takes no more with it than the requests it had.
 import cluster from 'node:cluster';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
 
 import type { ApplianceOptions } from '#appliance/options.ts';
-import { readAgain } from '#appliance/reload.ts';
+import { readAgain, whyRefused } from '#appliance/reload.ts';
 import { settingsOf } from '#appliance/settings.ts';
 import { lockToServe } from '#data/lock.ts';
 import { together, type ConfigurationState, type ServingState } from '#data/serving-state.ts';
@@ -17,6 +18,7 @@ import { seconds } from '#domain/clock.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { configDigest, readConfig, type Config } from '#src/config.ts';
 import { programAgain } from '#src/embedded.ts';
+import { describeFault, textOf, type Fault } from '#src/faults.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
@@ -79,6 +81,8 @@ class Supervisor {
   readonly #patience: ReturnType<typeof createPatience>;
   readonly #gathering: ReturnType<typeof createGathering>;
   readonly #since = new Date().toISOString();
+  readonly #secret = randomBytes(24).toString('hex');
+  #refused: string | undefined;
   readonly #whenEmpty = Promise.withResolvers<undefined>();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #telling: NodeJS.Timeout | undefined;
@@ -101,7 +105,7 @@ class Supervisor {
     this.log = createLog(config.log.level, { asText: () => isText, others: true });
     this.#patience = createPatience(size);
     this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1));
-    this.#gathering = createGathering(this.#places);
+    this.#gathering = createGathering(this.#places, () => this.#own());
     const { directory, listen } = options;
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({
@@ -134,9 +138,11 @@ class Supervisor {
     const sha256 = configDigest(join(this.#options.directory, 'larder.toml'));
     try {
       this.log.level = readAgain(this.#options).config.log.level;
+      this.#refused = undefined;
       for (const place of this.#places) place.tell({ order: 'reload' });
       this.#configuration = { sha256 };
     } catch (error) {
+      this.#refused = whyRefused(error, this.#options);
       this.#configuration = { sha256, problem: inOneSentence(error) };
       throw error;
     } finally {
@@ -195,7 +201,7 @@ class Supervisor {
 
   /** The worker in the first place does what one does for all. */
   #begin(place: Place, begins: boolean): void {
-    place.begin({ size: this.#places.length, begins, keeps: place === this.#places[0] });
+    place.begin({ size: this.#places.length, begins, keeps: place === this.#places[0], secret: this.#secret });
   }
 
   #failed({ number }: Place, problem: string, atOnce: boolean): void {
@@ -255,15 +261,25 @@ class Supervisor {
       this.log.error({ worker: place.number }, 'a worker does not answer any more; it is killed');
       place.kill();
     }
-    writeState(this.#options.directory, but());
+    writeState(this.#options.directory, { ...but(), secret: this.#secret });
+  }
+
+  /** What is wrong with the workers together, and with the last reload. */
+  #faults(workers: { serving: number; wanted: number }): Fault[] {
+    const faults: Fault[] = [];
+    if (workers.serving < workers.wanted) {
+      const code = this.#patience.inSuccession() > 2 ? 'workers-end' : 'few-workers';
+      faults.push(describeFault(code, workers));
+    }
+    if (this.#refused !== undefined) faults.push(describeFault('configuration-refused', { because: this.#refused }));
+    return faults;
   }
 
   /** What the supervisor itself says. */
   #own(): ServingState {
     const each = this.#places.flatMap(({ serving }) => serving ?? []);
     const wanted = this.#places.length;
-    const few = each.length < wanted && `${String(each.length)} of ${String(wanted)} workers serve`;
-    const often = this.#patience.inSuccession() > 2;
+    const faults = this.#faults({ serving: each.length, wanted });
     return {
       pid: process.pid,
       url: this.#url,
@@ -272,8 +288,9 @@ class Supervisor {
       level: this.log.level,
       sealed: false,
       certificate: undefined,
-      problems: few !== false && often ? [`${few}: the others end again and again; the log says why.`] : [],
-      notices: few !== false && !often ? [`${few}; the others are being started.`] : [],
+      problems: faults.filter(({ severity }) => severity === 'problem').map(textOf),
+      notices: faults.filter(({ severity }) => severity === 'notice').map(textOf),
+      faults,
       jobs: [],
       configuration: this.#configuration,
       scrub: { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined },

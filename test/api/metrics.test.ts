@@ -19,7 +19,11 @@ t.test('Prometheus sees what was answered and refused, and how full the store is
     'larder_packages 1',
     'larder_uploads{state="unclaimed"} 1',
     'larder_sealed 0',
-    'larder_job_runs{job="forget-uploads"} 0',
+    'larder_job_runs{job="forget-uploads",task="forget-uploads"} 0',
+    'larder_notices{code="backup-missing"} 1',
+    'larder_problems{code="sealed"} 0',
+    'larder_pending{kind="upload"} 0',
+    'larder_last_backup_seconds 0',
   ]) {
     t.ok(body.includes(`${line}\n`), line);
   }

@@ -11,7 +11,8 @@ const passedOn = { 'x-forwarded-for': '192.0.2.7' };
 
 t.test('requests through a proxy that is not named are a notice, until it is', async (t) => {
   const store = await startStore(t);
-  const notices = async (): Promise<string[]> => (await store.anyone.get('/readyz')).body.notices as string[];
+  const notices = async (): Promise<string[]> =>
+    ((await store.anyone.get('/readyz')).body.notices as string[]).filter((notice) => notice.includes('proxies'));
   t.same(await notices(), []);
   for (let time = 0; time < 3; time++) await store.anyone.get('/healthz', passedOn);
   t.match(await notices(), [/from 127\.0\.0\.1, which http\.trusted_proxies does not name/]);
@@ -33,7 +34,7 @@ t.test('a trusted proxy is never noticed', async (t) => {
     text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.0/8"]'),
   );
   await store.anyone.get('/healthz', passedOn);
-  t.same((await store.anyone.get('/readyz')).body.notices, []);
+  t.notMatch((await store.anyone.get('/readyz')).body.notices.join(), /proxies/);
 });
 
 t.test('anybody may send the header, so no more than eight addresses are remembered', async (t) => {
@@ -44,6 +45,6 @@ t.test('anybody may send the header, so no more than eight addresses are remembe
     const [answer] = (await once(asking, 'response')) as [IncomingMessage];
     await once(answer.resume(), 'end');
   }
-  const [notice] = (await store.anyone.get('/readyz')).body.notices as [string];
-  t.equal(notice.match(/127\.0\.0\.\d+/g)?.length, 8);
+  const { notices } = (await store.anyone.get('/readyz')).body as { notices: string[] };
+  t.equal(notices.join().match(/127\.0\.0\.\d+/g)?.length, 8);
 });

@@ -38,6 +38,8 @@ t.test('every examination is told of, in whatever state the store is', async (t)
     'Registry',
     'Tokens',
     'Backups',
+    'Pending',
+    'Approvals',
     'Closure',
     'Store assertion',
     'Device trust',

@@ -12,7 +12,7 @@ t.test('whoever looks after the store sees what is wrong first, and what mends i
   const root = await store.visit('root');
   const early = await root.open('/console');
   t.match(early, { status: 200, text: /Front page All is well; there is something to know of/ });
-  t.match(early.text, /Backups No backup was ever made\. Run 'larder backup FILE'/, 'young stores need one soon');
+  t.match(early.text, /Backups No backup was made yet\. Run 'larder backup FILE'/, 'young stores need one soon');
   t.match(early.text, /Last backup never/);
 
   store.clock.advance(days(8));

@@ -33,8 +33,12 @@ export interface ConsoleStore extends IdentityStore {
 }
 
 /** A store in which ada and bob publish, and root administers. */
-export async function startConsole(t: Test, configure?: (text: string) => string): Promise<ConsoleStore> {
-  const store = await startIdentity(t, configure);
+export async function startConsole(
+  t: Test,
+  configure?: (text: string) => string,
+  moment?: Date,
+): Promise<ConsoleStore> {
+  const store = await startIdentity(t, configure, moment);
   const visitor = (): Visitor => browse(store.url);
   const ready = new Set(['ada']);
   return Object.assign(store, {

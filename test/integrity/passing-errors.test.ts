@@ -12,6 +12,7 @@ import { blobReports } from '#integrity/blob-reports.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { inspectDatabase } from '#engine/place.ts';
 import { verifyStore } from '#integrity/verify.ts';
+import { textOf } from '#src/faults.ts';
 import { createHealth } from '#src/health.ts';
 import { startWorker } from '#src/embedded.ts';
 import { larder } from '#test/cli/world.ts';
@@ -41,11 +42,11 @@ function faulty(t: Test, { times, ...faults }: Omit<Faults, 'left' | 'direct'> &
 
 interface Scrubbed {
   store: TestAppliance;
-  problems: () => string[];
+  problems: () => Promise<string[]>;
   log: string[];
   /** Waits for the end of so many more whole rounds. */
   rounds(count: number): Promise<void>;
-  until(reached: () => boolean): Promise<void>;
+  until(reached: () => boolean | Promise<boolean>): Promise<void>;
 }
 
 /** A store whose own scrub stands still, and one beside it that the test rules. */
@@ -61,7 +62,7 @@ async function scrubbed(t: Test, digests: DigestPool): Promise<Scrubbed> {
   t.teardown(() => scrub?.stop());
   return {
     store,
-    problems: () => health.problems(),
+    problems: async () => (await health.look()).map(textOf),
     log,
     async rounds(count) {
       scrub ??= startScrub({
@@ -82,7 +83,7 @@ async function scrubbed(t: Test, digests: DigestPool): Promise<Scrubbed> {
       }
     },
     async until(reached) {
-      while (!reached()) await sleep(5);
+      while (!(await reached())) await sleep(5);
     },
   };
 }
@@ -123,7 +124,7 @@ for (const [call, code] of [
     t.ok(existsSync(file));
     t.same(await store.beside.records.damagedBlobs.list(10), []);
     t.same(readdirSync(join(store.directory, 'blobs/quarantine')), []);
-    t.same(problems(), [], 'and read a second time it was good');
+    t.same(await problems(), [], 'and read a second time it was good');
   });
 }
 
@@ -154,13 +155,13 @@ t.test('a file that cannot be read is named with its package, stays, and is well
   const { store, rounds, problems } = await scrubbed(t, pool);
   const { file } = await publish(store);
   await rounds(1);
-  t.match(problems(), [/cannot be read: bin\/tool revision 1\. Nothing was taken out of service.*make a backup/]);
-  t.equal(problems().length, 1);
-  t.notMatch(problems().join(), /EIO/);
+  t.match(await problems(), [/cannot be read: bin\/tool revision 1\. Nothing was taken out of service.*make a backup/]);
+  t.equal((await problems()).length, 1);
+  t.notMatch((await problems()).join(), /EIO/);
   t.ok(existsSync(file));
   left[0] = 0;
   await rounds(2);
-  t.same(problems(), []);
+  t.same(await problems(), []);
 });
 
 t.test('too few descriptors are no problem of the disk', async (t) => {
@@ -168,7 +169,7 @@ t.test('too few descriptors are no problem of the disk', async (t) => {
   const { store, rounds, problems } = await scrubbed(t, pool);
   const { file } = await publish(store);
   await rounds(1);
-  t.same(problems(), []);
+  t.same(await problems(), []);
   t.ok(existsSync(file));
 });
 
@@ -179,10 +180,10 @@ t.test('what is damaged is named with its package until good content is there ag
   damage(file, content);
   await rounds(1);
   t.notOk(existsSync(file));
-  t.match(problems(), [/damaged and out of service: bin\/tool revision 1\. Upload the same files again/]);
+  t.match(await problems(), [/damaged and out of service: bin\/tool revision 1\. Upload the same files again/]);
   putInPlace(file, content);
   await rounds(2);
-  t.same(problems(), []);
+  t.same(await problems(), []);
   t.same(await store.beside.records.damagedBlobs.list(10), []);
 });
 
@@ -198,7 +199,7 @@ t.test('what is in quarantine and hashes well comes back by itself', async (t) =
   await rounds(2);
   t.ok(existsSync(file), 'it is in service again');
   t.notOk(existsSync(away));
-  t.same(problems(), []);
+  t.same(await problems(), []);
   t.match(log.join(''), /in service again/);
   t.match(await store.beside.records.audit.newest(1e15, 1), [{ action: 'put_back_blob' }]);
 });
@@ -251,11 +252,11 @@ t.test('a scrub that cannot find all files reads the others, says so, and tries 
   // A file in the place of a folder: listing it fails.
   writeFileSync(join(store.directory, 'blobs/sha3', free), '');
   const started = rounds(0);
-  await until(() => problems().some((problem) => problem.includes('cannot all be found')));
+  await until(async () => (await problems()).some((problem) => problem.includes('cannot all be found')));
   t.notOk(existsSync(file), 'what could be found was read');
   t.ok(log.filter((line) => line.includes('could not be finished')).length >= 3, 'somebody is told after three times');
   rmSync(join(store.directory, 'blobs/sha3', free));
   await started;
   await rounds(1);
-  t.notMatch(problems().join(), /cannot all be found/);
+  t.notMatch((await problems()).join(), /cannot all be found/);
 });

@@ -13,6 +13,8 @@ import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import type { WritableRecords } from '#records/index.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { createLeases, leaseLife } from '#shared/leases.ts';
+import { textOf } from '#src/faults.ts';
+import { createHealth } from '#src/health.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
@@ -28,7 +30,7 @@ interface World {
   elsewhere(): ReviewQueue;
   lines: string[];
   /** What somebody should look at. */
-  problems(): string[];
+  problems(): Promise<string[]>;
   /** Pushes an upload of its own content, as a revision or for a resource. */
   push(id: string, resource?: string): Promise<void>;
   status(id: string): Promise<{ status: string; revision: number | null; errors: unknown } | undefined>;
@@ -52,7 +54,7 @@ async function world(
   });
   const acts = createActs(known, now);
   const lines: string[] = [];
-  const looks: (() => string | undefined)[] = [];
+  const health = createHealth({ error: () => undefined, info: () => undefined });
   /** A lent file is called like its content; all are given back in the end. */
   let lent = 0;
   const borrow = async (file: string) => {
@@ -75,7 +77,7 @@ async function world(
       leases: createLeases({ records, holder, now }),
       newId: randomIds,
       log: pino({ base: null }, { write: (line) => void lines.push(line) }),
-      health: { watch: (_: string, look: () => string | undefined) => void looks.push(look) },
+      health,
       retry: 1,
       awhile: 1,
       ...(lookAgain !== undefined && { lookAgain }),
@@ -93,7 +95,7 @@ async function world(
       return another;
     },
     lines,
-    problems: () => looks.flatMap((look) => look() ?? []),
+    problems: async () => (await health.look()).map(textOf),
     push: (id, resource) =>
       known.change(entry, async (tx) => {
         await tx.uploads.add({ id, sha3_384: id, sha256: id, size: 1, address: 'x', receivedAt: at });
@@ -219,12 +221,12 @@ t.test('an upload that cannot be read goes on waiting, and is reviewed when it c
   while (tries < 4 || (await status('good'))?.status === 'new') await new Promise(setImmediate);
   t.match(await status('unread'), { status: 'new', errors: null }, 'its publisher has done nothing wrong');
   t.match(await status('good'), { status: 'approved', revision: 1 }, 'and nobody waits behind it');
-  t.match(problems(), [/^1 upload waits for its review because the store cannot read what was sent\. /]);
+  t.match(await problems(), [/^1 upload waits for its review because the store cannot read what was sent\. /]);
   fails = false;
   while ((await status('unread'))?.status === 'new') await new Promise(setImmediate);
   await queue.idle();
   t.match(await status('unread'), { status: 'approved', revision: 2 });
-  t.same(problems(), []);
+  t.same(await problems(), []);
 });
 
 t.test('a fault that passes leaves no trace in the verdict', async (t) => {

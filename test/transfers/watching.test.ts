@@ -129,8 +129,11 @@ t.test('what lies in the folder is let in by the store itself, and what waits fo
   writeFileSync(join(path, 'bad.tar'), 'nothing');
   await run();
   await run();
-  t.match(health.notices(), [/bad\.tar in the watched folder was not taken in/]);
-  t.same(health.problems(), [], 'the store is well all the same');
+  t.match(
+    await health.look(),
+    [{ severity: 'notice', says: /bad\.tar in the watched folder was not taken in/ }],
+    'the store is well all the same',
+  );
   t.match(await here.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
 });
 
@@ -162,10 +165,12 @@ t.test('another thread takes it in: whoever serves goes on, and ends it when it 
   await lay('one');
   const looking = run();
   for (let asked = 0; asked < 3; asked++) t.equal((await anyone.get('/metrics')).status, 200);
-  t.same([codes.length, health.notices()], [1, []], 'nothing of it is done by whoever serves');
+  t.same([codes.length, await health.look()], [1, []], 'nothing of it is done by whoever serves');
   letGo();
   t.same(await looking, {});
-  t.match(health.notices(), [/one\.tar in the watched folder was not taken in: It comes from 'depot', whom this site/]);
+  t.match(await health.look(), [
+    { says: /one\.tar in the watched folder was not taken in: It comes from 'depot', whom this site/ },
+  ]);
   await lay('two');
   Atomics.store(gate, 0, 0);
   const last = run();

@@ -1,9 +1,9 @@
 // larder backup
 import { counted } from '#domain/quantities.ts';
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeBackup as enterBackup } from '#acts/appliance.ts';
+import { failBackup, makeBackup as enterBackup } from '#acts/appliance.ts';
 import { closeArchives } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
@@ -12,6 +12,7 @@ import type { Blobs } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { copyForBackup } from '#data/copies.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
+import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
 import { checkBackup } from './check.ts';
 import { fileIn, rotate } from './folder.ts';
@@ -98,19 +99,52 @@ export const backup = command({
   async run(call) {
     const { options: given, world } = call;
     const named = resolve(call.positionals.file);
-    const { file, folder } = fileIn(named, new Date());
-    const makesNone = given.check && (existsSync(file) || isOfExisting(call));
+    const makesNone = given.check && (existsSync(fileIn(named, new Date()).file) || isOfExisting(call));
     refuseContradictions(call, makesNone);
     if (makesNone) return checkBackup(call, { ...given, file: named });
-    if (given.keep !== undefined && folder === undefined)
-      throw new UsageError('--keep needs a folder in the place of FILE');
-    if (existsSync(file)) throw new Failure(`${file} is there already; a backup overwrites nothing`);
+    const { file, folder } = await destinationOf(call, named);
     const passphraseFile = given['passphrase-file'];
     const typed = given['include-keys'] && passphraseFile === undefined ? await newPassphrase(world) : undefined;
     const passphrase = passphraseFile === undefined ? typed : passphraseIn(resolve(passphraseFile));
-    return withStore(call, (store) => backUp(call, store, { file, folder, passphrase }), { writesOutside: true });
+    return withStore(
+      call,
+      (store) =>
+        backUp(call, store, { file, folder, passphrase }).catch(async (error: unknown) => {
+          await noteFailure(call, store, error);
+          throw error;
+        }),
+      { writesOutside: true },
+    );
   },
 });
+
+/** The file to write. A folder that is to keep several backups is made, so that the first night finds it. */
+async function destinationOf(call: BackupCall, named: string): Promise<ReturnType<typeof fileIn>> {
+  try {
+    if (call.options.keep !== undefined && !existsSync(named)) mkdirSync(named, { mode: 0o700 });
+    const destination = fileIn(named, new Date());
+    if (call.options.keep !== undefined && destination.folder === undefined)
+      throw new UsageError('--keep needs a folder in the place of FILE');
+    if (existsSync(destination.file))
+      throw new Failure(`${destination.file} is there already; a backup overwrites nothing`);
+    return destination;
+  } catch (thrown) {
+    const error = thrown instanceof Failure || thrown instanceof UsageError ? thrown : cannotWrite(named, thrown);
+    await withStore(call, (store) => noteFailure(call, store, error), { writesOutside: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+const cannotWrite = (named: string, cause: unknown): Failure =>
+  new Failure(`cannot make the folder ${named}: ${inOneSentence(cause)}`, { code: 'cannot-write', cause });
+
+/** Notes a failed backup, which /readyz and 'larder doctor' then show; a person at a terminal sees it anyway. */
+async function noteFailure({ world, data }: BackupCall, { acts, person }: OpenStore, error: unknown): Promise<void> {
+  if (canAsk(world)) return;
+  const because = (error instanceof Failure ? error.message : inOneSentence(error, { data })).slice(0, 500);
+  // On a full disk or a damaged database there is another fault, which shows as well.
+  await acts.do(failBackup, person, { because }).catch(() => undefined);
+}
 
 /** Whether the options speak of a backup that was made before. */
 const isOfExisting = ({ options: given }: BackupCall): boolean =>

@@ -2,6 +2,7 @@
 import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { shellWord } from '#domain/shell-word.ts';
 import { makeFolder } from '#files/durable.ts';
+import { readIfThere } from '#files/read.ts';
 import { Failure } from './command.ts';
 
 /** What the process may do about its own user; `process` itself, outside of tests. */
@@ -77,7 +78,7 @@ export const howToServe = (data: string): string =>
   isServices(data) ? "'systemctl start larder'" : `'larder serve --data ${shellWord(data)}'`;
 
 /** Whether the system service is installed, and the store is the one it serves. */
-const isServices = (data: string): boolean =>
+export const isServices = (data: string): boolean =>
   data === '/var/lib/larder' && existsSync('/usr/lib/systemd/system/larder.service');
 
 /** The user under whom the system service runs; the package has put it into the list of users on this host. */
@@ -93,8 +94,16 @@ function ownerToBecome(data: string, identity: Identity): { uid: number; gid: nu
   if (user === owner.uid) return undefined;
   if (user === 0) return owner;
   throw new Failure(
-    `the store in ${data} belongs to the user with id ${String(owner.uid)}; run this as that user or as root`,
+    `the store in ${data} belongs to ${userName(owner.uid)}; run this as that user or as root, such as with 'sudo larder …'`,
   );
+}
+
+/** What a user is called; by the number if it has no name on this host. */
+function userName(uid: number): string {
+  const line = readIfThere('/etc/passwd')
+    ?.split('\n')
+    .find((entry) => entry.split(':')[2] === String(uid));
+  return line === undefined ? `the user with id ${String(uid)}` : `the user '${line.split(':')[0]!}'`;
 }
 
 /** Comes before the user is changed: without root's rights the groups could be changed no longer. */

@@ -7,6 +7,7 @@ import type { Review } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { createLeases } from '#shared/leases.ts';
 import { createWaiting } from '#shared/waiting.ts';
+import { textOf } from '#src/faults.ts';
 import { createHealth } from '#src/health.ts';
 import { createLog } from '#src/log.ts';
 import { Failure, type Call } from '../frame/command.ts';
@@ -50,8 +51,9 @@ export async function awaitReview(
     const found = await createWaiting().until(id, async () => {
       const upload = await records.uploads.claimed(id);
       if (upload === undefined) throw new Refusal('resource-not-found', 'Its package was unregistered meanwhile.');
-      const [unreadable] = health.problems();
-      if (upload.status === 'new' && unreadable !== undefined) throw new Failure(unreadable, { code: 'unreadable' });
+      const [unreadable] = await health.look();
+      if (upload.status === 'new' && unreadable !== undefined)
+        throw new Failure(textOf(unreadable), { code: 'unreadable' });
       return upload.status === 'new' ? undefined : upload;
     });
     return found!;

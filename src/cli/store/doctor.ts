@@ -4,6 +4,7 @@ import { examineEach, type Finding, type Level } from '#examinations/examination
 import { examinations } from '#examinations/index.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { patientIn } from './patient.ts';
+import { unitState } from './service.ts';
 import { style, visible, type Style } from '../frame/terminal.ts';
 
 type Told = Finding & { what: string };
@@ -18,8 +19,9 @@ export const doctor = command({
   examples: ['larder doctor', 'larder doctor --json'],
 
   async run({ data, world }) {
+    const unit = unitState(data);
     becomeOwner(data);
-    const patient = patientIn(data, world);
+    const patient = patientIn(data, world, unit);
     let findings: Told[];
     try {
       findings = await examineEach(examinations, patient);

@@ -20,6 +20,7 @@ import { ConfigError, initialConfig, parseConfig, readConfig, type Config, type 
 import { isBaseUrl } from '#src/configuration/check.ts';
 import { makeFolder } from '#files/durable.ts';
 import { tooSmall } from '#data/disk-size.ts';
+import { describeFault, textOf } from '#src/faults.ts';
 import { command, dataInUse, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { canAsk, converse } from '../frame/questions.ts';
@@ -165,7 +166,7 @@ function answered(
       `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}${dataOption(data)}' gives the account a password.\n` +
       trust(tls, baseUrl, files) +
       approversText(approvers) +
-      (warning === undefined ? '' : `${warning}\n`) +
+      (warning === undefined ? '' : `${textOf(describeFault('reserve-too-large', warning))}\n`) +
       `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
       `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
     json: {

@@ -2,19 +2,26 @@
 import { join } from 'node:path';
 
 import { recordsPlace } from '#data/records-place.ts';
-import { servingState } from '#data/serving-state.ts';
+import { askServing } from '#data/ask-serving.ts';
+import { servingState, type ServingState } from '#data/serving-state.ts';
 import type { Store } from '#data/store.ts';
 import { inspectDatabase } from '#engine/place.ts';
 import { CannotLook, type Patient } from '#examinations/examination.ts';
 import { readConfig } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import type { World } from '../frame/command.ts';
+import { whyNotServed, type UnitState } from './service.ts';
 import { openUpgraded, refuseWithoutDatabase } from '../frame/store.ts';
 
 /** The store in a data directory, as its owner sees it. */
-export function patientIn(data: string, world: World): Patient & { close(): Promise<void> } {
+export function patientIn(
+  data: string,
+  world: World,
+  unit: UnitState | undefined,
+): Patient & { close(): Promise<void> } {
   const config = once(() => readConfig(join(data, 'larder.toml')), 'larder.toml is not good');
-  const serving = once(() => servingState(data), 'store.lock cannot be used');
+  const isServed = once(() => servingState(data), 'store.lock cannot be used');
+  let asked: Promise<ServingState | undefined> | undefined;
   const credentials = world.env['CREDENTIALS_DIRECTORY'];
   let opening: Promise<Store> | undefined;
   return {
@@ -29,7 +36,11 @@ export function patientIn(data: string, world: World): Patient & { close(): Prom
       const { pages, rows } = await inspectDatabase(place, { nativeBinding: nativeBinding() });
       return [...pages, ...rows];
     },
-    serving,
+    serving: async () => {
+      if (isServed() === undefined) return undefined;
+      return (asked ??= askServing(data));
+    },
+    service: () => whyNotServed(data, unit),
     store() {
       config();
       opening ??= openUpgraded(data, world).catch((cause: unknown) => {

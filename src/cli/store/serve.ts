@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 
 import { startAppliance, type Appliance } from '#appliance/appliance.ts';
+import { whyRefused } from '#appliance/reload.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
+import { forgetStartFailure, keepStartFailure } from '#data/start-failure.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
 import { isListenAddress } from '#src/configuration/check.ts';
 import type { LogFormat } from '#src/log.ts';
@@ -59,12 +61,17 @@ export const serve = command({
     const life = lifeOfProcess();
     try {
       const appliance = await Promise.race([start(how, life), life.cutShort]);
+      forgetStartFailure(data);
       life.begin(appliance);
       const signal = await life.ended;
       await Promise.race([appliance.stop(), life.cutShort]);
       return { text: '', json: { data, signal } };
     } catch (error) {
-      throw error instanceof DataDirectoryInUse ? dataInUse(data) : error;
+      if (error instanceof DataDirectoryInUse) throw dataInUse(data);
+      // An end that was asked for twice is no failure.
+      if (!(error instanceof Failure))
+        keepStartFailure(data, { at: new Date().toISOString(), because: whyRefused(error, how) });
+      throw error;
     } finally {
       life.forget();
     }

@@ -5,14 +5,25 @@ import { fingerprintOf } from '#macaroons/site-key.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { readCertificates } from '#tls/keeper.ts';
-import { occupied } from '#data/blobs.ts';
+import { diskSpace, occupied } from '#data/blobs.ts';
 import { bytes } from '#domain/byte-size.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { ConfigError } from '#src/config.ts';
+import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
-import { command, type Call } from '../frame/command.ts';
-import { servingState, workersSay } from '#data/serving-state.ts';
+import { command, type Answer, type Call } from '../frame/command.ts';
+import { counted } from '../frame/counted.ts';
+import { askServing } from '#data/ask-serving.ts';
+import { workersSay, type ServingState } from '#data/serving-state.ts';
+import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
+import { diskFaults } from '#examinations/files.ts';
+import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
+import { transferFaults } from '#examinations/transfers.ts';
+import { describeFault, textOf, type Fault, type Severity } from '#src/faults.ts';
+import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
+import { unitState, whyNotServed, type UnitState } from './service.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { channelTable } from '../release/table.ts';
 
@@ -32,13 +43,41 @@ export const status = command({
   },
 });
 
-const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
+async function statusOfStore(call: Pick<Call, 'data' | 'world'>): Promise<Answer> {
+  // Root may read the journal, the owner of the store may not.
+  const unit = unitState(call.data);
+  try {
+    return await statusOfRecords(call, unit);
+  } catch (error) {
+    const serving = await askServing(call.data).catch(() => undefined);
+    if (serving === undefined) throw error;
+    return statusOfProcess(call, serving, error);
+  }
+}
+
+/** What the serving process says, if the configuration or the records cannot be opened beside it. */
+function statusOfProcess({ data, world }: Pick<Call, 'data' | 'world'>, serving: ServingState, error: unknown): Answer {
+  const because = error instanceof ConfigError ? error.message : inOneSentence(error, { data });
+  const faults = serving.faults ?? [];
+  const rows: Row[] = [
+    ['Store', `${serving.url}, larder ${serving.version}`],
+    ['Serving', servingSays(serving)],
+    ['Not shown', `what the records say: ${visible(because)}`],
+    ...rowsOfFaults({ serving, faults }),
+  ];
+  const text = columns(rows, widthOf(world.stdout, 120)).trimEnd();
+  return { text, json: { version, serving, faults, error: because }, exitCode: 1 };
+}
+
+const statusOfRecords = (call: Pick<Call, 'data' | 'world'>, unit: UnitState | undefined): Promise<Answer> =>
   withStore(call, async (store) => {
-    const found = await lookAt(store);
+    const found = await lookAt(store, unit);
     const { certificate, head } = found;
     const json = {
       version,
       serving: found.serving ?? null,
+      faults: found.faults,
+      pending: Object.fromEntries(found.pending.map(({ kind, count }) => [kind.replaceAll(' ', '-'), count])),
       'base-url': found.baseUrl,
       documents: found.documents ?? null,
       certificate: certificate
@@ -58,7 +97,7 @@ const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
       ...rowsOfContents(found, store.now()),
       ['Site key', `fingerprint ${found.siteKeyFingerprint}`],
       ['Audit log', head ? `${String(head.seq)}:${head.hash}` : 'empty'],
-      ...rowsOfProblems(found),
+      ...rowsOfFaults(found),
     ];
     return { text: columns(rows, widthOf(call.world.stdout, 120)).trimEnd(), json };
   });
@@ -66,10 +105,13 @@ const statusOfStore = (call: Pick<Call, 'data' | 'world'>) =>
 type Row = [label: string, text: string];
 type Found = Awaited<ReturnType<typeof lookAt>>;
 
-async function lookAt(store: OpenStore) {
+async function lookAt(store: OpenStore, unit: UnitState | undefined) {
   const { records, config, directory, siteKey, latestTime, database } = store;
+  const serving = await askServing(directory);
   return {
-    serving: servingState(directory),
+    serving,
+    faults: serving === undefined ? await faultsUnserved(store, unit) : (serving.faults ?? []),
+    pending: await pendingWork(records, store.now()),
     baseUrl: config.http.base_url,
     documents: documentsAt(config),
     certificate: speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined,
@@ -87,10 +129,7 @@ async function lookAt(store: OpenStore) {
 function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row[] {
   const rows: Row[] = [['Store', `${baseUrl}, larder ${version}`]];
   if (documents !== undefined) rows.push(['Documents', documents]);
-  const workers = serving?.workers === undefined ? '' : `, ${workersSay(serving.workers)}`;
-  const since =
-    serving && `since ${serving.since}, process ${String(serving.pid)}${workers}, log level ${serving.level}`;
-  rows.push(['Serving', since === undefined ? 'no' : `yes, ${since}`]);
+  rows.push(['Serving', serving === undefined ? 'no' : servingSays(serving)]);
   if (serving?.sealed) rows.push(['Signing', 'sealed: there is no signing master key']);
   if (certificate !== undefined) {
     const { hosts, ends, fingerprint } = certificate;
@@ -98,6 +137,11 @@ function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row
     rows.push(['Fingerprint', fingerprint]);
   }
   return rows;
+}
+
+function servingSays({ since, pid, level, workers }: ServingState): string {
+  const together = workers === undefined ? '' : `, ${workersSay(workers)}`;
+  return `yes, since ${since}, process ${String(pid)}${together}, log level ${level}`;
 }
 
 function rowsOfContents(found: Found, now: Date): Row[] {
@@ -110,6 +154,7 @@ function rowsOfContents(found: Found, now: Date): Row[] {
       'Uploads',
       `${counted(waiting, 'waits', 'wait')} for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
     ],
+    ['Waiting for people', pendingSays(found.pending)],
     ['Blobs', `${bytes(blobBytes)}${damaged}`],
     ['Database', databaseSays(found)],
     ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
@@ -130,17 +175,34 @@ function databaseSays({ disk: { databaseBytes, walBytes = 0 }, server }: Found):
   return `${bytes(databaseBytes)} in ${server.place}, PostgreSQL ${server.version}`;
 }
 
-function rowsOfProblems({ serving }: Found): Row[] {
-  if (serving === undefined) return [];
-  const { problems, notices = [], jobs } = serving;
+function rowsOfFaults({ serving, faults }: Pick<Found, 'serving' | 'faults'>): Row[] {
+  const ofSeverity = (severity: Severity, label: string): Row[] =>
+    faults.filter((fault) => fault.severity === severity).map((fault): Row => [label, visible(textOf(fault))]);
   return [
-    ...problems.map((problem): Row => ['Problem', visible(problem)]),
-    ...notices.map((notice): Row => ['Notice', visible(notice)]),
-    ['Jobs', jobsSay(jobs)],
-    ...jobs.flatMap(({ name, problem }): Row[] =>
-      problem === undefined ? [] : [['Job fails', `${name}: ${visible(problem)}`]],
-    ),
+    ...ofSeverity('problem', 'Problem'),
+    ...ofSeverity('notice', 'Notice'),
+    ...(serving === undefined ? [] : [['Jobs', jobsSay(serving.jobs)] satisfies Row]),
   ];
+}
+
+/** What is known of a store that no process serves. */
+async function faultsUnserved(store: OpenStore, unit: UnitState | undefined): Promise<Fault[]> {
+  const { records, config, directory, now } = store;
+  const tls = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
+  return [
+    whyNotServed(directory, unit) ?? describeFault('not-served', { data: directory }),
+    ...diskFaults(diskSpace(directory), config.uploads.reserve),
+    ...(tls === undefined ? [] : expiryFaults(certificateEnds(tls), now())),
+    ...(await backupFaults(store)),
+    ...(await transferFaults(store)),
+    ...(await tokenFaults(store)),
+    ...pendingFaults(await pendingWork(records, now())),
+  ];
+}
+
+function pendingSays(work: readonly PendingKind[]): string {
+  const kinds = work.filter(({ count }) => count > 0).map(({ kind, count }) => counted(count, kind));
+  return kinds.length === 0 ? 'nothing' : kinds.join(', ');
 }
 
 /** How the work that comes round again goes; `--json` tells of each. */

@@ -11,6 +11,7 @@ import { nearest } from '#src/configuration/nearest.ts';
 import type { Config } from '#src/config.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { describeFault, textOf } from '#src/faults.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { accountOf, withStore } from '../frame/store.ts';
 
@@ -77,7 +78,9 @@ export const tokenIssue = command({
       const clock = await timeKeeper(records, acts, latestTime, now);
       const { token, sessionId, validUntil } = await authority.issue(request, person);
       const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
-      if (!json) world.stderr.write([about, clock.problem(), ''].filter((line) => line !== undefined).join('\n'));
+      const doubt = clock.doubt();
+      const warning = doubt && textOf(describeFault('clock', doubt));
+      if (!json) world.stderr.write([about, warning, ''].filter((line) => line !== undefined).join('\n'));
       const tool = isTool(options.for) ? options.for : undefined;
       const environment = tool && environmentOf(tool, token, { config });
       return {

@@ -26,7 +26,7 @@ export const consoleFront = screen({
 
 /** For whoever looks after the store. */
 async function storeFront(call: Asked): Promise<View> {
-  const told = worstFirst(call.health(), await call.examined());
+  const told = worstFirst((await call.health()).faults, await call.examined());
   const wrong = told.filter(({ gravity }) => gravity === 'warn').length;
   return {
     title: 'Front page',

@@ -2,19 +2,25 @@
 import type { Examined, Services } from '#api/services.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { days } from '#domain/clock.ts';
+import type { Fault } from '#src/faults.ts';
 import { backupPatience } from '#examinations/records.ts';
+import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { bar, pillars } from '../parts/drawing.ts';
 import type { Card } from '../parts/notice.ts';
 import { facts } from '../parts/table.ts';
 import { count, counted, distance, size, time } from '../parts/values.ts';
 
 /** What is wrong, then what could not be looked at, then what is to be known. */
-export function worstFirst({ problems, notices }: ReturnType<Services['health']>, found: readonly Examined[]): Card[] {
+export function worstFirst(faults: readonly Fault[], found: readonly Examined[]): Card[] {
   const said = found.filter(({ level }) => level !== 'well').map(cardOf);
-  const own = [
-    ...problems.map((words): Card => ({ gravity: 'warn', title: 'The server', words })),
-    ...notices.map((words): Card => ({ gravity: 'note', title: 'The server', words })),
-  ];
+  const own = faults
+    .filter((fault) => !found.some(({ says }) => says.includes(fault.says)))
+    .map(({ severity, about, says, remedy }): Card => ({
+      gravity: severity === 'problem' ? 'warn' : 'note',
+      title: about,
+      words: sentence(says),
+      mend: remedy,
+    }));
   const all = [...own, ...said];
   return [...all.filter(({ gravity }) => gravity === 'warn'), ...all.filter(({ gravity }) => gravity !== 'warn')];
 }
@@ -35,7 +41,7 @@ type Asked = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
 
 /** Disk, requests, the last backup, the last transfer, and what there is. */
 export async function whatStands({ records, disk, lastHour, config, now }: Asked): Promise<Html> {
-  const { packages, revisions, accounts, waiting, blobBytes } = await records.counts.all();
+  const { packages, revisions, accounts, blobBytes } = await records.counts.all();
   const backup = (await records.audit.newestOf('backup'))?.at;
   const transfer = await records.transfers.lastSettled();
   const ago = (moment: string, patience: number | undefined): Html => {
@@ -66,9 +72,21 @@ export async function whatStands({ records, disk, lastHour, config, now }: Asked
         html`<a href="/console/packages">${counted(packages, 'name')}</a>, ${counted(revisions, 'revision')},
           ${size(blobBytes)}`,
       ],
-      ['Uploads that wait', waiting === 0 ? 'none' : html`<a href="/console/waiting">${count(waiting)}</a>`],
+      ['Waiting for people', waits(await pendingWork(records, now()))],
       ['Accounts', html`<a href="/console/people">${count(accounts)}</a>`],
     ])}`;
+}
+
+/** What waits for people, each kind with the page that shows it. */
+function waits(work: readonly PendingKind[]): Html | string {
+  const kinds = work.filter(({ count: number }) => number > 0);
+  if (kinds.length === 0) return 'nothing';
+  return html`${kinds.map(
+    ({ kind, count: number }, at) =>
+      html`${at === 0 ? '' : ', '}<a href="${kind === 'transfer' ? '/console/carry' : '/console/waiting'}"
+          >${counted(number, kind)}</a
+        >`,
+  )}`;
 }
 
 function room({ diskFreeBytes: free, diskSizeBytes: whole }: ReturnType<Services['disk']>, reserve: number): Html {

@@ -1,5 +1,5 @@
 // How a server that has a database says it is, and how the connections of this process to it go.
-import { sql, type Database, type PoolFigures, type ServerState } from '../database.ts';
+import { sql, type Database, type LockHolder, type PoolFigures, type ServerState } from '../database.ts';
 import type { Counts } from './counts.ts';
 import type { Readers } from './readers.ts';
 import type { WriteLane } from './write-lane.ts';
@@ -43,6 +43,8 @@ const howItIs = () => sql`
     (SELECT count(*) FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND NOT pg_has_role(relowner, 'USAGE')
     ) AS "foreignTables",
+    current_database() AS database,
+    has_database_privilege('public', current_database(), 'CONNECT') AS "isOpenToAll",
     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
     extract(epoch FROM clock_timestamp()) * 1000 AS clock`;
@@ -54,9 +56,25 @@ interface Said {
   isSuperuser: 0 | 1;
   mayMakeTables: 0 | 1;
   foreignTables: number;
+  database: string;
+  isOpenToAll: 0 | 1;
   used: number;
   most: number;
   clock: number;
+}
+
+const holder = () => sql`
+  SELECT usename AS role, application_name AS application, usename = current_user AS "isOwnRole"
+  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32) | objid::bigint = hashtextextended('larder ' || current_schema(), 0)
+  LIMIT 1`;
+
+/** Who holds the lock that changes of the store need. */
+export async function lockHolderOf(readers: Pick<Readers, 'all'>): Promise<LockHolder | undefined> {
+  const [found] = await readers.all<Omit<LockHolder, 'isOwnRole'> & { isOwnRole: 0 | 1 }>(holder());
+  return found && { ...found, isOwnRole: found.isOwnRole === 1 };
 }
 
 export async function stateOf(readers: Pick<Readers, 'all'>): Promise<ServerState> {
@@ -73,6 +91,8 @@ export async function stateOf(readers: Pick<Readers, 'all'>): Promise<ServerStat
     isSuperuser: said.isSuperuser === 1,
     mayMakeTables: said.mayMakeTables === 1,
     foreignTables: said.foreignTables,
+    database: said.database,
+    isOpenToAll: said.isOpenToAll === 1,
     connections: { used: said.used, most: said.most },
     clock: { ahead: said.clock - asked - took / 2, within: took / 2 },
   };

@@ -1,6 +1,8 @@
 import { anyone } from '#api/access.ts';
 import { json } from '#api/sent.ts';
 import { Answer, operation } from '#api/operation.ts';
+import { servingSecretHeader } from '#api/services.ts';
+import { Refusal } from '#domain/refusal.ts';
 
 export const healthz = operation({
   name: 'healthz',
@@ -25,11 +27,32 @@ export const readyz = operation({
   response: 'HealthResponse',
   also: { 503: 'It cannot do its work; problems says why.' },
 
-  handle({ health }) {
-    const { working, problems, notices, workers } = health();
+  async handle({ health }) {
+    const { working, problems, notices, workers } = await health();
     const serving = workers && { workers: { serving: workers.serving, wanted: workers.wanted } };
     const body = { status: working ? ('ok' as const) : ('failing' as const), problems, notices, ...serving };
     return working ? body : new Answer({ status: 503, headers: json, body: JSON.stringify(body) });
+  },
+});
+
+export const servingState = operation({
+  name: 'serving_state',
+  method: 'GET',
+  path: '/_status/serving',
+  since: 0,
+  summary: 'Say everything that the serving processes know of themselves, for commands on their host.',
+  access: anyone,
+  prefixed: false,
+  response: 'ServingStateResponse',
+  refuses: ['forbidden'],
+
+  async handle({ request, serving }) {
+    const state = await serving(String(request.headers[servingSecretHeader] ?? ''));
+    if (state !== undefined) return { state };
+    throw new Refusal(
+      'forbidden',
+      "This is for commands on the host of the store, which know a secret: 'larder status' and 'larder doctor' show it.",
+    );
   },
 });
 

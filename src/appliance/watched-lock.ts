@@ -1,0 +1,48 @@
+// Whether changes get their turn at the database. While another program keeps them from it, every change is refused with 503, and
+// load balancers are told so.
+import type { OpenDatabase } from '#data/records.ts';
+import { seconds } from '#domain/clock.ts';
+import type { FactsOf } from '#src/faults.ts';
+import type { Health } from '#src/health.ts';
+import type { Parts } from './parts.ts';
+
+/** A change waits for five seconds before it is refused; with this pause a lock that is held shows within seven. */
+const intervalMs = seconds(2);
+
+interface LockOptions {
+  database: Pick<OpenDatabase, 'isFree' | 'server'>;
+  health: Pick<Health, 'report'>;
+}
+
+/** Tries again and again until it is stopped; whether changes got their turn the last time. */
+export async function watchLock(parts: Parts, { database, health }: LockOptions): Promise<{ isFree: () => boolean }> {
+  let isFree = true;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    isFree = await database.isFree();
+    health.report('database-held', isFree ? undefined : await factsOf(database));
+    next();
+  };
+  const next = (): void => {
+    if (!isOver) timer = setTimeout(() => void look(), intervalMs).unref();
+  };
+  await parts.start('lock of the database', next, () => {
+    isOver = true;
+    clearTimeout(timer);
+  });
+  return { isFree: () => isFree };
+}
+
+/** A server knows who holds its lock; a file does not. */
+async function factsOf({ server }: Pick<OpenDatabase, 'server'>): Promise<FactsOf<'database-held'>> {
+  const holder = await server?.lockHolder().catch(() => undefined);
+  if (holder === undefined) return {};
+  const { role, application, isOwnRole } = holder;
+  return {
+    by: `the role '${role}'${application === '' ? '' : `, by '${application.slice(0, 60)}'`}`,
+    remedy: isOwnRole
+      ? 'End that session on the server if it does not end by itself.'
+      : 'End that session on the server, and REVOKE CONNECT ON DATABASE … FROM PUBLIC there, so that no other role can do this.',
+  };
+}

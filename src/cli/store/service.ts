@@ -1,0 +1,69 @@
+// Why a store is not served, as far as its host knows: from systemd, from the last start, and from what a process left behind.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+import { saidState } from '#data/serving-state.ts';
+import { readStartFailure } from '#data/start-failure.ts';
+import { seconds } from '#domain/clock.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
+import { isServices } from '../frame/owner.ts';
+
+const unit = 'larder.service';
+const maxAnswerMs = seconds(3);
+
+/** What systemd says of the unit that serves a data directory. */
+export interface UnitState {
+  active: string;
+  sub: string;
+  result: string;
+  /** The last line that the service logged. */
+  lastLine: string | undefined;
+}
+
+/**
+ * Asks systemd about the unit that serves `data`; undefined if none does, or it runs. Comes before the process gives up the
+ * rights of root, because the journal is closed to the user of the service.
+ */
+export function unitState(data: string): UnitState | undefined {
+  if (!isServices(data) || !existsSync('/run/systemd/system')) return undefined;
+  const shown = outputOf('systemctl', ['show', unit, '--property=ActiveState,SubState,Result']);
+  if (shown === undefined) return undefined;
+  const of = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? 'unknown';
+  const [active, sub, result] = [of('ActiveState'), of('SubState'), of('Result')];
+  if (active === 'active' || active === 'reloading') return undefined;
+  const line = outputOf('journalctl', ['--unit', unit, '--lines', '1', '--output', 'cat', '--no-pager']);
+  return { active, sub, result, lastLine: line === undefined ? undefined : messageIn(line) };
+}
+
+/** Why the store in `data` is not served; undefined if there is no reason to expect that it is. */
+export function whyNotServed(data: string, state: UnitState | undefined): Fault | undefined {
+  const failure = readStartFailure(data);
+  if (state !== undefined) {
+    const { active, sub, result } = state;
+    const how = `${active}, ${sub}${result === 'success' ? '' : `, result ${result}`}`;
+    const lastLine = active === 'inactive' ? state.lastLine : (failure?.because ?? state.lastLine);
+    return describeFault('service-down', { unit: 'larder', state: how, lastLine });
+  }
+  if (failure !== undefined) return describeFault('start-failed', { ...failure, data });
+  const left = saidState(data);
+  return left && describeFault('ended-unexpectedly', { pid: left.pid, data });
+}
+
+function outputOf(program: string, args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync(program, args, {
+    encoding: 'utf8',
+    timeout: maxAnswerMs,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return status === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;
+}
+
+/** The message of a line of the log, which is JSON under systemd. */
+function messageIn(line: string): string {
+  try {
+    const { msg, problem } = JSON.parse(line) as { msg?: string; problem?: string };
+    return [msg, problem].filter((text) => text !== undefined).join(': ') || line;
+  } catch {
+    return line.replace(/^larder: /, '').replace(/\.$/, '');
+  }
+}

@@ -1,0 +1,24 @@
+// Whether the approval policy of the configuration is in force.
+import { isDeepStrictEqual } from 'node:util';
+
+import { readPolicy } from '#domain/approvals.ts';
+import { notice, well, type Examination } from './examination.ts';
+
+export const approvals: Examination = {
+  what: 'Approvals',
+  async look({ config, store, serving }) {
+    const configured = readPolicy(config().approvals);
+    const inForce = await (await store()).records.approvalPolicy.inForce();
+    if (isDeepStrictEqual(configured, inForce)) return well('the approval policy of larder.toml is in force');
+    // The serving process adds why not.
+    return (await serving()) === undefined
+      ? notice(
+          'the approval policy of larder.toml is not in force before the next start',
+          "'larder approval policy' shows the policy in force.",
+        )
+      : notice(
+          'the approval policy of larder.toml differs from the policy in force',
+          "'larder approval policy' shows both.",
+        );
+  },
+};

@@ -1,0 +1,24 @@
+// What waits for people: one count for the console, 'larder status', 'larder doctor' and the metrics.
+import { sql, type Queries } from '#engine/database.ts';
+
+/** How many things of each kind wait for a person. */
+export interface PendingCounts {
+  /** Uploads whose review left the verdict to a person. */
+  uploads: number;
+  proposals: number;
+  /** Transfers that were received and neither accepted nor discarded. */
+  transfers: number;
+  /** Requests to register a key at the online store; some may be answered already. */
+  keyRequests: number;
+}
+
+export const pending = (db: Pick<Queries, 'get'>) => ({
+  /** Counts as of a moment, RFC 3339. */
+  counts: async (now: string): Promise<PendingCounts> =>
+    (await db.get<PendingCounts>(sql`
+      SELECT
+        (SELECT count(*) FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')) AS uploads,
+        (SELECT count(*) FROM proposals WHERE state = 'open' AND ends_at > ${now}) AS proposals,
+        (SELECT count(*) FROM transfers WHERE status = 'waiting') AS transfers,
+        (SELECT count(*) FROM signing_keys WHERE requested_at IS NOT NULL) AS "keyRequests"`))!,
+});

@@ -1,17 +1,8 @@
 // What the pages load, all of it from here: the style sheet, our own script, and htmx as its package has it.
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
-import { styleSheet } from '#api/pages/style-sheet.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { embeddedText } from '#src/embedded.ts';
-
-const files: Readonly<Record<string, readonly [path: string, type: string]>> = {
-  'style.css': ['src/console/style.css', 'text/css'],
-  'console.js': ['src/console/console.js', 'text/javascript'],
-  'htmx.js': ['node_modules/htmx.org/dist/htmx.min.js', 'text/javascript'],
-};
-
-const texts = new Map<string, string>();
+import { assetFile, isAssetName } from './asset-files.ts';
 
 export const consoleAsset = operation({
   name: 'console_asset',
@@ -25,16 +16,13 @@ export const consoleAsset = operation({
   query: 'ConsoleAssetQuery',
   produces: ['text/css', 'text/javascript'],
   handle({ params, query }) {
-    const file = Object.hasOwn(files, params.file) ? files[params.file] : undefined;
-    if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file of the console.');
-    const [path, type] = file;
-    const body = texts.get(path) ?? (type === 'text/css' ? styleSheet(path) : embeddedText(path));
-    texts.set(path, body);
+    if (!isAssetName(params.file)) throw new Refusal('resource-not-found', 'There is no such file of the console.');
+    const { type, body, digest } = assetFile(params.file);
     return new Answer({
       headers: {
         'content-type': `${type}; charset=utf-8`,
-        // The pages name the release with it.
-        'cache-control': `public, max-age=${query.release === undefined ? '3600' : '31536000, immutable'}`,
+        // A page of another release asks by another digest.
+        'cache-control': `public, max-age=${query.digest === digest ? '31536000, immutable' : '60'}`,
         'x-content-type-options': 'nosniff',
         'cross-origin-resource-policy': 'same-origin',
       },

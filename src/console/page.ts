@@ -1,8 +1,8 @@
 // A page of the console as an answer: its head, its policy, and what it may load, all of it from here.
 import { Answer } from '#api/operation.ts';
-import { html, type Content, type Html } from '#api/pages/html.ts';
+import { html, type Html } from '#api/pages/html.ts';
 import { pageHeaders } from '#api/pages/policy.ts';
-import { version } from '#src/version.ts';
+import { addressOfAsset } from './asset-files.ts';
 
 interface Page {
   title: string;
@@ -30,9 +30,6 @@ const htmx = JSON.stringify({
   ],
 });
 
-/** The address of one of our files, which changes with the release, so that a browser may keep it. */
-const asset = (name: string): Content => `/console/assets/${name}?release=${version}`;
-
 export const pageOf = ({ title, store, body, status = 200, headers = {} }: Page): Answer =>
   new Answer({
     status,
@@ -47,9 +44,9 @@ export const pageOf = ({ title, store, body, status = 200, headers = {} }: Page)
           <meta name="htmx-config" content="${htmx}" />
           <title>${title} – ${store}</title>
           <link rel="icon" type="image/svg+xml" href="/favicon.ico" />
-          <link rel="stylesheet" href="${asset('style.css')}" />
-          <script src="${asset('htmx.js')}" defer></script>
-          <script src="${asset('console.js')}" defer></script>
+          <link rel="stylesheet" href="${addressOfAsset('style.css')}" />
+          <script src="${addressOfAsset('htmx.js')}" defer></script>
+          <script src="${addressOfAsset('console.js')}" defer></script>
         </head>
         ${body}
       </html> `.toString(),

@@ -53,7 +53,7 @@ export const blobs: Examination = {
     const finding = judgedBy([describeFault('damaged-blobs', facts)], '');
     const damaged = await known.damagedBlobs.list(10);
     const named = await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(known, sha3_384)));
-    return { ...finding, says: `${finding.says} (${named.join('; ')})` };
+    return { ...finding, says: `${finding.says}; in detail: ${named.join('; ')}` };
   },
 };
 

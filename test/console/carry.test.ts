@@ -55,6 +55,11 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   const address = `${carry}/transfers/${id}`;
   const [root, other, ada] = [await store.visit('root'), await store.visit('root'), await store.visit('ada')];
   t.match((await root.open(carry)).text, /1 transfer to be let in or not.*1 of desk waits.*desk 1 of 1: [0-9a-f-]{39}/);
+  const waits = await root.open('/console/waiting');
+  t.match(waits.text, /One thing waits for you: 1 transfer\. .*Transfers to accept or discard .*1 of desk/);
+  t.match(waits.html, `href="${address}"`);
+  t.notMatch((await ada.open('/console/waiting')).text, /Transfers to accept/, 'a publisher');
+  t.match((await root.open('/console')).text, /Waiting for people 1 transfer/);
   const page = await root.open(address);
   t.match(page.text, /It waits: nothing of it shows before it is let in\..*snap\/hello-on revision 12 nothing/);
   t.match(page.text, /snap\/hello-on latest\/stable \(amd64\) nothing 12 .*Let it in/);

@@ -6,6 +6,7 @@ import type { Principal } from '#domain/principal.ts';
 import type { RejectedUpload, WaitingUpload } from '#records/inventory.ts';
 import type { InviteToPackage } from '#records/invites.ts';
 import type { OfferOfPackage } from '#records/package-offers.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
 import { requestedKeys, type RequestedKey } from '#transfers/request/requested-keys.ts';
 import { pageSize } from '../parts/table.ts';
 import type { Viewer } from '../viewer.ts';
@@ -24,6 +25,8 @@ export interface Waiting {
   invites: InviteToPackage[];
   offers: OfferOfPackage[];
   keys: RequestedKey[];
+  /** Transfers that were received and neither accepted nor discarded, for those who oversee the store. */
+  transfers: ReceivedTransfer[];
   /** Uploads to his packages that the store or a person looks at. */
   own: (WaitingUpload & { status: 'new' | 'scanned' })[];
   rejected: RejectedUpload[];
@@ -52,6 +55,7 @@ export async function gather(
     invites: await records.invites.to(accountId, at, '', pageSize),
     offers: await records.packageOffers.to(accountId, at, '', pageSize),
     keys: await keysFor(viewer, records, now),
+    transfers: viewer.oversees ? await records.transfers.waiting(pageSize) : [],
     own: await records.inventory.underReviewFor(accountId, pageSize),
     rejected: await records.inventory.rejectedFor(accountId, timestamp(after(now, days(-lately))), pageSize),
   };

@@ -7,6 +7,7 @@ import { writeCursor } from '#operations/cursor.ts';
 import type { InviteToPackage } from '#records/invites.ts';
 import type { OfferOfPackage } from '#records/package-offers.ts';
 import type { RejectedUpload, WaitingUpload } from '#records/inventory.ts';
+import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { RequestedKey } from '#transfers/request/requested-keys.ts';
 import { looksAgain } from '../parts/again.ts';
 import { formOf } from '../parts/form.ts';
@@ -15,6 +16,7 @@ import { badge } from '../parts/notice.ts';
 import { nextPage, table } from '../parts/table.ts';
 import { count, counted, distance, size, time } from '../parts/values.ts';
 import { shownLines } from '#domain/shown-lines.ts';
+import { addressOfTransfer } from '../carry/transfer-parts.ts';
 import { screen } from '../screen.ts';
 import { viewerOf } from '../viewer.ts';
 import { gather, type Judged, type Waiting } from './gathered.ts';
@@ -44,7 +46,8 @@ export const consoleWaiting = screen({
     return {
       title: 'What waits',
       lead: leadOf(waiting),
-      content: html`${viewer.administers ? uploadsOf(waiting, about) : nothing} ${proposalsOf(waiting, about)}
+      content: html`${viewer.administers ? uploadsOf(waiting, about) : nothing} ${transfersOf(waiting, about)}
+      ${proposalsOf(waiting, about)}
       ${invitesOf(waiting, about)} ${offersOf(waiting, about)} ${keysOf(waiting)} ${ownOf(waiting, about)}
       ${rejectedOf(waiting)}`,
     };
@@ -59,10 +62,11 @@ interface About {
 }
 
 /** How many things wait for him, kind by kind. */
-function leadOf({ uploads, proposals, invites, offers, keys }: Waiting): string {
+function leadOf({ uploads, transfers, proposals, invites, offers, keys }: Waiting): string {
   const toApprove = proposals.entries.filter(({ whyNot }) => whyNot === undefined).length;
   const kinds = [
     [uploads.total, 'upload'],
+    [transfers.length, 'transfer'],
     [toApprove, 'proposal'],
     [invites.length, 'invite'],
     [offers.length, 'package that is offered', 'packages that are offered'],
@@ -108,6 +112,26 @@ function uploadsOf({ uploads: { entries, next } }: Waiting, { browsing, now }: A
       ],
     })}
     ${nextPage(next && `/console/waiting?uploads=${writeCursor([next.pushedAt, String(next.seq)])}`)}
+  </section>`;
+}
+
+function transfersOf({ transfers }: Waiting, { now }: About): Html {
+  if (transfers.length === 0) return nothing;
+  return html`<section>
+    <h2>Transfers to accept or discard</h2>
+    ${table<ReceivedTransfer>({
+      caption: 'Transfers that were received and wait for a person',
+      empty: '',
+      rows: transfers,
+      columns: [
+        {
+          heading: 'Transfer',
+          cell: ({ id, source, sequence }) =>
+            html`<a href="${addressOfTransfer(id)}">${count(sequence)} of ${source}</a>`,
+        },
+        { heading: 'Received', cell: ({ receivedAt }) => since(receivedAt, now) },
+      ],
+    })}
   </section>`;
 }
 

@@ -1,3 +1,6 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
@@ -20,4 +23,17 @@ t.test('load balancers and people ask how the store is', async (t) => {
     t.equal(await head.text(), '');
     t.equal((await store.anyone.get(`/publishergw${path}`)).status, 404, 'these are not below the prefix');
   }
+});
+
+t.test('a command on the host that knows the secret of the data directory is told everything', async (t) => {
+  const store = await startStore(t);
+  const file = join(store.directory, 'serving.json');
+  const { secret } = JSON.parse(readFileSync(file, 'utf8')) as { secret: string };
+  t.equal(statSync(file).mode & 0o777, 0o600, 'only its owner can read it');
+  const told = await store.anyone.get('/_status/serving', { 'larder-serving-secret': secret });
+  t.match(told, { status: 200, body: { state: { pid: process.pid, faults: [{ code: 'backup-missing' }] } } });
+  t.notMatch(JSON.stringify(told.body), secret);
+  for (const wrong of ['', 'x', secret.slice(1), `${secret}0`])
+    t.match(await store.anyone.get('/_status/serving', { 'larder-serving-secret': wrong }), { status: 403 }, wrong);
+  t.match(await store.anyone.get('/_status/serving'), { status: 403 });
 });

@@ -79,6 +79,9 @@ function layOut(parties: readonly ThirdParty[]): void {
   for (const example of [...files('config'), ...files('packaging/grafana')]) {
     place(`usr/share/doc/larder/examples/${example.replace(/^.*\//, '')}`, join(root, example));
   }
+  for (const watching of [...files('packaging/grafana'), ...files('packaging/prometheus')]) {
+    place(`usr/share/larder/${watching.replace(/^.*\//, '')}`, join(root, watching));
+  }
 }
 
 /** What dpkg is told: the package, the digests of its files, what to do before and after. */

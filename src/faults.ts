@@ -356,7 +356,9 @@ export const textOf = ({ says, remedy }: Pick<Fault, 'says' | 'remedy'>): string
 
 const cut = (text: string): string => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text);
 
-const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+/** The name of a key or a file stays as it is at the beginning of a sentence. */
+const capital = (text: string): string =>
+  /^\w+\.\w/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const mebibytes = (count: number): string => `${String(Math.floor(count / 1024 / 1024))} MiB`;
 const someOf = (names: readonly string[], all: number): string =>
   names.join('; ') + (all > names.length ? `; and ${String(all - names.length)} more` : '');

@@ -1,5 +1,5 @@
 // Why the last attempt to serve a data directory ended: kept in the directory for 'larder doctor', until it is served again.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface StartFailure {
@@ -12,6 +12,8 @@ const fileIn = (directory: string): string => join(directory, 'start-failure.jso
 
 /** Keeps why it could not be served; on a full disk that stays in the log alone. */
 export function keepStartFailure(directory: string, failure: StartFailure): void {
+  // A folder without a store stays as it is, so that one can be made there.
+  if (!existsSync(join(directory, 'larder.toml'))) return;
   try {
     writeFileSync(fileIn(directory), JSON.stringify(failure), { mode: 0o600 });
   } catch {

@@ -137,9 +137,9 @@ t.test('one that is killed is replaced, and counts that were told do not go back
 });
 
 t.test('what one does for all is done once', async (t) => {
-  await until(async () => (await figures('larder_job_runs{job="prove-records"}'))[0] === 1);
-  t.same(await figures('larder_job_runs{job="sweep-blobs"}'), [1]);
-  t.match(await figures('larder_job_runs{job="keep-room"}'), [Number], 'what each does for itself');
+  await until(async () => (await figures('larder_job_runs{job="prove-records",task="prove-records"}'))[0] === 1);
+  t.same(await figures('larder_job_runs{job="sweep-blobs",task="sweep-blobs"}'), [1]);
+  t.match(await figures('larder_job_runs{job="keep-room",task="keep-room"}'), [Number], 'what each does for itself');
   const { entries } = (await commands.json('audit list --action prove_records')) as { entries: unknown[] };
   t.equal(entries.length, 1);
 });

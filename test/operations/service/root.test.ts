@@ -39,7 +39,7 @@ t.test('a store that exchanges no administrator credential says so, and which ke
     return ((await anyone.get('/readyz')).body as { problems: string[] }).problems;
   };
   t.match(await missing(/^store_admin_macaroon_sha3_384 = .*$/m), [
-    /^store\.offline_mode is on and auth\.store_admin_macaroon_sha3_384 is missing, .*; 'larder admin-macaroon' makes one and sets both\.$/,
+    /^store\.offline_mode is on and auth\.store_admin_macaroon_sha3_384 is missing, .*\. 'larder admin-macaroon' makes one and sets both\.$/,
   ]);
   t.match(await missing(/^store_admin_\w+ = .*$/gm), [
     /^store\.offline_mode is on and auth\.store_admin_id and auth\.store_admin_macaroon_sha3_384 are missing, /,

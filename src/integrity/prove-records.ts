@@ -1,6 +1,5 @@
 // Looks over the database and the audit log while the store serves: soon after each start, and every day.
 // The blobs have the scrub.
-import { counted } from '#domain/quantities.ts';
 import { itself, type Acts } from '#acts/act.ts';
 import { proveRecords, recordsProven, type ProofOfRecords as ProvenRecords } from '#acts/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';

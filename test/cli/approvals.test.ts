@@ -69,7 +69,8 @@ t.test('the file alone does not lower the policy', async (t) => {
   await judge('approve', 'carol', 1);
   store.appliance.reload();
   await until(
-    async () => !/not in force/.test(((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.join()),
+    async () =>
+      !/not in force/.test(((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.join()),
   );
   t.match(await run('approval policy'), { out: /^Nobody is asked\./ });
 });

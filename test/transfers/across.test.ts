@@ -240,13 +240,13 @@ t.test('doctor says when nothing has come for as long as something should', asyn
   };
   t.match(await says(), { level: 'well', says: /none is expected/ });
   changeConfig(join(here.data, 'larder.toml'), { 'transfers.expected_days': 30 });
-  t.match(await says(), { level: 'notice', says: /no transfer was ever let in/ });
+  t.match(await says(), { level: 'notice', says: /No transfer was ever accepted here/ });
   await carry(offered('hello-on', 12));
   const { id } = await depot.done(`transfer make ${stick}/one.tar`);
   await here.done(`transfer receive ${stick}/one.tar`);
   t.match(await says(), { level: 'notice' }, 'what waits has not come in');
   await here.done(`transfer accept ${id} --yes`);
-  t.match(await says(), { level: 'well', says: /the last was let in at/ });
+  t.match(await says(), { level: 'well', says: /the last was accepted at/ });
   const store = await openStore({ directory: here.data });
   t.teardown(store.close);
   const look = async (later: number) => {
@@ -261,6 +261,6 @@ t.test('doctor says when nothing has come for as long as something should', asyn
   t.match(await look(29), { level: 'well' });
   t.match(await look(31), {
     level: 'notice',
-    says: /nothing has come for 31 days, and every 30 days something should/,
+    says: /No transfer was accepted for 31 days, and one is expected every 30 days/,
   });
 });

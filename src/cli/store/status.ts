@@ -12,7 +12,6 @@ import { ConfigError } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
 import { command, type Answer, type Call } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
 import { askServing } from '#data/ask-serving.ts';
 import { workersSay, type ServingState } from '#data/serving-state.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';

@@ -47,9 +47,8 @@ export const consoleWaiting = screen({
       title: 'What waits',
       lead: leadOf(waiting),
       content: html`${viewer.administers ? uploadsOf(waiting, about) : nothing} ${transfersOf(waiting, about)}
-      ${proposalsOf(waiting, about)}
-      ${invitesOf(waiting, about)} ${offersOf(waiting, about)} ${keysOf(waiting)} ${ownOf(waiting, about)}
-      ${rejectedOf(waiting)}`,
+      ${proposalsOf(waiting, about)} ${invitesOf(waiting, about)} ${offersOf(waiting, about)} ${keysOf(waiting)}
+      ${ownOf(waiting, about)} ${rejectedOf(waiting)}`,
     };
   },
 });

@@ -81,10 +81,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const secret = options.team?.secret ?? randomBytes(24).toString('hex');
   const served = await startServing(parts, options, { ...made, serving, secret });
   url = served.url;
-  const tells = options.beside !== true && options.team === undefined;
-  const tellState = tells
-    ? await startTellingState(parts, directory, { telling: serving, secret })
-    : () => Promise.resolve();
+  const tellState = await startTellingState(parts, options, { telling: serving, secret });
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();

@@ -12,6 +12,7 @@ import type { ServerTls } from '#tls/settings.ts';
 import { pendingWork } from '#transfers/pending.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
+import type { ApplianceOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
@@ -19,12 +20,16 @@ import type { Storage } from './storage.ts';
 /** How often it is written again. */
 const interval = seconds(10);
 
-/** Writes the state now, whenever the returned function is called, and every few seconds until it is stopped. */
+/**
+ * Writes the state now, whenever the returned function is called, and every few seconds until it is stopped; but not if another
+ * process does that for this one.
+ */
 export async function startTellingState(
   parts: Parts,
-  directory: string,
+  { directory, beside, team }: ApplianceOptions,
   { telling, secret }: { telling: () => Promise<ServingState>; secret: string },
 ): Promise<() => Promise<void>> {
+  if (beside === true || team !== undefined) return () => Promise.resolve();
   let isOver = false;
   const tell = async (): Promise<void> => {
     const state = await telling();

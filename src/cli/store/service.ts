@@ -26,12 +26,12 @@ export interface UnitState {
  */
 export function unitState(data: string): UnitState | undefined {
   if (!isServices(data) || !existsSync('/run/systemd/system')) return undefined;
-  const shown = outputOf('systemctl', ['show', unit, '--property=ActiveState,SubState,Result']);
+  const shown = outputOf('/usr/bin/systemctl', ['show', unit, '--property=ActiveState,SubState,Result']);
   if (shown === undefined) return undefined;
   const of = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? 'unknown';
   const [active, sub, result] = [of('ActiveState'), of('SubState'), of('Result')];
   if (active === 'active' || active === 'reloading') return undefined;
-  const line = outputOf('journalctl', ['--unit', unit, '--lines', '1', '--output', 'cat', '--no-pager']);
+  const line = outputOf('/usr/bin/journalctl', ['--unit', unit, '--lines', '1', '--output', 'cat', '--no-pager']);
   return { active, sub, result, lastLine: line === undefined ? undefined : messageIn(line) };
 }
 

@@ -114,6 +114,11 @@ const serviceKinds = {
     ({ because }) => `What [approvals] in larder.toml says is not in force: ${because.replace(/\.$/, '')}`,
     "'larder approval policy' shows the policy in force.",
   ),
+  'approvals-unmet': problem<{ because: string }>(
+    'Approvals',
+    ({ because }) => `The approval policy in force cannot be met. ${because.replace(/\.$/, '')}`,
+    "Enable its approvers, or give more accounts the role with 'larder account role ID transfer-approver'.",
+  ),
   'cannot-look': problem<{ subject: string; because: string }>(
     'Server',
     ({ subject, because }) => `The store cannot look whether all is well ('${subject}'): ${because.replace(/\.$/, '')}`,

@@ -214,6 +214,17 @@ const rows: Row[] = [
       return undefined;
     },
   },
+  {
+    code: 'approvals-unmet',
+    says: /The approval policy in force cannot be met\. The policy asks for 2 people, and 1 of the accounts that it names is/,
+    configure: (text) => text.replace('# transfers = "0"', `transfers = "2 of ${'A'.repeat(32)}, ${'B'.repeat(32)}"`),
+    async produce(store) {
+      await store.disable('bob');
+      store.appliance.reload();
+      await until(async () => (await store.anyone.get('/readyz')).body.problems.length > 0);
+      return undefined;
+    },
+  },
 ];
 
 for (const { code, says, configure, produce } of rows) {

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { itself, type Acts } from '#acts/act.ts';
+import { whyUnmet } from '#acts/policy-standing.ts';
 import { changeApprovalPolicy } from '#acts/proposals.ts';
 import { readPolicy } from '#domain/approvals.ts';
 import { minutes } from '#domain/clock.ts';
@@ -20,7 +21,7 @@ export interface ApprovalPolicyKeeping {
 }
 
 interface Options {
-  records: Pick<Records, 'approvalPolicy'>;
+  records: Pick<Records, 'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'totpSecrets'>;
   acts: Acts;
   config: () => Pick<Config, 'approvals'>;
   health: Pick<Health, 'report'>;
@@ -29,8 +30,11 @@ interface Options {
 export function approvalPolicyKeeping({ records, acts, config, health }: Options): ApprovalPolicyKeeping {
   async function takeUp(): Promise<void> {
     const wanted = readPolicy(config().approvals);
+    const isInForce = isDeepStrictEqual(wanted, await records.approvalPolicy.inForce());
+    // Approvers may have been disabled, or have lost the role or their keys, since it came into force.
+    const unmet = isInForce ? await whyUnmet(records, wanted) : undefined;
     let because: string | undefined;
-    if (!isDeepStrictEqual(wanted, await records.approvalPolicy.inForce())) {
+    if (!isInForce) {
       try {
         await acts.do(changeApprovalPolicy, itself, wanted);
       } catch (error) {
@@ -39,6 +43,7 @@ export function approvalPolicyKeeping({ records, acts, config, health }: Options
       }
     }
     health.report('approvals-not-in-force', because === undefined ? undefined : { because });
+    health.report('approvals-unmet', unmet === undefined ? undefined : { because: unmet });
   }
 
   return {

@@ -91,6 +91,29 @@ t.test('a policy that nobody could meet is not taken into force', async (t) => {
   );
 });
 
+t.test('a policy in force that can no longer be met is a problem, and still holds everything back', async (t) => {
+  const { store, run } = await askingSite(t, 'releases = ["2 of B, C for snap/*:*/stable"]');
+  const problems = async () => ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems;
+  t.strictSame(await problems(), []);
+  t.match(await run(`account disable ${store.ids['carol'] ?? ''} --yes`), { code: 0 });
+  store.appliance.reload();
+  await until(async () => (await problems()).length > 0);
+  const unmet =
+    /The approval policy in force cannot be met\. The policy asks for 2 people, and 1 of the accounts that it names is enabled/;
+  t.match(await problems(), [unmet]);
+  t.match(await run('approval policy'), { out: unmet });
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  await addRevision(store, id, 1);
+  t.match(await run('release snap/hello 1 stable'), {
+    code: 1,
+    err: /Waits for 2 more approvals .* Who may approve: bob\./,
+  });
+  await run(`account enable ${store.ids['carol'] ?? ''}`);
+  store.appliance.reload();
+  await until(async () => (await problems()).length === 0);
+});
+
 t.test('what is pushed with channels waits for its approval after its review, and is released by it', async (t) => {
   const { store, judge } = await askingSite(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
   const ada = await store.as('ada');

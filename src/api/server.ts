@@ -322,4 +322,5 @@ const isThere = (op: Operation, { config }: ServerServices, withPrefix: boolean)
   !(withPrefix && op.prefixed === false) && isOn(op, config);
 
 const nothingHere = (path: string): Refusal =>
-  new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200)}.`);
+  // A secret of 32 bytes in an address, such as that of a set-up link, is in no message and so in no log.
+  new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200).replace(/[\w-]{43,}/g, '…')}.`);

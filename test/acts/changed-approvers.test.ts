@@ -328,3 +328,22 @@ t.test('a disabled account approves of nothing, and neither does a foreign one t
   await acts.do(createAccount, itself, { ...foreign, idMadeHere: false });
   t.match(await store.beside.records.accounts.touched(foreign.id), { what: 'account create' });
 });
+
+t.test('only the link that init made keeps the approvals, and no link that takes its place', async (t) => {
+  const { store, restore, approve, change } = await guarded(t);
+  const { acts } = store.beside;
+  const { bob, root } = store.ids;
+  const later = '2027-01-01T00:00:00.000Z';
+  await restore();
+  await change((tx) => tx.setUpLinks.set(bob, 'of init', later, { fromInit: true }));
+  await acts.do(setOwnPassword, { actor: bob }, { id: bob, digest: 'of init', hash: 'h', endTokens: false });
+  t.strictSame(await approve(), { fell: false }, 'the link of init');
+
+  store.clock.advance(days(8));
+  await restore();
+  await change((tx) => tx.setUpLinks.set(bob, 'of init', later, { fromInit: true }));
+  await acts.do(inviteAccount, { actor: root }, { id: bob, digest: 'of root', until: later });
+  store.clock.advance(hours(73));
+  await acts.do(setOwnPassword, { actor: bob }, { id: bob, digest: 'of root', hash: 'h', endTokens: false });
+  await t.rejects(approve(), { message: /was changed by a link \(set_password\).* Your approvals count from/ });
+});

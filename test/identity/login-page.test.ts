@@ -5,6 +5,7 @@ import { hours, minutes, seconds } from '#domain/clock.ts';
 import { itself } from '#acts/act.ts';
 import { changeOwnPassword, setPassword } from '#acts/credentials.ts';
 import { codeAt } from '#identity/totp.ts';
+import { until } from '#test/fixtures/until.ts';
 import { mayReturnTo } from '#identity/redirect.ts';
 import { begin, discharge, logInAt, password, postForm, startIdentity, waysIn, type IdentityStore } from './world.ts';
 
@@ -330,6 +331,26 @@ t.test('whoever sets a password is told that tokens stay good, and may end them'
   t.ok(await good(bob), 'nothing ends when the password is not set');
   t.match(await send(third, { 'end-tokens': 'yes' }), { status: 200 });
   t.same([await good(bob), await good(ada)], [false, true]);
+});
+
+t.test('the secret of a set-up link is in no log, also of an address that is nearly right', async (t) => {
+  const store = await startIdentity(t);
+  const key = await store.invite('bob', new Date(store.clock.now.getTime() + hours(1)));
+  for (const address of [
+    `set-up/${key}`,
+    `set-up/${key}/`,
+    `set-up/${key}x`,
+    `set-up?key=${key}`,
+    `setup/${key}`,
+    `set-up/x/${key}`,
+  ]) {
+    await store.anyone.get(`/identity/${address}`);
+    await store.anyone.get(`/publishergw/identity/${address}`);
+    await store.anyone.post(`/identity/${address}`, {});
+  }
+  await postForm(`${store.url}/identity/set-up`, { key, password: 'x', again: 'y' });
+  await until(() => Promise.resolve(store.log.join('').includes('submit_set_up')));
+  t.notMatch(store.log.join(''), key);
 });
 
 t.test('a set-up link is void once the password of its account was changed in another way', async (t) => {

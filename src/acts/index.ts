@@ -99,6 +99,7 @@ import {
   revokeToken,
   rotateToken,
 } from './tokens.ts';
+import { loseTransfer } from './lost-transfers.ts';
 import {
   distrustSource,
   nameSite,
@@ -206,6 +207,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     acceptTransfer,
     discardTransfer,
     letOutReceipt,
+    loseTransfer,
     makeTransfer,
     makeTransferAgain,
     receiveTransfer,

@@ -102,7 +102,7 @@ export const acceptTransfer = act({
     if (found?.status === 'accepted') throw new DoneAlready(JSON.parse(found.receipt ?? '{}') as Receipt);
     const before = await waiting(tx, id);
     const { plan, planning, source } = await plannedOf(tx, accepted, doing.at);
-    refuseProblems(plan);
+    refuseProblems(plan, statement);
     if (accepted.seen !== undefined && accepted.digestOf(plan) !== accepted.seen) {
       throw new Refusal(
         'conflict',
@@ -224,14 +224,19 @@ async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Plan
   return { plan: await planOf(tx, planning), planning, source, trusted };
 }
 
-function refuseProblems({ problems }: Plan): void {
+function refuseProblems({ problems, missing }: Plan, { base }: Statement): void {
   const [first] = problems;
   if (first === undefined) return;
   const others =
     problems.length > 1 ? ` There are ${String(problems.length - 1)} more of this kind; the preview names them.` : '';
+  const lost =
+    missing.length > 0 && base.kind === 'sent'
+      ? ' If an earlier transfer of its source was lost, the preview names its number and the way out.'
+      : '';
   throw new Refusal(
     'conflict',
-    `${first.what === first.package ? '' : `${first.package}, `}${first.what}: ${first.why}${others} Nothing came in; '--without ${first.package}' leaves the package out.`,
+    `${first.what === first.package ? '' : `${first.package}, `}${first.what}: ${first.why}${others} ` +
+      `Nothing came in; '--without ${first.package}' leaves the package out.${lost}`,
   );
 }
 

@@ -135,6 +135,7 @@ export const groups: readonly Group[] = [
       { name: 'transfer pack', load: async () => (await import('./transfer/unpack.ts')).transferPack },
       { name: 'transfer receive', load: async () => (await import('./transfer/receive.ts')).transferReceive },
       { name: 'transfer watch', load: async () => (await import('./transfer/watch.ts')).transferWatch },
+      { name: 'transfer lost', load: async () => (await import('./transfer/lost.ts')).transferLost },
       { name: 'transfer list', load: async () => (await import('./transfer/list.ts')).transferList },
       { name: 'transfer preview', load: async () => (await import('./transfer/preview.ts')).transferPreview },
       { name: 'transfer accept', load: async () => (await import('./transfer/accept.ts')).transferAccept },

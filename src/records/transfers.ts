@@ -210,6 +210,14 @@ export const transferChanges = (db: Queries) => ({
     await db.run(sql`DELETE FROM passing_transfer_findings WHERE transfer = ${id}`);
   },
 
+  /** Forgets that a transfer has carried anything; how much that was. */
+  async forgetSent(sequence: number): Promise<{ contents: number; packages: number }> {
+    return {
+      contents: await db.run(sql`DELETE FROM sent_contents WHERE sequence = ${sequence}`),
+      packages: await db.run(sql`DELETE FROM sent_packages WHERE sequence = ${sequence}`),
+    };
+  },
+
   /** Adds one with the contents that are in it, and what it tells of packages, by a digest of each. */
   async addMade(
     t: MadeTransfer,

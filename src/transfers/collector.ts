@@ -87,11 +87,20 @@ const sentFile = ({ folder }: Collector, sequence: number, ending = 'json'): str
 
 export const nextSequence = (collector: Collector): number => (numbersIn(collector).at(-1) ?? 0) + 1;
 
+/** Notes that a transfer never arrived: what it carried counts as not sent. */
+export function noteLost(collector: Collector, sequence: number): void {
+  if (!existsSync(sentFile(collector, sequence)))
+    throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made by this collector.`);
+  const mark = sentFile(collector, sequence, 'lost');
+  if (!existsSync(mark)) createFile(mark, '', 0o600);
+}
+
 /** Of some contents those that it has sent to a site before. */
 export function sentTo(collector: Collector, site: string, contents: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(contents);
   const sent = new Set<string>();
   for (const sequence of numbersIn(collector)) {
+    if (existsSync(sentFile(collector, sequence, 'lost'))) continue;
     const statement = readStatement(readFileSync(sentFile(collector, sequence)));
     if (statement.for.length > 0 && !statement.for.includes(site)) continue;
     for (const { 'sha3-384': sha3_384 } of statement.blobs) if (wanted.has(sha3_384)) sent.add(sha3_384);

@@ -59,6 +59,8 @@ export interface Seen extends Brought {
   plan: Plan;
   /** What is to be said of a number that is far above the last accepted one of its source. */
   farAhead: string | undefined;
+  /** The numbers of earlier transfers that it needs or may need, and that were not accepted here. */
+  lost: number[];
   /** Why it waits for people, where it could have come in by itself. */
   why: string | null;
   /** What its releases need, and neither it brings nor this site has. */
@@ -132,8 +134,9 @@ export async function lookAt(
   const why = (await records.transfers.finding(transfer.id, whyItWaits))?.refused ?? null;
   const { sequence } = statement;
   const isAhead = transfer.status === 'waiting' && known !== undefined && isFarAhead(sequence, known.floor);
+  const lost = transfer.status === 'waiting' ? await lostBefore(records, statement, plan, known?.floor ?? 0) : [];
   const ahead = isAhead ? farAhead(sequence, known.floor) : undefined;
-  return { ...brought, isLate, plan, farAhead: ahead, why, needed, digest: digestOf(plan) };
+  return { ...brought, isLate, plan, farAhead: ahead, lost, why, needed, digest: digestOf(plan) };
 }
 
 /** Why none of a transfer can be accepted now: its source is not trusted with it, or it is not for this site. */
@@ -150,6 +153,24 @@ async function whyRefused(
     const what = `number ${String(waiting.statement.sequence)} of ${waiting.statement.source}`;
     return { package: what, what, why: error.message };
   }
+}
+
+/** How many numbers of transfers that may be lost are named. */
+const maxLost = 20;
+
+/** Earlier transfers that were not accepted here, if something that this one leaves out is not here either. */
+async function lostBefore(
+  { transfers }: Pick<Records, 'transfers'>,
+  { source, sequence, base }: Statement,
+  { missing }: Pick<Plan, 'missing'>,
+  floor: number,
+): Promise<number[]> {
+  const rested = base['rests-on'] ?? [];
+  const between = base.kind === 'sent' && missing.length > 0 ? Math.min(sequence - floor - 1, maxLost) : 0;
+  const asked = [...rested, ...Array.from({ length: Math.max(between, 0) }, (_, at) => sequence - 1 - at)];
+  const accepted = await transfers.letIn(source, asked);
+  const lost = new Set(asked.filter((number) => !accepted.has(number)));
+  return [...lost].sort((a, b) => a - b).slice(0, maxLost);
 }
 
 /** The signatures of a transfer, and the keys that are trusted now and have made some of them. */

@@ -15,6 +15,7 @@ export function reportOf({
   isLate,
   plan,
   farAhead,
+  lost,
   why,
   needed,
   digest,
@@ -34,6 +35,7 @@ export function reportOf({
         ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
         : []),
       ...(farAhead === undefined ? [] : [farAhead]),
+      ...(lost.length === 0 ? [] : [wayOutOf(lost, source)]),
       ...(why === null ? [] : [`It waits for people, and did not come in by itself: ${why}`]),
       `Its id is ${transfer.id}.`,
       transfer.unsigned === 1
@@ -58,6 +60,18 @@ export function reportOf({
       { heading: 'Contents that are neither in it nor here, by their SHA3-384:', items: plan.missing },
     ],
   };
+}
+
+/** What can be done about earlier transfers that were not accepted here. */
+function wayOutOf(lost: readonly number[], source: string): string {
+  const [first = 0] = lost;
+  const numbers = lost.map(String).join(', ');
+  return (
+    `It leaves out what earlier transfers of '${source}' carried, and number ${numbers} was not accepted here. ` +
+    `If one was lost, its people make it again with 'larder transfer make FILE --again ${String(first)}': accept that one before this one. ` +
+    `If this one is accepted first, they type 'larder transfer lost ${String(first)}', and their next transfer carries all of it again; ` +
+    "a request of this site, 'larder transfer request FILE', asks for it too."
+  );
 }
 
 /** A problem of a package, or of all that is called so. */

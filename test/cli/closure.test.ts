@@ -80,6 +80,19 @@ t.test('the base of an app, snapd, and who shares content with it are named unti
   });
   const { out } = await larder('closure', { env: { LARDER_DATA: store.directory } });
   t.match(out, /^core22 +base +- +amd64 +hello, world$/m);
+
+  const env = { LARDER_DATA: store.directory };
+  await larder('subscription add snap/core22 --architecture arm64', { env });
+  t.match(
+    (await larder('closure', { env })).out,
+    /subscription add snap\/core22/,
+    'it is asked for, and not for amd64',
+  );
+  await larder('subscription add snap/core22 --architecture amd64', { env });
+  const subscribed = (await larder('closure', { env })).out;
+  t.match(subscribed, /^core22 +base/m, 'it is missing as long as it is not here');
+  t.notMatch(subscribed, /subscription add snap\/core22/, 'a subscription that exists is not proposed');
+  t.match(subscribed, /subscription add snap\/gtk-themes/);
 });
 
 t.test('a model names its gadget, kernel, base and snaps; a charm its resources, a bundle its charms', async (t) => {

@@ -10,9 +10,13 @@ type Where = Pick<Call, 'data' | 'world'>;
 
 const standard = '/var/lib/larder';
 
+/** Whether the folder was named for this command, rather than for the store of the host. */
+const isNamed = ({ data, world }: Where): boolean => data !== standard && data !== world.env['LARDER_DATA'];
+
 /** The folder in which a collector is made, or looked for. */
-export function collectorFolder({ data, world }: Where): string {
-  if (data !== standard || isCollector(data)) return data;
+export function collectorFolder(where: Where): string {
+  const { data, world } = where;
+  if (isNamed(where) || isCollector(data)) return data;
   const home = world.env['XDG_DATA_HOME'] ?? join(world.env['HOME'] ?? homedir(), '.local/share');
   return join(home, 'larder-collector');
 }
@@ -24,9 +28,9 @@ export function collectorAt(where: Where): Collector | undefined {
   return readCollector(folder);
 }
 
-/** The same, where there must be one. */
+/** The collector, for commands that are of use to one alone; a store on the same host is not in the way. */
 export function collectorHere(where: Where): Collector {
-  const collector = collectorAt(where);
-  if (collector !== undefined) return collector;
+  const folder = collectorFolder(where);
+  if (isCollector(folder)) return readCollector(folder);
   throw new Failure("there is no collector here; 'larder site init NAME --collector' makes one, and needs no store");
 }

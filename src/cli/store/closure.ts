@@ -37,9 +37,15 @@ export const closure = command({
   run: (call) => {
     const named = wishesNamed(call);
     return withStore(call, async ({ records }) => {
-      const wishes = [...named, ...(await subscriptionsIn(records))];
+      const subscribed = await subscriptionsIn(records);
+      const wishes = [...named, ...subscribed];
       const missing = await missingHere(records, { snaps: true, charms: true, wishes });
-      return { text: inText(missing), json: { missing: missing.map(inJson) }, exitCode: missing.length === 0 ? 0 : 1 };
+      const mends = new Map(missing.map((one) => [one, mendOf(one, subscribed)]));
+      return {
+        text: inText(missing, mends),
+        json: { missing: missing.map((one) => inJson(one, mends.get(one) ?? null)) },
+        exitCode: missing.length === 0 ? 0 : 1,
+      };
     });
   },
 });
@@ -74,28 +80,51 @@ async function subscriptionsIn({ subscriptions }: Pick<Records, 'subscriptions'>
   }
 }
 
-/** What is typed so that the next request asks for it. */
-function wishFor({ kind, name, architecture, track = 'latest' }: Missing): string {
-  const namespace = kind === 'resource' || kind === 'charm of a bundle' ? 'charm' : 'snap';
-  const [called = ''] = name.split(':');
-  const more = `${track === 'latest' ? '' : ` --channel ${track}/stable`}${architecture === 'all' ? '' : ` --architecture ${architecture}`}`;
-  return `larder subscription add ${namespace}/${called}${more}`;
+/** The subscription with which the next request asks for it. */
+interface Proposed {
+  namespace: 'charm' | 'snap';
+  name: string;
+  channel: string;
+  architecture: string;
 }
 
-const mendOf = (missing: Missing): string | null => (missing.kind === 'wish' ? null : wishFor(missing));
+function proposedFor({ kind, name, architecture, track = 'latest' }: Missing): Proposed {
+  const namespace = kind === 'resource' || kind === 'charm of a bundle' ? 'charm' : 'snap';
+  return { namespace, name: name.split(':')[0] ?? '', channel: `${track}/stable`, architecture };
+}
 
-const inJson = ({ by, ...what }: Missing) => ({ ...what, 'needed-by': by, wish: mendOf({ by, ...what }) });
+const commandFor = ({ namespace, name, channel, architecture }: Proposed): string =>
+  `larder subscription add ${namespace}/${name}${channel === 'latest/stable' ? '' : ` --channel ${channel}`}` +
+  (architecture === 'all' ? '' : ` --architecture ${architecture}`);
+
+/** Whether a subscription asks for it already. */
+const isAskedFor = ({ namespace, name, channel, architecture }: Proposed, subscribed: readonly WishedFor[]): boolean =>
+  subscribed.some(
+    (one) =>
+      one.namespace === namespace &&
+      one.name === name &&
+      one.channels.includes(channel) &&
+      (architecture === 'all' || one.architectures.some((some) => some === architecture)),
+  );
+
+/** The command that mends it; nothing if the next request asks for it as it is. */
+function mendOf(missing: Missing, subscribed: readonly WishedFor[]): string | null {
+  const proposed = proposedFor(missing);
+  return missing.kind === 'wish' || isAskedFor(proposed, subscribed) ? null : commandFor(proposed);
+}
+
+const inJson = ({ by, ...what }: Missing, wish: string | null) => ({ ...what, 'needed-by': by, wish });
 
 /** So many of those who need something are named. */
 const most = 3;
 
-function inText(missing: readonly Missing[]): string {
+function inText(missing: readonly Missing[], mended: ReadonlyMap<Missing, string | null>): string {
   if (missing.length === 0) return 'Nothing is missing for what is released or wished for here.';
   const rows = missing.map(({ kind, name, architecture, track, by }) => [
     ...[name, kind, track ?? '-', architecture],
     by.length > most ? `${by.slice(0, most).join(', ')} and ${by.length - most} more` : by.join(', '),
   ]);
-  const mends = [...new Set(missing.map(mendOf).filter((one) => one !== null))];
+  const mends = [...new Set(mended.values())].filter((one) => one !== null);
   return [
     table(['MISSING', 'KIND', 'TRACK', 'ARCHITECTURE', 'NEEDED BY'], rows),
     '',

@@ -127,6 +127,7 @@ export const groups: readonly Group[] = [
       { name: 'subscription remove', load: async () => (await import('./subscription/list.ts')).subscriptionRemove },
       { name: 'transfer request', load: async () => (await import('./transfer/request.ts')).transferRequest },
       { name: 'transfer adopt', load: async () => (await import('./transfer/adopt.ts')).transferAdopt },
+      { name: 'transfer fetch', load: async () => (await import('./transfer/fetch.ts')).transferFetch },
       { name: 'transfer gather', load: async () => (await import('./transfer/gather.ts')).transferGather },
       { name: 'transfer make', load: async () => (await import('./transfer/make.ts')).transferMake },
       { name: 'transfer check', load: async () => (await import('./transfer/check.ts')).transferCheck },

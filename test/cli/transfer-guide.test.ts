@@ -9,13 +9,32 @@ import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
+import { snapInfo } from '#test/fixtures/fetched.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { fetchTools, oldStore } from '#test/transfers/old-store.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 
 t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(root, 'src/api/documents/guides/transfers.html'), 'utf8');
+
+/** The blocks of commands in the order in which they are typed: a round needs what is set up further down. */
+function blocksOf(text: string): string[] {
+  const sections = text.split(/(?=<h2>)/);
+  const isRound = (section: string): boolean => section.startsWith('<h2>A round</h2>');
+  const after = sections.findIndex((section) => section.startsWith('<h2>Ask for it</h2>'));
+  const ordered = [
+    ...sections.slice(0, after + 1).filter((section) => !isRound(section)),
+    ...sections.filter(isRound),
+    ...sections.slice(after + 1),
+  ];
+  return [...ordered.join('').matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, block = '']) => block);
+}
+
+const fingerprintIn = (text: string): string => /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(text)?.[1] ?? '';
+
+const gatherInstead = 'larder transfer gather /media/stick/fetched $2 --request $1 --release stable';
 
 /** A site that asks somebody about folders that nobody has signed. */
 async function asking(t: Parameters<typeof newStore>[0]): Promise<Pick<NewStore, 'data'>> {
@@ -33,11 +52,11 @@ function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
 
 t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
   const [depot, here, fresh, careful] = [await newStore(t), await newStore(t), await newStore(t), await asking(t)];
-  const [stick, online, bin] = [folder(t), folder(t), folder(t)];
+  const [stick, downloaded, bin] = [folder(t), folder(t), folder(t)];
   for (const { data } of [depot, here, fresh, careful])
     changeConfig(join(data, 'larder.toml'), { 'assertions.trusted': [rootsFile(bin)] });
-  await download(online, offered('hello-on', 12));
-  await depot.json(`package import ${online} --release stable --yes`);
+  await download(downloaded, offered('hello-on', 12));
+  await depot.json(`package import ${downloaded} --release stable --yes`);
   writeFileSync(
     join(bin, 'larder'),
     `#!/bin/sh\nexec env -u NODE_OPTIONS '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`,
@@ -46,13 +65,18 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   const desk = { data: join(folder(t), 'collector') };
   mkdirSync(join(stick, 'fetched'));
   await download(join(stick, 'fetched'), offered('hello-on', 13));
+  writeFileSync(join(stick, 'fetched', 'info.json'), JSON.stringify(snapInfo(offered('hello-on', 13), 'stable')));
   const sites: Record<string, Pick<NewStore, 'data'>> = {
     ...{ 'at the depot': depot, 'at site-a': here, 'at the desk': desk, 'at the new site': fresh, anywhere: depot },
     'at the careful site': careful,
   };
+  // Without the programs that fetch, the folder that was filled stands for what they fetch. The store that is asked has no bases.
+  const online = fetchTools === false ? (await oldStore(t)).store.url : undefined;
+  const typed = (line: string): string =>
+    line.replace(/^larder transfer fetch (\S+) (\S+)$/, online === undefined ? gatherInstead : '$& --even-so || true');
   const said: string[] = [];
   const known: Record<string, string> = {};
-  for (const [, text = ''] of guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)) {
+  for (const text of blocksOf(guide)) {
     const [where = '', ...lines] = text.trim().split('\n');
     const site = sites[where.replace(/^# (?:larder\.toml )?/, '')];
     if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
@@ -61,15 +85,22 @@ t.test('what the guide says brings a snap from one site to the other, and back',
       continue;
     }
     for (const line of lines) {
-      const env = { ...process.env, ...known, PATH: `${bin}:${process.env['PATH'] ?? ''}`, LARDER_DATA: site.data };
+      const env = {
+        ...process.env,
+        ...known,
+        PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+        LARDER_DATA: site.data,
+        ...(online !== undefined && { STORE: online, CHARMHUB: online }),
+      };
       const { stdout } = await promisify(execFile)(
         'sh',
-        ['-ec', line.replaceAll('/media/stick', stick).replaceAll('&amp;', '&')],
+        ['-ec', typed(line).replaceAll('/media/stick', stick).replaceAll('&amp;', '&')],
         { env },
       );
       said.push(stdout);
       // What a person reads on one screen and types at the next.
-      known['FINGERPRINT'] ??= /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(stdout)?.[1] ?? '';
+      if (line.startsWith('larder site init desk')) known['DESK_FINGERPRINT'] = fingerprintIn(stdout);
+      known['FINGERPRINT'] ??= fingerprintIn(stdout);
       known['ID'] = /Transfer ([0-9a-f]{12}),/.exec(stdout)?.[1] ?? known['ID'] ?? '';
       if (line.startsWith('larder transfer accept')) {
         t.match(await here.json('package show snap/hello-on'), { name: 'hello-on' }, 'it is at the other site');
@@ -77,6 +108,9 @@ t.test('what the guide says brings a snap from one site to the other, and back',
     }
   }
   t.ok(existsSync(join(stick, 'receipt.json')));
+  t.ok(existsSync(join(stick, 'round-receipt.json')), 'the round ends with its receipt');
+  t.ok(existsSync(join(stick, 'round-backup.tar')));
+  t.match(said.join('\n'), /The transfers of desk are not believed any more\./);
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /is put back: 1 release\./);
   t.match(said.join('\n'), /It meets request 1 of site-a/);

@@ -10,8 +10,9 @@ type Where = Pick<Call, 'data' | 'world'>;
 
 const standard = '/var/lib/larder';
 
-/** Whether the folder was named for this command, rather than for the store of the host. */
-const isNamed = ({ data, world }: Where): boolean => data !== standard && data !== world.env['LARDER_DATA'];
+/** Whether the folder was named for a collector: what the environment names is none if a store is there. */
+const isNamed = ({ data, world }: Where): boolean =>
+  data !== standard && !(data === world.env['LARDER_DATA'] && existsSync(join(data, 'larder.toml')));
 
 /** The folder in which a collector is made, or looked for. */
 export function collectorFolder(where: Where): string {

@@ -1,11 +1,15 @@
 // larder transfer accept
+import { resolve } from 'node:path';
+
 import { lettingIn } from '#transfers/desk.ts';
 import { letIn } from '#transfers/letting-in.ts';
-import { shortId } from '#transfers/site.ts';
-import { command } from '../frame/command.ts';
+import { ownSite, shortId } from '#transfers/site.ts';
+import { command, type Answer } from '../frame/command.ts';
 import { counted } from '#domain/quantities.ts';
-import { withStore } from '../frame/store.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
 import { narrowing, withWaiting } from './looking.ts';
+import { writeReceipt } from './receipt-file.ts';
+import { newFileAt } from './writing.ts';
 
 export const transferAccept = command({
   name: 'transfer accept',
@@ -17,27 +21,62 @@ export const transferAccept = command({
   options: {
     ...narrowing,
     seen: { type: 'string', value: 'DIGEST', summary: 'The digest that the preview showed, with --json.' },
+    receipt: {
+      type: 'string',
+      value: 'FILE',
+      summary: "Write the signed receipt there too, as 'larder transfer receipt' does; the file must not be there yet.",
+    },
   },
-  examples: ['larder transfer accept 3f9a01 --yes', 'larder transfer accept 3f9a01 --only snap/hello'],
+  examples: [
+    'larder transfer accept 3f9a01 --yes',
+    'larder transfer accept 3f9a01 --only snap/hello',
+    'larder transfer accept 3f9a01 --yes --receipt ./receipt-3f9a01.json',
+  ],
   confirm: {
     question: ({ positionals: { id } }) => `What the preview of ${id} shows comes in, and its releases reach devices.`,
     unattended: 'refused',
   },
 
-  run: ({ positionals: { id: named }, options, data, world }) =>
-    withStore({ data, world }, (store) =>
-      withWaiting(store, named, options, async (carried) => {
-        const receipt = await letIn(await lettingIn(store), { ...carried, seen: options.seen }, store.person);
-        const id = shortId(carried.transfer.id);
-        const { undo, ...told } = receipt;
-        const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
-        return {
-          text:
-            `Transfer ${id} was let in: ${counted(receipt.lines.length, 'change')}${left}. ` +
-            `'larder transfer receipt ${id}' writes its receipt; ` +
-            `'larder transfer withdraw ${id}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
-          json: told,
-        };
-      }),
-    ),
+  run: ({ positionals: { id: named }, options, data, world }) => {
+    // A receipt that cannot be written is named before anything is accepted.
+    const file = options.receipt === undefined ? undefined : newFileAt(resolve(options.receipt));
+    return withStore(
+      { data, world },
+      async (store) => {
+        if (file !== undefined) await ownSite(store.records, store.siteKey);
+        const { answer, id } = await accepted(store, named, options);
+        if (file === undefined) return answer;
+        const written = await writeReceipt(store, { prefix: id, file, html: false });
+        const receipt = { file, sha256: written.sha256, bytes: written.bytes };
+        const text = `${answer.text}\nIts receipt is in ${file}.`;
+        return { ...answer, text, json: { ...(answer.json as object), receipt } };
+      },
+      { writesOutside: file !== undefined },
+    );
+  },
 });
+
+type AcceptOptions = Parameters<typeof withWaiting>[2] & { seen: string | undefined };
+
+async function accepted(
+  store: OpenStore,
+  named: string,
+  options: AcceptOptions,
+): Promise<{ answer: Answer; id: string }> {
+  let id = '';
+  const answer = await withWaiting(store, named, options, async (carried) => {
+    const receipt = await letIn(await lettingIn(store), { ...carried, seen: options.seen }, store.person);
+    ({ id } = carried.transfer);
+    const short = shortId(id);
+    const { undo, ...told } = receipt;
+    const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
+    return {
+      text:
+        `Transfer ${short} was let in: ${counted(receipt.lines.length, 'change')}${left}. ` +
+        `'larder transfer receipt ${short}' writes its receipt; ` +
+        `'larder transfer withdraw ${short}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
+      json: told,
+    };
+  });
+  return { answer, id };
+}

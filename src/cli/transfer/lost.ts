@@ -2,7 +2,7 @@
 import { loseTransfer } from '#acts/lost-transfers.ts';
 import { noteLost } from '#transfers/collector.ts';
 import { command, Failure, UsageError, type Answer } from '../frame/command.ts';
-import { counted } from '../frame/counted.ts';
+import { counted } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
 import { collectorAt } from '../site/collector.ts';
 

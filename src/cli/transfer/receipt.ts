@@ -1,17 +1,11 @@
 // larder transfer receipt
 import { resolve } from 'node:path';
 
-import { letOutReceipt, type Receipt } from '#acts/transfers.ts';
-import { Refusal } from '#domain/refusal.ts';
-import { transferOf } from '#transfers/look.ts';
-import { receiptReport } from '#transfers/report.ts';
-import { signedReceipt } from '#transfers/receipts.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
-import { ownSite, shortId } from '#transfers/site.ts';
+import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
-import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { pageOf } from './report.ts';
+import { writeReceipt } from './receipt-file.ts';
 
 export const transferReceipt = command({
   name: 'transfer receipt',
@@ -33,23 +27,12 @@ export const transferReceipt = command({
   run: (call) =>
     withStore(
       call,
-      async ({ records, acts, person, config, siteKey, asCaller }) => {
+      async (store) => {
         keepHeapSmall();
-        const site = await ownSite(records, siteKey);
-        const { id, receipt } = await transferOf(records, call.positionals.id);
-        if (receipt === null)
-          throw new Refusal('conflict', `Transfer ${shortId(id)} was not let in, so there is no receipt.`);
         const file = resolve(call.positionals.file);
-        const auditHead = (await records.audit.head()) ?? null;
-        const told = { site, auditHead };
-        const said = JSON.parse(receipt) as Receipt;
-        const text = call.options.html ? pageOf(receiptReport(said, told)) : signedReceipt(said, told);
-        // Before it can be carried away it is known that it leaves.
-        const written = await writeNew(file, asCaller, async (append) => {
-          await append(text);
-          await acts.do(letOutReceipt, person, { id, label: config.site.label ?? null, text });
-        });
-        return { text: `The receipt of ${shortId(id)} is in ${file}.`, json: { file, ...written } };
+        const written = await writeReceipt(store, { prefix: call.positionals.id, file, html: call.options.html });
+        const { id, ...inFile } = written;
+        return { text: `The receipt of ${shortId(id)} is in ${file}.`, json: { file, ...inFile } };
       },
       { writesOutside: true },
     ),

@@ -11,6 +11,7 @@ import { keepHeapSmall } from '#src/small-heap.ts';
 import { receive, type Received } from '#transfers/receive.ts';
 import { inShort } from '#transfers/form/folder.ts';
 import { toldInReceipt } from '#transfers/receipts.ts';
+import { present, reportOf } from '#transfers/report.ts';
 import { fingerprintOf, siteOf, type Site, shortId } from '#transfers/site.ts';
 import { beginUnsigned, unsignedParts } from '#transfers/unsigned.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
@@ -22,7 +23,9 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
 import { answerOf as gatheredAnswer, folderAt, gathered } from './gather.ts';
+import { withSeen } from './looking.ts';
 import { media, mediumNamed, withParts } from './parts.ts';
+import { textOf } from './report.ts';
 
 export const transferReceive = command({
   name: 'transfer receive',
@@ -52,6 +55,11 @@ export const transferReceive = command({
       summary: 'With --unsigned: where snaps are released of which nothing in the folder names a channel.',
       repeated: true,
     },
+    preview: {
+      type: 'boolean',
+      summary:
+        'Show the preview too, if all of the transfer is here; then exit code 1 says that something stands in its way.',
+    },
     'last-receipt': {
       type: 'string',
       value: 'FILE',
@@ -64,6 +72,7 @@ export const transferReceive = command({
   },
   examples: [
     'larder transfer receive /media/stick --media disc-17',
+    'larder transfer receive /media/stick --preview',
     'larder transfer receive ./in.2of3.tar',
     'larder transfer receive --unsigned ./fetched --release stable',
   ],
@@ -75,14 +84,31 @@ export const transferReceive = command({
     keepHeapSmall();
     return withStore(
       call,
-      (store) =>
-        unsigned
+      async (store) => {
+        const answer = await (unsigned
           ? receivedUnsigned(store, call, named)
-          : withParts(named, (parts) => receivedSigned(store, call, parts), store.asCaller),
+          : withParts(named, (parts) => receivedSigned(store, call, parts), store.asCaller));
+        return call.options.preview ? withPreview(store, answer) : answer;
+      },
       { writesOutside: true },
     );
   },
 });
+
+/** The same with the preview of what waits; what has been accepted or still lacks content has none. */
+async function withPreview(store: OpenStore, answer: Answer): Promise<Answer> {
+  const { id, ...more } = answer.json as { id: string; 'taken-out': string[] };
+  const exitCode = answer.exitCode ?? 0;
+  // What somebody took out of the folder stays out; what it leaves is previewed.
+  const isComplete = exitCode === 0 || more['taken-out'].length > 0;
+  if (!isComplete || (await store.records.transfers.find(id))?.status !== 'waiting') return answer;
+  const all = { only: [], without: [], 'as-channel': [] };
+  return withSeen(store, id, all, async (seen) => ({
+    text: `${answer.text}\n\n${textOf(reportOf(seen))}`,
+    json: { ...(answer.json as object), preview: present(seen) },
+    exitCode: seen.plan.problems.length === 0 ? exitCode : 1,
+  }));
+}
 
 interface ReceiveOptions {
   unsigned: boolean;

@@ -1,0 +1,30 @@
+// Writes the receipt of an accepted transfer into a file.
+import { letOutReceipt, type Receipt } from '#acts/transfers.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { transferOf } from '#transfers/look.ts';
+import { receiptReport } from '#transfers/report.ts';
+import { signedReceipt } from '#transfers/receipts.ts';
+import { ownSite, shortId } from '#transfers/site.ts';
+import { writeNew } from '../frame/outside.ts';
+import type { OpenStore } from '../frame/store.ts';
+import { pageOf } from './report.ts';
+
+/** Writes it as the signed receipt, or as a page for people; the id of the transfer, and what is in the file. */
+export async function writeReceipt(
+  { records, acts, person, config, siteKey, asCaller }: OpenStore,
+  { prefix, file, html }: { prefix: string; file: string; html: boolean },
+): Promise<{ id: string; sha256: string; bytes: number }> {
+  const site = await ownSite(records, siteKey);
+  const { id, receipt } = await transferOf(records, prefix);
+  if (receipt === null)
+    throw new Refusal('conflict', `Transfer ${shortId(id)} was not let in, so there is no receipt.`);
+  const about = { site, auditHead: (await records.audit.head()) ?? null };
+  const said = JSON.parse(receipt) as Receipt;
+  const text = html ? pageOf(receiptReport(said, about)) : signedReceipt(said, about);
+  // That it leaves is known before it can be carried away.
+  const written = await writeNew(file, asCaller, async (append) => {
+    await append(text);
+    await acts.do(letOutReceipt, person, { id, label: config.site.label ?? null, text });
+  });
+  return { id, ...written };
+}

@@ -11,6 +11,8 @@ import { site } from './sites.ts';
 
 t.setTimeout(600_000);
 
+const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/transfers.html'), 'utf8');
+
 t.test('one command fetches what a request asks for, and the site accepts the transfer', { skip }, async (t) => {
   const { store, password } = await oldStore(t);
   const here = await site(t, 'site-a');
@@ -36,7 +38,11 @@ t.test('one command fetches what a request asks for, and the site accepts the tr
   t.match(gone, { code: 1, err: /not everything could be fetched: .*Type the same again to go on, or add --even-so/ });
   t.notOk(existsSync(join(stick, 'in.tar')));
 
-  const made = await desk(`transfer fetch ${request} ${join(stick, 'in.tar')} ${from} --json`);
+  const [, line = ''] = /^larder (transfer fetch \S+ [^\s<]+)/m.exec(guide) ?? [];
+  const asInGuide = line
+    .replace('/media/stick/round-request.tar', request)
+    .replace('/media/stick/round.tar', join(stick, 'in.tar'));
+  const made = await desk(`${asInGuide} ${from} --json`);
   t.match(made, { code: 0 }, made.err);
   const { id, folder: kept } = JSON.parse(made.out);
   t.equal(kept, join(collector, 'fetched', 'site-a-1'));

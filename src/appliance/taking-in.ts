@@ -20,7 +20,7 @@ export const reviewsOf =
   ({ type, name }, sha3_384) =>
     withFile(blobs, sha3_384, async (path) => {
       const kind = kindOf({ type: type as Parameters<typeof kindOf>[0]['type'] });
-      const verdict = await reviewer.review({ kind, path, name });
+      const verdict = await reviewer.review({ kind, path, name, signed: true });
       if (!verdict.approved) return { refused: verdict.errors.map(({ message }) => message).join(' ') };
       const isCharm = verdict.kind === 'charm' || verdict.kind === 'bundle';
       const { sha384 } = isCharm ? await digests.ofFile(path, ['sha384']) : { sha384: '' };

@@ -9,39 +9,45 @@ export interface Epoch {
 
 export const firstEpoch: Epoch = { read: [0], write: [0] };
 
-/** At most so many epochs stand in one list (snapd refuses more). */
-const most = 10;
+/** A list has at most this many epochs (snapd refuses more). */
+const maxEpochs = 10;
+const maxEpoch = 2 ** 32 - 1;
 
 /**
- * Reads what snap.yaml says: `0`, `"1*"` (reads the one before as well), or both lists, of which a missing one is
- * taken from the other. Nothing when it is none of these.
+ * Reads the epoch of a snap.yaml: `0`, `"1*"` (reads the one before as well), or lists for `read` and `write`. Without `read` it
+ * reads what it writes; without `write` it writes the last that it reads. Undefined for anything else.
  */
 export function readEpoch(text: unknown): Epoch | undefined {
   if (text === undefined || text === null) return firstEpoch;
   if (typeof text === 'string' || typeof text === 'number') return shortEpoch(String(text));
   if (typeof text !== 'object' || Array.isArray(text)) return undefined;
-  const { read, write, ...others } = text as { read?: unknown; write?: unknown };
-  if (Object.keys(others).length > 0) return undefined;
+  const { read, write } = text as { read?: unknown; write?: unknown };
   const [reads, writes] = [epochList(read), epochList(write)];
   if (reads === null || writes === null) return undefined;
   const epoch = { read: reads ?? writes ?? [0], write: writes ?? [reads?.at(-1) ?? 0] };
-  // Whoever writes an epoch that he cannot read would lock himself out.
+  // A snap that could not read what it writes could not be refreshed to itself.
   return epoch.read.some((number) => epoch.write.includes(number)) ? epoch : undefined;
 }
 
 function shortEpoch(text: string): Epoch | undefined {
-  const [, digits, star] = /^(0|[1-9]\d{0,8})(\*?)$/.exec(text) ?? [];
-  if (digits === undefined) return undefined;
-  const number = Number(digits);
+  const [, digits = '', star] = /^([^*]*)(\*?)$/s.exec(text) ?? [];
+  const number = epochNumber(digits);
+  if (Number.isNaN(number)) return undefined;
   if (star === '') return { read: [number], write: [number] };
   return number === 0 ? undefined : { read: [number - 1, number], write: [number] };
 }
 
-/** Nothing when the list is not given, null when it is none. */
+/** Not a number if the text is no epoch. */
+function epochNumber(text: string): number {
+  const number = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
+  return number <= maxEpoch ? number : NaN;
+}
+
+/** Undefined if the list is not given, null if it is no list of epochs. */
 function epochList(value: unknown): number[] | undefined | null {
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value) || value.length === 0 || value.length > most) return null;
-  const numbers = value.map((one) => (/^(?:0|[1-9]\d{0,8})$/.test(String(one)) ? Number(one) : NaN));
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxEpochs) return null;
+  const numbers = value.map((epoch) => epochNumber(String(epoch)));
   return numbers.every((number, at) => number > (numbers[at - 1] ?? -1)) ? numbers : null;
 }
 

@@ -42,8 +42,7 @@ const componentsIn = (said: Yaml | undefined): Announced['components'] =>
 
 const texts = (values: Yaml[]): string[] => [...new Set(values.filter((value) => typeof value === 'string'))];
 
-/** As an object, of which one list stands for both. */
-const plain = (epoch: Map<Yaml, Yaml>): Record<string, Yaml | undefined> => {
-  const [read, write] = [epoch.get('read'), epoch.get('write')];
-  return { read: read ?? write, write: write ?? read };
-};
+const plain = (epoch: Map<Yaml, Yaml>): Record<string, Yaml | undefined> => ({
+  read: epoch.get('read'),
+  write: epoch.get('write'),
+});

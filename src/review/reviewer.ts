@@ -34,14 +34,15 @@ export interface ReviewerOptions {
   idleMs?: number;
 }
 
-/** What a snap says of itself, by the descriptor of its file; a sentence where it cannot be taken as one. */
+/** The facts of a signed snap, by the descriptor of its file; a sentence if it cannot be read. */
 export async function snapFactsOf(
   file: number,
   reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>,
 ): Promise<SnapFacts | string> {
   const found = await reviewer.ownName(file);
   const name = 'named' in found ? found.named?.name : undefined;
-  const verdict = 'errors' in found ? found : await reviewer.reviewOpen({ kind: 'snap', file, name: name ?? '' });
+  const verdict =
+    'errors' in found ? found : await reviewer.reviewOpen({ kind: 'snap', file, name: name ?? '', signed: true });
   if (!verdict.approved) return verdict.errors.map(({ message }) => message).join(' ');
   if (verdict.kind !== 'snap') throw new Error('cannot review a snap: it was read as something else');
   return verdict.facts;

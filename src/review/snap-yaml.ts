@@ -1,5 +1,5 @@
-// What meta/snap.yaml says about a snap, and whether a store and its devices can take it. All that is wrong is said at
-// once, so that nobody has to push again and again to learn of the next fault.
+// What meta/snap.yaml says about a snap, and whether a store can keep it. All faults are reported at once.
+import { readEpoch } from '#domain/epoch.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
 import { snapConfinements, snapGrades, snapTypes, type DeclaredResource, type SnapFacts } from './verdict.ts';
@@ -7,14 +7,25 @@ import { readYaml, type Yaml } from './yaml.ts';
 
 export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon'>;
 
+export interface SnapYamlReading {
+  /** Whether a signature vouches for the snap, so that what a store need not know refuses nothing. */
+  signed?: boolean;
+  /** What a device would refuse; reported behind what the text itself says. */
+  refusals?: readonly string[];
+}
+
 /** Reads and checks the text of a snap's meta/snap.yaml; the snap was pushed to the package called `packageName`. */
-export function readSnapYaml(text: string, packageName: string): SnapYamlFacts {
+export function readSnapYaml(
+  text: string,
+  packageName: string,
+  { signed = false, refusals = [] }: SnapYamlReading = {},
+): SnapYamlFacts {
   const document = readYaml(text, file);
   if (!(document instanceof Map)) {
     throw new Unacceptable(`${file} must be a mapping, with lines such as 'name: ${packageName}'.`);
   }
   const faults: string[] = [];
-  const snap: Snap = { document, faults };
+  const snap: Snap = { document, faults, signed };
   const name = nameOf(snap, packageName);
   const facts: SnapYamlFacts = {
     name,
@@ -22,17 +33,17 @@ export function readSnapYaml(text: string, packageName: string): SnapYamlFacts {
     type: typeOf(snap, name),
     base: baseOf(snap),
     grade: oneOf(snap, 'grade', snapGrades, 'stable'),
-    confinement: oneOf(snap, 'confinement', snapConfinements, 'strict'),
+    confinement: oneOf(snap, 'confinement', snapConfinements, 'strict', true),
     architectures: architecturesOf(snap),
     apps: appsOf(snap),
     title: proseOf(snap, 'title', 256),
-    summary: proseOf(snap, 'summary', 512),
+    summary: proseOf(snap, 'summary', 64 << 10),
     description: proseOf(snap, 'description', 64 << 10),
     epoch: epochOf(snap),
     snapYaml: text,
     ...componentsOf(snap),
   };
-  const [first, ...others] = faults;
+  const [first, ...others] = new Set([...faults, ...refusals]);
   if (first !== undefined) throw new Unacceptable(first, ...others);
   return facts;
 }
@@ -43,6 +54,7 @@ const file = 'meta/snap.yaml';
 interface Snap {
   document: Map<Yaml, Yaml>;
   faults: string[];
+  signed: boolean;
 }
 
 /** `~`, `null`, an empty text and a missing key are all the same to a device. */
@@ -92,13 +104,14 @@ function versionOf(snap: Snap): string {
 
 function typeOf(snap: Snap, name: string): SnapFacts['type'] {
   // The word of the first snaps for an app.
-  const type = valueOf(snap, 'type') === 'application' ? 'app' : oneOf(snap, 'type', snapTypes, 'app');
+  const type = valueOf(snap, 'type') === 'application' ? 'app' : oneOf(snap, 'type', snapTypes, 'app', true);
   // To a device the snap of this name is the daemon itself, whatever it says.
   return name === 'snapd' ? 'snapd' : type;
 }
 
-function oneOf<T extends string>(snap: Snap, key: string, words: readonly T[], fallback: T): T {
-  const text = textOf(snap, key);
+/** `refuseEmpty`: to a device an empty text in quotes is not the same as nothing here. */
+function oneOf<T extends string>(snap: Snap, key: string, words: readonly T[], fallback: T, refuseEmpty = false): T {
+  const text = refuseEmpty && snap.document.get(key) === '' ? '' : textOf(snap, key);
   if (text === undefined) return fallback;
   const word = words.find((candidate) => candidate === text);
   if (word === undefined)
@@ -117,29 +130,28 @@ function baseOf(snap: Snap): string | null {
 }
 
 function architecturesOf(snap: Snap): string[] {
-  const value = valueOf(snap, 'architectures') ?? [];
+  const value = snap.document.get('architectures') ?? [];
   if (!Array.isArray(value)) {
     snap.faults.push(`'architectures' in ${file} must be a list, such as [amd64, arm64].`);
     return [];
   }
-  const known = new Set<string>();
-  for (const architecture of value) {
-    if (typeof architecture === 'string' && /^[a-z0-9][a-z0-9_-]{0,31}$/.test(architecture)) known.add(architecture);
-    else {
-      const which = typeof architecture === 'string' ? `${quoted(architecture)} is` : 'something else is';
-      snap.faults.push(
-        `'architectures' in ${file} must list names such as amd64, arm64 or all, but ${which} among them.`,
-      );
-      break;
-    }
+  const isPossible = (text: Yaml): text is string =>
+    typeof text === 'string' && /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(text);
+  const wrong = value.find((architecture) => !isPossible(architecture));
+  if (wrong !== undefined && !snap.signed) {
+    const which = typeof wrong === 'string' ? quoted(wrong) : 'something else';
+    snap.faults.push(
+      `'architectures' in ${file} must list names such as amd64, arm64 or all, but ${which} is among them.`,
+    );
   }
-  return known.size === 0 ? ['all'] : [...known];
+  const names = new Set(value.filter(isPossible));
+  return names.size === 0 ? ['all'] : [...names];
 }
 
 function appsOf(snap: Snap): string[] {
   const value = valueOf(snap, 'apps') ?? new Map<Yaml, Yaml>();
   if (!(value instanceof Map)) {
-    snap.faults.push(`'apps' in ${file} must be a mapping of the apps' names to what they run.`);
+    snap.faults.push(`'apps' in ${file} must be a mapping of names to values.`);
     return [];
   }
   const names: string[] = [];
@@ -156,11 +168,15 @@ function appsOf(snap: Snap): string[] {
   return names;
 }
 
+const maxComponents = 1000;
+
 /** The components that come to the snap as resources; a snap works without any of them. */
 function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
   const value = valueOf(snap, 'components') ?? new Map<Yaml, Yaml>();
-  if (!(value instanceof Map) || value.size > 100) {
-    snap.faults.push(`'components' in ${file} must be a mapping of at most 100 components' names to what they are.`);
+  if (!(value instanceof Map) || value.size > maxComponents) {
+    snap.faults.push(
+      `'components' in ${file} must be a mapping of at most ${String(maxComponents)} components' names to what they are.`,
+    );
     return {};
   }
   const components: DeclaredResource[] = [];
@@ -169,7 +185,7 @@ function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
     const word = componentTypes.find((candidate) => candidate === `component/${typeof type === 'string' ? type : ''}`);
     if (typeof name === 'string' && isName(name) && word !== undefined)
       components.push({ name, type: word, optional: true });
-    else {
+    else if (!snap.signed) {
       snap.faults.push(
         `Each of the 'components' in ${file} needs a name like a snap's and a type: test, kernel-modules or standard.`,
       );
@@ -181,45 +197,24 @@ function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
 
 const componentTypes = ['component/test', 'component/kernel-modules', 'component/standard'] as const;
 
-/** Text for people: whatever characters, so many of them at most. */
-function proseOf(snap: Snap, key: string, most: number): string | null {
+/** Text for people, cut to the length that the records keep. How long a device lets it be is another rule. */
+function proseOf(snap: Snap, key: string, maxLength: number): string | null {
   const text = textOf(snap, key);
   if (text === undefined) return null;
-  if (text.length > most && Array.from(text).length > most) {
-    snap.faults.push(`The ${key} in ${file} has more than ${String(most)} characters: shorten it.`);
-  }
+  const kept = text.length > maxLength ? Array.from(text).slice(0, maxLength).join('') : text;
   // A device keeps a NUL; the records cannot.
-  return text.replaceAll('\0', '\ufffd');
+  return kept.replaceAll('\0', '\ufffd');
 }
 
-/**
- * An epoch is `0`, `N`, `N*` (which also reads N - 1), or a mapping of `read` and `write` to rising lists of numbers that
- * have one in common. It is kept as text.
- */
+/** The epoch as text: as it is written, or as JSON if it has lists. */
 function epochOf(snap: Snap): string | null {
   const value = valueOf(snap, 'epoch');
   if (value === undefined) return null;
-  if (typeof value === 'string' && /^(?:0|[1-9][0-9]{0,8}\*?)$/.test(value)) return value;
-  if (value instanceof Map && [...value.keys()].every((key) => key === 'read' || key === 'write')) {
-    // Naming one of the two stands for both.
-    const read = epochList(value.get('read') ?? value.get('write'));
-    const write = epochList(value.get('write') ?? value.get('read'));
-    if (read && write && read.some((epoch) => write.includes(epoch))) return JSON.stringify({ read, write });
-  }
+  const lists = value instanceof Map ? { read: value.get('read'), write: value.get('write') } : undefined;
+  const epoch = readEpoch(lists ?? value);
+  if (epoch !== undefined) return typeof value === 'string' ? value : JSON.stringify(epoch);
   snap.faults.push(
     `'epoch' in ${file} must be a number such as 2, a number with a star such as 2*, or rising lists of at most 10 numbers for 'read' and 'write' that have one in common.`,
   );
   return null;
-}
-
-function epochList(value: Yaml | undefined): number[] | undefined {
-  if (!Array.isArray(value) || value.length === 0 || value.length > 10) return undefined;
-  const epochs: number[] = [];
-  for (const text of value) {
-    if (typeof text !== 'string' || !/^(?:0|[1-9][0-9]{0,8})$/.test(text)) return undefined;
-    const epoch = Number(text);
-    if (epoch <= (epochs.at(-1) ?? -1)) return undefined;
-    epochs.push(epoch);
-  }
-  return epochs;
 }

@@ -2,31 +2,52 @@
 import { openImage, type Image } from './squashfs/image.ts';
 import type { Directory, Inode } from './squashfs/inode.ts';
 import type { Source } from './squashfs/source.ts';
+import { checkSnapFiles } from './snap-rules/container.ts';
+import { Faults } from './snap-rules/fields.ts';
+import { readModel, type DuplicateKeys } from './snap-rules/model.ts';
+import { checkRules } from './snap-rules/rules.ts';
 import { readSnapYaml } from './snap-yaml.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
 import { iconOf, utf8 } from './icon.ts';
 import type { SnapFacts, SnapIcon } from './verdict.ts';
-import { readYaml } from './yaml.ts';
+import { readTypedYaml, readYaml } from './yaml.ts';
 
 /** No file of these is longer in any snap that works. */
 const longestFile = 1 << 20;
 
-/** What stands in the snap; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
-export function readSnap(source: Source, packageName: string): SnapFacts {
+/**
+ * What stands in the snap; throws `Unacceptable` when it cannot be taken as the package called `packageName`. What is `signed` is not
+ * held against the rules of devices.
+ */
+export function readSnap(source: Source, packageName: string, signed = false): SnapFacts {
   const image = openImage(source);
   const top = image.find(image.root, ['meta', 'snap']);
   const meta = requireDirectory(top.get('meta'));
-  const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui']);
+  const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui', 'hooks']);
   const text = requireText(image, inMeta.get('snap.yaml'));
   const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml', 'manifest.yaml']);
   const gui = entriesIn(image, inMeta.get('gui'), ['icon.png', 'icon.svg']);
+  const refusals = signed ? [] : refusalsOf(image, text, inMeta.get('hooks'));
   return {
-    ...readSnapYaml(text, packageName),
+    ...readSnapYaml(text, packageName, { signed, refusals }),
     // Where snapcraft puts it, and where its first versions did.
     craftYaml: textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null,
     buildUrl: buildUrlIn(textIn(image, snap.get('manifest.yaml'))),
     icon: iconIn(image, gui.get('icon.png'), gui.get('icon.svg')),
   };
+}
+
+/** Why devices would not install the snap. */
+function refusalsOf(image: Image, text: string, hooks: Inode | undefined): string[] {
+  const faults = new Faults();
+  const duplicates: DuplicateKeys = new WeakMap();
+  const document = readTypedYaml(text, 'meta/snap.yaml', duplicates);
+  if (!(document instanceof Map)) return [];
+  const model = readModel(document, duplicates, faults);
+  const hookFiles = hooks?.kind === 'directory' ? Array.from(image.entries(hooks), ({ name }) => name) : [];
+  checkRules(model, hookFiles, faults);
+  checkSnapFiles(image, model, faults);
+  return faults.sentences;
 }
 
 function requireDirectory(meta: Inode | undefined): Directory {

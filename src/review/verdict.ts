@@ -117,6 +117,8 @@ export interface Upload {
   kind: Approval['kind'];
   path: string;
   name: string;
+  /** Whether signatures vouch for its bytes, so that the rules of devices, which have been kept elsewhere, refuse nothing. */
+  signed?: boolean;
 }
 
 /** The same for a file by its descriptor: whoever opened it may do so, and this process need not. */

@@ -50,20 +50,26 @@ async function verdictOn(upload: Upload | OpenUpload): Promise<Verdict> {
   }
 }
 
-async function verdictOnFile({ kind, name }: Pick<Upload, 'kind' | 'name'>, file: number): Promise<Verdict> {
+async function verdictOnFile({ kind, name, signed = false }: Omit<Upload, 'path'>, file: number): Promise<Verdict> {
   if (kind === 'plain') return { approved: true, kind };
   const source = fileSource(file);
   try {
-    return await readAs(kind, name, source);
+    return await readAs({ kind, name, signed }, source);
   } catch (fault) {
     throw (fault instanceof Unacceptable ? wrongKind(kind, source) : undefined) ?? fault;
   }
 }
 
-async function readAs(kind: Exclude<Upload['kind'], 'plain'>, name: string, source: Source): Promise<Verdict> {
+interface Reading {
+  kind: Exclude<Upload['kind'], 'plain'>;
+  name: string;
+  signed: boolean;
+}
+
+async function readAs({ kind, name, signed }: Reading, source: Source): Promise<Verdict> {
   switch (kind) {
     case 'snap':
-      return { approved: true, kind, facts: readSnap(source, name) };
+      return { approved: true, kind, facts: readSnap(source, name, signed) };
     case 'charm':
       return { approved: true, kind, facts: readCharm(source, name) };
     case 'bundle':

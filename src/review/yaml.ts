@@ -4,7 +4,7 @@
 import { Unacceptable } from './unacceptable.ts';
 import { YamlFault } from './yaml/cursor.ts';
 import { resolveScalar, type ScalarType } from './yaml/resolve.ts';
-import { readTree, YamlTooLarge, type ScalarSource, type YamlValue } from './yaml/tree.ts';
+import { readTree, YamlTooLarge, type ScalarSource, type TreeOptions, type YamlValue } from './yaml/tree.ts';
 
 export type Yaml = string | null | Yaml[] | Map<Yaml, Yaml>;
 
@@ -30,27 +30,34 @@ export function readYaml(text: string, file: string): Yaml {
   });
 }
 
-/** The same, with booleans and numbers told from texts. */
-export function readTypedYaml(text: string, file: string): TypedYaml {
+/** The same, with booleans and numbers told from texts. `duplicates` is given the mappings with a key that stands twice. */
+export function readTypedYaml(
+  text: string,
+  file: string,
+  duplicates?: WeakMap<Map<TypedYaml, TypedYaml>, TypedYaml>,
+): TypedYaml {
   const known = new Map<string, NonText>();
-  return read<string | null | NonText>(text, file, (source, line) => {
+  const onDuplicate = (mapping: Map<TypedYaml, TypedYaml>, key: TypedYaml) => duplicates?.set(mapping, key);
+  const scalar = (source: ScalarSource, line: number): string | null | NonText => {
     const { text: value, type } = resolveScalar(source, line);
     if (type === 'text') return value;
     if (type === 'null') return null;
     const key = `${type} ${value}`;
-    const scalar = known.get(key) ?? { text: value, type };
-    known.set(key, scalar);
-    return scalar;
-  });
+    const same = known.get(key) ?? { text: value, type };
+    known.set(key, same);
+    return same;
+  };
+  return read<string | null | NonText>(text, file, scalar, onDuplicate);
 }
 
 function read<Scalar>(
   text: string,
   file: string,
-  scalar: (source: ScalarSource, line: number) => Scalar,
+  scalar: TreeOptions<Scalar>['scalar'],
+  onDuplicate: TreeOptions<Scalar>['onDuplicate'] = () => undefined,
 ): YamlValue<Scalar> | null {
   try {
-    return readTree(text, { scalar, ...bounds }) ?? null;
+    return readTree(text, { scalar, onDuplicate, ...bounds }) ?? null;
   } catch (error) {
     if (error instanceof YamlTooLarge) throw new Unacceptable(`${file} ${error.message}.`);
     if (!(error instanceof YamlFault)) throw error;

@@ -18,6 +18,9 @@ t.test('an epoch is read as snapd reads it', (t) => {
     [{ read: [1, 2] }, [1, 2], [2]],
     [{ write: [1] }, [1], [1]],
     [{}, [0], [0]],
+    [{ read: [1, 2, 3] }, [1, 2, 3], [3]],
+    [{ read: [0], also: [1] }, [0], [0]],
+    ['4294967295', [4294967295], [4294967295]],
   ] as const) {
     t.same(readEpoch(text), { read, write }, JSON.stringify(text));
   }
@@ -28,7 +31,7 @@ t.test('what is no epoch is told apart', (t) => {
   for (const text of [
     ...['', '0*', '1**', '-1', '1.5', '01', 'one', '1 ', '9999999999', true, [], [0]],
     ...[{ read: [] }, { read: 'x' }, { read: [1, 1] }, { read: [2, 1] }, { read: [0], write: [1] }],
-    ...[{ read: [0], also: [1] }, { read: Array.from({ length: 11 }, (_, at) => at) }],
+    ...['4294967296', { read: Array.from({ length: 11 }, (_, at) => at) }],
   ]) {
     t.equal(readEpoch(text), undefined, JSON.stringify(text));
   }

@@ -21,7 +21,7 @@ function sentences(source: Source, name: string): string[] {
 t.test('every snap made by mksquashfs is read as its maker meant it', async (t) => {
   t.same([...snapNames].sort(), Object.keys(expected).sort());
   for (const [file, { fields }] of Object.entries(expected)) {
-    if (!fields || file === 'bad-name' || file === 'app-lz4-unsupported') continue;
+    if (!fields || file === 'bad-name') continue;
     const facts = readSnap(opened(t, snapPath(file)), fields.name);
     t.match(facts, fields, file);
     t.match(facts, { summary: 's', description: 'd', title: null, epoch: null, craftYaml: null, icon: null }, file);
@@ -30,7 +30,6 @@ t.test('every snap made by mksquashfs is read as its maker meant it', async (t) 
 });
 
 t.test('a snap that no device could take is refused with a sentence that says why', async (t) => {
-  t.match(sentences(opened(t, snapPath('app-lz4-unsupported')), 'tiny-app'), [/compressed with lz4.*pack it with xz/]);
   t.match(sentences(opened(t, snapPath('no-snap-yaml')), 'tiny-app'), [/no meta\/snap\.yaml/]);
   t.match(sentences(opened(t, snapPath('bad-name')), 'tiny-app'), [/The name 'Bad_Name' .* not possible/]);
 });
@@ -62,7 +61,7 @@ t.test('padding and integrity data after the image are not looked at', async (t)
   t.equal(readSnap(inMemory(longer), 'tiny-app').version, '1.10');
 });
 
-t.test('links are not followed, wherever they lead', async (t) => {
+t.test('links that lead out of the snap are not followed', async (t) => {
   const refused = (tree: FileTree) => sentences(opened(t, pack(t, tree)), 'tiny-app');
   t.match(refused({ 'meta/snap.yaml': { link: '../other.yaml' }, 'other.yaml': snapYaml('tiny-app') }), [
     /meta\/snap\.yaml in the snap is a symbolic link to '\.\.\/other\.yaml', but must be a file/,
@@ -75,18 +74,12 @@ t.test('links are not followed, wherever they lead', async (t) => {
   t.match(refused({ 'meta/gui/icon.png': '' }), [/no meta\/snap\.yaml/]);
   t.match(refused({ 'bin/run': '' }), [/no meta\/snap\.yaml/]);
 
-  const facts = readSnap(
-    opened(
-      t,
-      pack(t, {
-        'meta/snap.yaml': snapYaml('tiny-app'),
-        'meta/gui/icon.png': { link: '/etc/hostname' },
-        'snap/snapcraft.yaml': { link: '../meta/snap.yaml' },
-      }),
-    ),
-    'tiny-app',
-  );
-  t.match(facts, { icon: null, craftYaml: null });
+  const yaml = { 'meta/snap.yaml': snapYaml('tiny-app') };
+  t.same(refused({ ...yaml, 'meta/gui/icon.png': { link: '/etc/hostname' } }), [
+    "'meta/gui/icon.png' in the snap is a link to '/etc/hostname', out of the snap: put the file there.",
+  ]);
+  const packed = pack(t, { ...yaml, 'snap/snapcraft.yaml': { link: '../meta/snap.yaml' } });
+  t.match(readSnap(opened(t, packed), 'tiny-app'), { icon: null, craftYaml: null });
 });
 
 t.test('the icon and the snapcraft.yaml are kept when they are what they seem to be', async (t) => {

@@ -29,7 +29,7 @@ t.test('every compression, with fragments and without, gives the same facts', { 
     'bin/run': '#!/bin/sh\necho hello\n',
   };
   const ways = [asSnapPack('xz'), asSnapPack('lzo')];
-  for (const compression of ['xz', 'lzo', 'gzip', 'zstd']) {
+  for (const compression of ['xz', 'lzo', 'gzip', 'zstd', 'lz4']) {
     ways.push(['-comp', compression], ['-comp', compression, '-always-use-fragments']);
     ways.push(['-comp', compression, '-b', '4096'], ['-comp', compression, '-b', '1M', '-nopad']);
     ways.push(['-comp', compression, '-noI', '-noF'], ['-comp', compression, '-noD', '-no-fragments', '-no-exports']);

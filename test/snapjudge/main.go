@@ -45,7 +45,13 @@ func main() {
 	}
 }
 
+// judge takes a panic of the library for a refusal: the daemon of a device would not survive the snap either.
 func judge(q question) (value interface{}, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
 	switch q.Kind {
 	case "yaml":
 		return readYaml(q.Text)

@@ -2,6 +2,7 @@
 import { constants, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
+import { unpackLz4 } from './lz4.ts';
 import { unpackLzo } from './lzo.ts';
 import { metadataBlockSize } from './superblock.ts';
 import { unpackXz } from './xz.ts';
@@ -18,6 +19,8 @@ export function unpackerOf(compression: number, blockSize: number): Unpack {
       return native('gzip', (packed, limit) => inflateSync(packed, { maxOutputLength: limit }));
     case 3:
       return unpackLzo;
+    case 5:
+      return unpackLz4;
     case 4:
       return (packed, limit) => unpackXz(packed, limit, window);
     case 6: {
@@ -27,8 +30,6 @@ export function unpackerOf(compression: number, blockSize: number): Unpack {
     }
     case 2:
       throw unsupported('lzma');
-    case 5:
-      throw unsupported('lz4');
     default:
       throw damaged(`its compression number ${String(compression)} is unknown`);
   }

@@ -5,7 +5,12 @@ import type { InodeRef } from './superblock.ts';
 
 export type Inode = Directory | RegularFile | Symlink | Special;
 
-export interface Directory {
+/** The bits that say who may read, write and run it, as in a file mode. */
+interface Permissions {
+  permissions: number;
+}
+
+export interface Directory extends Permissions {
   kind: 'directory';
   /** Where its listing begins in the directory table, and how many bytes it has. */
   block: number;
@@ -13,7 +18,7 @@ export interface Directory {
   length: number;
 }
 
-export interface RegularFile {
+export interface RegularFile extends Permissions {
   kind: 'file';
   size: number;
   /** Where its first block lies in the image. */
@@ -24,13 +29,13 @@ export interface RegularFile {
   blockWords(count: number): Uint32Array;
 }
 
-export interface Symlink {
+export interface Symlink extends Permissions {
   kind: 'symlink';
   target: string;
 }
 
 /** A device, pipe or socket. */
-export interface Special {
+export interface Special extends Permissions {
   kind: 'special';
 }
 
@@ -51,20 +56,21 @@ export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
   if (kind === undefined || own - (extended ? kinds.length : 0) !== type) {
     throw damaged('a directory entry and its inode disagree about what they are');
   }
-  cursor.bytes(14); // mode, owner, group, time, number: nothing that a review asks about
+  const permissions = cursor.u16() & 0o777;
+  cursor.bytes(12); // owner, group, time, number: nothing that a review asks about
 
   if (kind === 'directory') {
     if (!extended) {
       const block = cursor.u32();
       cursor.u32(); // links
       const length = cursor.u16();
-      return { kind, block, offset: cursor.u16(), length: Math.max(0, length - dots) };
+      return { kind, permissions, block, offset: cursor.u16(), length: Math.max(0, length - dots) };
     }
     cursor.u32(); // links
     const length = cursor.u32();
     const block = cursor.u32();
     cursor.bytes(6); // parent, entries in the index
-    return { kind, block, offset: cursor.u16(), length: Math.max(0, length - dots) };
+    return { kind, permissions, block, offset: cursor.u16(), length: Math.max(0, length - dots) };
   }
 
   if (kind === 'file') {
@@ -82,6 +88,7 @@ export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
     if (extended) cursor.u32(); // xattrs
     return {
       kind,
+      permissions,
       size,
       start,
       fragment: index === noFragment ? undefined : { index, offset },
@@ -93,7 +100,7 @@ export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
     cursor.u32(); // links
     const length = cursor.u32();
     if (length > longestTarget) throw damaged('a symbolic link in it is too long');
-    return { kind, target: new TextDecoder().decode(cursor.bytes(length)) };
+    return { kind, permissions, target: new TextDecoder().decode(cursor.bytes(length)) };
   }
-  return { kind };
+  return { kind, permissions };
 }

@@ -18,6 +18,8 @@ export interface ScalarSource {
 export interface TreeOptions<Scalar> {
   /** What a scalar stands for. Throws `YamlFault` for a text that its tag does not allow. */
   scalar: (source: ScalarSource, line: number) => Scalar;
+  /** Told of a key that stands in a mapping a second time. */
+  onDuplicate?: (mapping: Map<YamlValue<Scalar>, YamlValue<Scalar>>, key: YamlValue<Scalar>) => void;
   maxDepth: number;
   /** How many values may be written in the text. */
   maxValues: number;
@@ -303,7 +305,10 @@ class TreeReader<Scalar> {
     else {
       frame.key = undefined;
       if (key.merges) this.#merge(collection, value);
-      else collection.set(key.value, value);
+      else {
+        if (collection.has(key.value)) this.#options.onDuplicate?.(collection, key.value);
+        collection.set(key.value, value);
+      }
     }
   }
 

@@ -66,7 +66,7 @@ t.test('a snap tells what stands in it, in the words of the clients', async (t) 
         'created-at': '2026-03-01T12:00:00.000Z',
         grade: 'stable',
         revision: 1,
-        'sha3-384': 'e6a3a3c6066365de8282277e7051c3873c33be0b0be31c8abfe79e0a9d08130c07d221676edb6b823d521781afb93529',
+        'sha3-384': '2a4b6e97ee515b65e61092ff13ec9aa3bd7a2e21cf4c2a5ee7dd4123b1afbd3fdb5e40c6568ae87e2ea85c9c0cf2cea5',
         size: 4096,
         status: 'approved',
         version: '1.10',

@@ -38,10 +38,10 @@ const inode = (type: number, asked: number, ...rest: Field[]) =>
   readInode(table(Buffer.concat([head(type), fields(...rest)])), { block: 0, offset: 0 }, asked);
 
 t.test('basic and extended inodes say the same in different widths', async (t) => {
-  const directory = { kind: 'directory', block: 7, offset: 9, length: 97 };
+  const directory = { kind: 'directory', permissions: 0o644, block: 7, offset: 9, length: 97 };
   t.same(inode(1, 1, [4, 7], [4, 2], [2, 100], [2, 9], [4, 1]), directory);
   t.same(inode(8, 1, [4, 2], [4, 100], [4, 7], [4, 1], [2, 0], [2, 9], [4, 0]), directory);
-  const file = { kind: 'file', size: 100, start: 96, fragment: { index: 3, offset: 5 } };
+  const file = { kind: 'file', permissions: 0o644, size: 100, start: 96, fragment: { index: 3, offset: 5 } };
   t.match(inode(2, 2, [4, 96], [4, 3], [4, 5], [4, 100]), file);
   t.match(inode(9, 2, [8, 96], [8, 100], [8, 0], [4, 1], [4, 3], [4, 5], [4, 0]), file);
   const whole = inode(
@@ -59,11 +59,11 @@ t.test('basic and extended inodes say the same in different widths', async (t) =
   );
   t.match(whole, { size: 2 ** 34, start: 2 ** 33, fragment: undefined });
   t.same(whole.kind === 'file' && [...whole.blockWords(2)], [11, 22]);
-  t.same(inode(3, 3, [4, 1], [4, 4], 'else'), { kind: 'symlink', target: 'else' });
-  t.same(inode(10, 3, [4, 1], [4, 4], 'else', [4, 0]), { kind: 'symlink', target: 'else' });
+  t.same(inode(3, 3, [4, 1], [4, 4], 'else'), { kind: 'symlink', permissions: 0o644, target: 'else' });
+  t.same(inode(10, 3, [4, 1], [4, 4], 'else', [4, 0]), { kind: 'symlink', permissions: 0o644, target: 'else' });
   for (let type = 4; type <= 7; type++) {
-    t.same(inode(type, type, [4, 1], [4, 0]), { kind: 'special' });
-    t.same(inode(type + 7, type, [4, 1], [4, 0]), { kind: 'special' });
+    t.same(inode(type, type, [4, 1], [4, 0]), { kind: 'special', permissions: 0o644 });
+    t.same(inode(type + 7, type, [4, 1], [4, 0]), { kind: 'special', permissions: 0o644 });
   }
 });
 
@@ -85,7 +85,7 @@ const entry = (name: string, type = 2): Field[] => [[2, 32], [2, 0], [2, type], 
 const run = (names: string[], count = names.length) =>
   fields([4, count - 1], [4, 16], [4, 1], ...names.flatMap((name) => entry(name)));
 const listing = (bytes: Buffer, length = bytes.length, blockSize?: number) => {
-  const directory: Directory = { kind: 'directory', block: 0, offset: 0, length };
+  const directory: Directory = { kind: 'directory', permissions: 0o755, block: 0, offset: 0, length };
   return [...entriesOf(table(bytes, blockSize), directory)];
 };
 

@@ -1,7 +1,7 @@
 // Packages that another store publishes: what was carried in from there, and what may be pushed to them here.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { delegates, type CarriedSnap } from '#assertions/carried-snap.ts';
-import { series } from '#assertions/types.ts';
+import { defaultProvenance, series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -109,6 +109,26 @@ export async function publishedElsewhere(
     `'${name}' is published in another store by ${publisher.username}, and no device takes as it what is made here. Its revisions are ` +
     "carried in with their assertions, by 'larder package import'; a snap that is made here names in snap.yaml a provenance that the " +
     "package's declaration lets a brand of this store sign, or has another name."
+  );
+}
+
+/**
+ * Why pushed bytes cannot become the next revision if an assertion says which revision of this package they are: a device that has
+ * that assertion refuses them under any other number.
+ */
+export async function numberedElsewhere(
+  { assertions }: Pick<Changes, 'assertions'>,
+  { id, namespace, name }: PublishedPackage,
+  sha3_384: string,
+  { packageYaml }: FoundRevision,
+): Promise<string | undefined> {
+  if (namespace !== 'snap') return undefined;
+  const digest = Buffer.from(sha3_384, 'hex').toString('base64url');
+  const kept = await assertions.find(`snap-revision/${digest}/${provenanceIn(packageYaml ?? '') ?? defaultProvenance}`);
+  if (kept?.snapId !== id || kept.snapRevision === null) return undefined;
+  return (
+    `These bytes are revision ${kept.snapRevision} of '${name}' by an assertion that was imported, and no device takes them as another. ` +
+    "Import the file with its assertions: 'larder package import' gives it that number."
   );
 }
 

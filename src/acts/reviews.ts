@@ -4,7 +4,7 @@ import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import { act, type Doing } from './act.ts';
-import { nextNumber, publishedElsewhere } from './carried-packages.ts';
+import { nextNumber, numberedElsewhere, publishedElsewhere } from './carried-packages.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 
 /** Which upload it is about. */
@@ -137,6 +137,11 @@ async function addRevision(tx: Changes, { upload, subject, at }: Approved, findi
   if (elsewhere !== undefined) {
     await tx.uploads.reject(upload.id, [{ code: 'review-error', message: elsewhere }]);
     return { rejected: 'published in another store' };
+  }
+  const numbered = await numberedElsewhere(tx, subject, upload.sha3_384, findings);
+  if (numbered !== undefined) {
+    await tx.uploads.reject(upload.id, [{ code: 'review-error', message: numbered }]);
+    return { rejected: 'has the number of an imported assertion' };
   }
   const revision = await nextNumber(tx, subject);
   const { sha3_384, sha256, size, pushedBy } = upload;

@@ -337,6 +337,19 @@ t.test('a number that is made here is above those of which only an assertion is 
   t.match(await json(`package push ${snapPath('app-xz')}`), { revision: 42 });
 });
 
+t.test('bytes whose number an imported assertion says are not pushed under another', async (t) => {
+  const { json, larder, stick } = await world(t);
+  await larder('account create --id maker --email maker@example.org --username maker --display-name Maker');
+  const { assert, snap } = await download(stick, offered('tiny-app', 5));
+  await larder(`assertion import ${assert}`);
+  await larder('package register snap/tiny-app --account maker');
+  t.match(await json(`package push ${snap} --quiet`), {
+    code: 'rejected',
+    error: /These bytes are revision 5 of 'tiny-app' by an assertion that was imported, .*'larder package import'/,
+  });
+  t.match(await json(`package import ${stick}`), { revisions: [{ revision: 5 }], refused: [] }, 'which is the way');
+});
+
 t.test('a package of another publisher here is left to him', async (t) => {
   const { json, larder, stick } = await world(t);
   const one = offered('tiny-app', 5);

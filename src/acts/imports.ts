@@ -67,7 +67,7 @@ export async function packageFor(
 ): Promise<PublishedPackage> {
   const { id, publisherId } = wanted;
   if (subject === undefined) {
-    const said = { title: null, summary: null, description: null, defaultTrack: null, icon: null };
+    const said = { title: null, summary: null, description: null, license: null, defaultTrack: null, icon: null };
     const rest = { status: 'registered', links: {}, createdAt: at } as const;
     if (!(await tx.packages.claim({ ...wanted, ...said, ...rest, edited: [] }))) {
       throw new Error(`cannot register ${packageObject(wanted)}: what has its name or id was not found`);

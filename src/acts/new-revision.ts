@@ -41,6 +41,7 @@ export async function addRevisionTo(
 /** What is said of a package follows its newest revision, but for what was edited here. */
 async function follow(tx: Changes, subject: PublishedPackage, { prose, icon }: FoundRevision): Promise<void> {
   if (prose === null) return;
+  // What content has no say in stays as it is.
   const said = { ...prose, icon: icon === undefined ? subject.icon : icon };
   const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
   // An icon that an upload brings as well was not edited after all.

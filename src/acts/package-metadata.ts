@@ -11,6 +11,7 @@ export interface Description {
   title?: string | null;
   summary?: string | null;
   description?: string | null;
+  license?: string | null;
   defaultTrack?: string | null;
   /** The digest and file ending of the icon, whose content is there. */
   icon?: string | null;
@@ -48,23 +49,37 @@ export const updatePackageMetadata = act({
       throw new Refusal('api-error', `'${defaultTrack}' is not a track of '${subject.name}' at /default-track`);
     }
     if (inWordsOf === 'upload') refuseConflicts(latest, given);
-    const links = Object.entries({ ...latest.links, ...given.links }).filter(([, list]) => list.length > 0);
-    const edited = editedAfter(latest, given, inWordsOf);
-    const described = { ...latest, ...given, links: Object.fromEntries(links), edited };
+    const kept = Object.entries({ ...latest.links, ...given.links }).filter(([, list]) => list.length > 0);
+    const links = Object.fromEntries(kept) as Links;
+    const edited = editedAfter(
+      latest,
+      { ...given, links },
+      { inWordsOf, editsLinks: Object.keys(given.links).length > 0 },
+    );
+    const described = { ...latest, ...given, links, edited };
     await tx.packages.describe(described);
     return { package: described, tracks, guardrails: await tx.guardrails.list(subject.id) };
   },
 });
 
-const prose = ['title', 'summary', 'description'] as const;
+const prose = ['title', 'summary', 'description', 'license'] as const;
 
 /** What was edited once this is said: a text that is cleared, or taken from an uploaded package by force, follows again. */
-function editedAfter(latest: PublishedPackage, given: Description, inWordsOf: InWordsOf): Followed[] {
+function editedAfter(
+  latest: PublishedPackage,
+  given: Description,
+  { inWordsOf, editsLinks }: { inWordsOf: InWordsOf; editsLinks: boolean },
+): Followed[] {
   const edited = new Set(latest.edited);
   for (const field of prose) {
     if (given[field] === undefined || inWordsOf === 'upload') continue;
     if (inWordsOf === 'editor' && given[field] !== null) edited.add(field);
     else edited.delete(field);
+  }
+  // Links are edited together, and follow again once none is left.
+  if (editsLinks && inWordsOf !== 'upload') {
+    if (inWordsOf === 'editor' && Object.keys(given.links).length > 0) edited.add('links');
+    else edited.delete('links');
   }
   // Nobody writes an icon by hand: one that takes the place of the newest revision's is an edit of it, until force undoes that.
   if (given.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
@@ -75,12 +90,13 @@ function editedAfter(latest: PublishedPackage, given: Description, inWordsOf: In
 /** Refuses to change what was edited here, or what never follows an upload and so was said by somebody here. */
 function refuseConflicts(latest: PublishedPackage, given: Description): void {
   const edited = new Set<string>(latest.edited);
-  const { title, summary, description, icon, defaultTrack, links } = given;
+  const { title, summary, description, license, icon, defaultTrack, links } = given;
   const first = (link: string[] | undefined): string | null | undefined => link && (link[0] ?? null);
   const fields: { name: string; current: string | null; value: string | null | undefined; isEdited: boolean }[] = [
     { name: 'title', current: latest.title, value: title, isEdited: edited.has('title') },
     { name: 'summary', current: latest.summary, value: summary, isEdited: edited.has('summary') },
     { name: 'description', current: latest.description, value: description, isEdited: edited.has('description') },
+    { name: 'license', current: latest.license, value: license, isEdited: edited.has('license') },
     { name: 'icon', current: latest.icon, value: icon, isEdited: edited.has('icon') },
     {
       name: 'default_track',
@@ -90,7 +106,7 @@ function refuseConflicts(latest: PublishedPackage, given: Description): void {
     },
     ...(['contact', 'website'] as const).map((name) => {
       const current = first(latest.links[name]) ?? null;
-      return { name, current, value: first(links[name]), isEdited: current !== null };
+      return { name, current, value: first(links[name]), isEdited: edited.has('links') };
     }),
   ];
   const conflicts = fields.flatMap(({ name, current, value, isEdited }): ConflictingField[] =>

@@ -42,6 +42,7 @@ export const registerName = act({
       title: null,
       summary: null,
       description: null,
+      license: null,
       defaultTrack: null,
       links: {},
       icon: null,

@@ -80,7 +80,7 @@ export interface PlanProblem {
 
 /** Everything that is said of a package, where the source knows it. */
 export type Said = Partial<
-  Pick<PublishedPackage, 'title' | 'summary' | 'description' | 'icon' | 'defaultTrack' | 'links'>
+  Pick<PublishedPackage, 'title' | 'summary' | 'description' | 'license' | 'icon' | 'defaultTrack' | 'links'>
 >;
 
 /** What is to be done to one package. */

@@ -51,17 +51,19 @@ const names: Record<keyof Said, string> = {
   title: 'title',
   summary: 'summary',
   description: 'description',
+  license: 'license',
   icon: 'icon',
   defaultTrack: 'default track',
   links: 'links',
 };
 
 async function saidOf(records: PlanRecords, { carried, here, tracks }: PackagePlan, telling: Telling): Promise<Said> {
-  const { id, title, summary, description, icon, links, 'default-track': defaultTrack } = carried;
+  const { id, title, summary, description, license, icon, links, 'default-track': defaultTrack } = carried;
   const said: Said = {
     ...(title !== undefined && { title }),
     ...(summary !== undefined && { summary }),
     ...(description !== undefined && { description }),
+    ...(license !== undefined && { license }),
   };
   if (icon === null) said.icon = null;
   else if (icon !== undefined) {

@@ -36,7 +36,7 @@ export function findingsOf(verdict: Approval, icon: string | null, sha384 = ''):
         declares: facts.components ?? [],
         packageYaml: facts.snapYaml,
         craftYaml: facts.craftYaml,
-        prose: proseOf(facts),
+        prose: { ...proseOf(facts), license: facts.license, links: facts.links },
         icon,
       };
     }

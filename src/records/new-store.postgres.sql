@@ -422,7 +422,7 @@ CREATE TABLE packages (
   default_track TEXT COLLATE "C",
   links         TEXT COLLATE "C" NOT NULL,
   icon          TEXT COLLATE "C",
-  created_at    TEXT COLLATE "C" NOT NULL, manual_review BIGINT NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT COLLATE "C" NOT NULL DEFAULT '[]', revisions BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0,
+  created_at    TEXT COLLATE "C" NOT NULL, manual_review BIGINT NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT COLLATE "C" NOT NULL DEFAULT '[]', revisions BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0, license TEXT COLLATE "C",
   UNIQUE (namespace, name)
 );
 CREATE TABLE passing_codes (
@@ -1131,6 +1131,7 @@ INSERT INTO migrations (name) VALUES ('0090-history-of-releases');
 INSERT INTO migrations (name) VALUES ('0091-released-components');
 INSERT INTO migrations (name) VALUES ('0092-copied-source-keys');
 INSERT INTO migrations (name) VALUES ('0093-floors-reset');
+INSERT INTO migrations (name) VALUES ('0094-licenses');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

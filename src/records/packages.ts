@@ -5,7 +5,7 @@ import { columns, list, sql, type Queries } from '#engine/database.ts';
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
 /** What is said of a package and follows what is uploaded, until somebody edits it here. */
-export type Followed = 'title' | 'summary' | 'description' | 'icon';
+export type Followed = 'title' | 'summary' | 'description' | 'license' | 'links' | 'icon';
 
 export interface Package {
   id: string;
@@ -18,6 +18,7 @@ export interface Package {
   title: string | null;
   summary: string | null;
   description: string | null;
+  license: string | null;
   defaultTrack: string | null;
   links: Links;
   /** The digest and file ending of the icon, `<sha3-384>.png` or `.svg`. */
@@ -58,6 +59,7 @@ const asPackage = (row: Row, namespace: Namespace, publisher: Publisher): Publis
   title: row.title,
   summary: row.summary,
   description: row.description,
+  license: row.license,
   defaultTrack: row.defaultTrack,
   links: row.links === null ? {} : (JSON.parse(row.links) as Links),
   icon: row.icon,
@@ -103,7 +105,7 @@ export interface SnapPart {
 }
 
 const packageColumns = columns`
-  package.id, name, type, private, status, title, summary, description, default_track AS "defaultTrack",
+  package.id, name, type, private, status, title, summary, description, license, default_track AS "defaultTrack",
   NULLIF(links, '{}') AS links, icon, NULLIF(edited, '[]') AS edited, package.created_at AS "createdAt"`;
 
 const publisherColumns = columns`username, display_name AS "displayName", email, validation`;
@@ -250,6 +252,7 @@ export const packageChanges = (db: Queries) => ({
     db.run(sql`
       UPDATE packages
       SET private = ${Number(p.private)}, title = ${p.title}, summary = ${p.summary}, description = ${p.description},
+        license = ${p.license},
         default_track = ${p.defaultTrack}, links = ${JSON.stringify(p.links)}, icon = ${p.icon},
         edited = ${JSON.stringify(p.edited)}
       WHERE id = ${p.id}`),

@@ -4,6 +4,7 @@ import type { UploadStatus } from '#domain/upload-status.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 import { unclaimedUploadChanges, type Upload } from './unclaimed-uploads.ts';
+import type { Links } from './packages.ts';
 import type { DeclaredResource } from './resources.ts';
 import type { CharmTexts, RevisionDetails } from './revisions.ts';
 
@@ -47,11 +48,20 @@ export type Findings =
       /** What juju hears of a charm beside its metadata. */
       charm?: CharmTexts;
       /** What the content says of itself, for what its publisher has not said. */
-      prose: { title: string | null; summary: string | null; description: string | null } | null;
+      prose: ContentProse | null;
       /** The icon's digest and file ending; undefined where content has no say in that. */
       icon?: string | null;
     }
   | { kind: 'resource'; sha384: string; sha512: string };
+
+/** Findings of earlier releases have neither license nor links, and those of charms have none here. */
+interface ContentProse {
+  title: string | null;
+  summary: string | null;
+  description: string | null;
+  license?: string | null;
+  links?: Links;
+}
 
 type Row = Omit<Review, 'errors' | 'request' | 'findings'> & {
   errors: string | null;

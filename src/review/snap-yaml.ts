@@ -1,6 +1,7 @@
 // What meta/snap.yaml says about a snap, and whether a store can keep it. All faults are reported at once.
 import { readEpoch } from '#domain/epoch.ts';
 import { nameProblem } from '#domain/package-name.ts';
+import { readSnapSayings } from './snap-sayings.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
 import { snapConfinements, snapGrades, snapTypes, type DeclaredResource, type SnapFacts } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
@@ -41,6 +42,7 @@ export function readSnapYaml(
     description: proseOf(snap, 'description', 64 << 10),
     epoch: epochOf(snap),
     snapYaml: text,
+    ...readSnapSayings(document),
     ...componentsOf(snap),
   };
   const [first, ...others] = new Set([...faults, ...refusals]);

@@ -16,6 +16,9 @@ export interface SnapFacts {
   title: string | null;
   summary: string | null;
   description: string | null;
+  license: string | null;
+  /** By the kinds that the store knows. */
+  links: Partial<Record<'contact' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
   /** `0`, `3`, `3*`, or `{"read":[0,1],"write":[1]}`; null when the snap names none. */
   epoch: string | null;
   snapYaml: string;

@@ -300,8 +300,17 @@ class Gathering {
   }
 }
 
-const saidOf = ({ title, summary, description, defaultTrack, links }: PublishedPackage): Partial<TransferPackage> => ({
+const saidOf = ({
+  title,
+  summary,
+  description,
+  license,
+  defaultTrack,
+  links,
+}: PublishedPackage): Partial<TransferPackage> => ({
   ...{ title, summary, description, links },
+  // Left out where there is none, so that older releases read the transfer.
+  ...(license !== null && { license }),
   'default-track': defaultTrack,
 });
 

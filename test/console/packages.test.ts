@@ -78,7 +78,7 @@ t.test('packages are looked for', async (t) => {
         const name = `many-${String(at).padStart(2, '0')}`;
         await tx.packages.claim({
           ...{ id: `${name}-id`, namespace: 'rock', name, type: 'rock', publisherId: store.ids.bob, private: true },
-          ...{ status: 'registered', title: null, summary: null, description: null, defaultTrack: null },
+          ...{ status: 'registered', title: null, summary: null, description: null, license: null, defaultTrack: null },
           ...{ links: {}, icon: null, edited: [], createdAt: store.clock.now.toISOString() },
         });
       }

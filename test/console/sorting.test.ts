@@ -35,7 +35,15 @@ async function full(t: Test): Promise<{ store: ConsoleStore; root: Visitor }> {
       await tx.packages.claim({
         ...{ id: `${name}-id`, namespace: at % 2 === 0 ? 'rock' : 'bin', name, type: at % 2 === 0 ? 'rock' : 'bin' },
         ...{ publisherId: username, private: false, status: 'registered', title: null, summary: null },
-        ...{ description: null, defaultTrack: null, links: {}, icon: null, edited: [], createdAt: entry.at },
+        ...{
+          description: null,
+          license: null,
+          defaultTrack: null,
+          links: {},
+          icon: null,
+          edited: [],
+          createdAt: entry.at,
+        },
       });
     }
   });

@@ -29,6 +29,8 @@ t.test('a snap that says only its name and version has the defaults', async (t) 
     title: null,
     summary: null,
     description: null,
+    license: null,
+    links: {},
     epoch: null,
     snapYaml: 'name: hello\nversion: 1\n',
   });

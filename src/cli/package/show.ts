@@ -47,6 +47,11 @@ const rowsOf = (whole: ReadPackageResponse): [string, string][] => [
   ['Package', `${whole.namespace}/${whole.name}, ${whole.type}${whole.private ? ', private' : ''}, ${whole.status}`],
   ['Id', whole.id],
   ['Title', visible(whole.title ?? '-')],
+  ['License', visible(whole.license ?? '-')],
+  ...Object.entries(whole.links).map(([kind, links]): [string, string] => [
+    `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+    visible(links.join(', ')),
+  ]),
   ['Publisher', `${whole.publisher.username} (${whole.publisher.id})`],
   ['Collaborators', whole.collaborators.map(({ username }) => username).join(', ') || 'none'],
   ['Tracks', whole.tracks.join(', ')],

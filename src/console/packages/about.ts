@@ -21,6 +21,7 @@ export async function aboutPackage(
   return html`${facts([
       ['Title', subject.title ?? 'None'],
       ['Summary', subject.summary ?? 'None'],
+      ...(subject.license === null ? [] : [['License', subject.license] as [string, Content]]),
       ['Publisher', subject.publisher.username],
       [
         'Collaborators',

@@ -27,9 +27,9 @@ const describes = (name: string, method: 'POST' | 'PUT', summary: string): Opera
       const inWordsOf = method === 'PUT' ? 'upload, forced' : 'upload';
       const description = { package: subject, members, given, inWordsOf } as const;
       const { package: changed } = await acts.do(updatePackageMetadata, caller(call), description);
-      const { title, summary, description: text, defaultTrack, links } = changed;
+      const { title, summary, description: text, license, defaultTrack, links } = changed;
       const [contact = null, website = null] = [links.contact?.[0], links.website?.[0]];
-      return { title, summary, description: text, default_track: defaultTrack, contact, website };
+      return { title, summary, description: text, license, default_track: defaultTrack, contact, website };
     },
   });
 
@@ -47,12 +47,13 @@ export const dashboardForceMetadata = describes(
 
 /** What the request names and the store keeps; an empty text clears. */
 function described(body: DashboardMetadataRequest): Description {
-  const { title, summary, description, default_track: defaultTrack, contact, website } = body;
+  const { title, summary, description, license, default_track: defaultTrack, contact, website } = body;
   const link = (value: string | null): string[] => (value === null || value === '' ? [] : [value]);
   return {
     ...(title !== undefined && { title: title === '' ? null : title }),
     ...(summary !== undefined && { summary: summary === '' ? null : summary }),
     ...(description !== undefined && { description: description === '' ? null : description }),
+    ...(license !== undefined && { license: license === '' ? null : license }),
     ...(defaultTrack !== undefined && { defaultTrack: defaultTrack === '' ? null : defaultTrack }),
     links: {
       ...(contact !== undefined && { contact: link(contact) }),

@@ -12,6 +12,7 @@ const ofSnap: Members<PublishedPackage> = {
   categories: () => [],
   contact: ({ links }) => links.contact?.[0],
   description: ({ description }) => description ?? undefined,
+  license: ({ license }) => license ?? undefined,
   links: ({ links }) => links,
   media: ({ id, icon }, base) => (icon === null ? [] : [{ type: 'icon', url: `${base}/icons/${id}/${icon}` }]),
   name: ({ name }) => name,

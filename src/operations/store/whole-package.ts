@@ -40,6 +40,8 @@ export async function wholePackage(
     downloads: { total: downloads.inAll, 'last-30-days': downloads.recent },
     title: subject.title,
     summary: subject.summary,
+    license: subject.license,
+    links: subject.links,
     tracks: tracks.map(({ name }) => name),
     collaborators: [...people.values()].map(({ id, username }) => ({ id, username })),
     'channel-map': held.map((release) => presentHeld(release, versions.get(release.revision) ?? null)),

@@ -79,6 +79,7 @@ t.test('the words of a snap follow its file until somebody edits them here', asy
         title: 'Hello',
         summary: 'Says hello',
         description: 'At\nlength',
+        license: 'MIT',
         default_track: null,
         contact: null,
         website: null,
@@ -89,7 +90,7 @@ t.test('the words of a snap follow its file until somebody edits them here', asy
     action: 'update_package_metadata',
     object: 'snap/hello',
     outcome: 'done',
-    details: { members: ['title', 'summary', 'description'] },
+    details: { members: ['title', 'summary', 'description', 'license'] },
   });
   t.match(
     await ada.post(at, { summary: 'Says more', keywords: ['x'] }),

@@ -127,7 +127,15 @@ t.test(`${many} devices with thirty snaps each take less than a kilobyte each`, 
     for (const id of ids) {
       await tx.packages.claim({
         ...{ id, namespace: 'snap', name: id, type: 'snap', publisherId: store.ids.ada, private: false },
-        ...{ status: 'registered', title: null, summary: null, description: null, defaultTrack: null, links: {} },
+        ...{
+          status: 'registered',
+          title: null,
+          summary: null,
+          description: null,
+          license: null,
+          defaultTrack: null,
+          links: {},
+        },
         ...{ icon: null, edited: [], createdAt: store.clock.now.toISOString() },
       });
     }

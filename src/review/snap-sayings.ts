@@ -1,0 +1,50 @@
+// The license and the links that meta/snap.yaml states, for people; what a store cannot keep is left out.
+import { refuseBadLinks } from '#domain/links.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { SnapFacts } from './verdict.ts';
+import type { Yaml } from './yaml.ts';
+
+type SnapLinks = SnapFacts['links'];
+
+/** The kinds of links in snap.yaml (snapd, snap/validate.go), and what the store calls them. */
+const kinds = new Map<string, keyof SnapLinks>([
+  ['contact', 'contact'],
+  ['donation', 'donations'],
+  ['issues', 'issues'],
+  ['source-code', 'source'],
+  ['website', 'website'],
+]);
+
+/** Bounds of the store, as for links that are edited in it. */
+const maxLinks = 5;
+const maxLinkLength = 2000;
+const maxLicenseLength = 256;
+
+export function readSnapSayings(document: ReadonlyMap<Yaml, Yaml>): Pick<SnapFacts, 'license' | 'links'> {
+  const license = document.get('license');
+  const isLicense = typeof license === 'string' && license !== '' && license.length <= maxLicenseLength;
+  const stated = document.get('links');
+  const links: SnapLinks = {};
+  for (const [key, kind] of kinds) {
+    const listed = stated instanceof Map ? stated.get(key) : undefined;
+    const fitting = (Array.isArray(listed) ? listed : []).flatMap((link) => linkOf(kind, link)).slice(0, maxLinks);
+    if (fitting.length > 0) links[kind] = [...new Set(fitting)];
+  }
+  return { license: isLicense && isPlain(license) ? license : null, links };
+}
+
+/** No control characters, and no halves of characters. */
+const isPlain = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
+
+/** A link as it can be kept; none of what cannot. A device takes an address of e-mail alone as a contact. */
+function linkOf(kind: keyof SnapLinks, link: Yaml): string[] {
+  if (typeof link !== 'string' || link === '' || link.length > maxLinkLength || !isPlain(link)) return [];
+  const address = kind === 'contact' && /^[^\s@:/]+@[^\s@:/]+$/.test(link) ? `mailto:${link}` : link;
+  try {
+    refuseBadLinks({ [kind]: [address] });
+    return [address];
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
+}

@@ -1,4 +1,6 @@
 // Leases over two processes of one store.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import t from 'tap';
 
 import { minutes } from '#domain/clock.ts';
@@ -174,3 +176,27 @@ t.test(
     await until(async () => (await there.holding('x', async () => 'free')) !== undefined);
   },
 );
+
+t.test('a lease that is held for a multiple of its life by the real clock has no second holder', async (t) => {
+  const lifeMs = 2000;
+  const both = await openRecords(t, 2);
+  const [here, there] = both.map((records, at) =>
+    createLeases({ records, holder: `process ${at}`, now: () => new Date(), life: lifeMs }),
+  );
+  const until3Lives = async (): Promise<'held' | 'taken' | 'stalled'> => {
+    const end = performance.now() + 3 * lifeMs;
+    for (let before = performance.now(); before < end;) {
+      if ((await there!.holding('x', async () => 'second')) !== undefined) return 'taken';
+      await sleep(20);
+      const now = performance.now();
+      // A machine that stands still for so long renews nothing, which proves nothing.
+      if (now - before > lifeMs / 2) return 'stalled';
+      before = now;
+    }
+    return 'held';
+  };
+  let seen: { result: string } | undefined;
+  do seen = await here!.holding('x', until3Lives);
+  while (seen?.result === 'stalled');
+  t.same(seen, { result: 'held' });
+});

@@ -1,0 +1,31 @@
+// A worker that answers nothing any more is killed, and another one takes its place.
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { saidState, type WorkersState } from '#data/serving-state.ts';
+import { changeConfig } from '#src/config.ts';
+import { newStore } from '#test/cli/process.ts';
+import { freePort } from '#test/fixtures/free-port.ts';
+import { until } from '#test/fixtures/until.ts';
+import { superviseWorkers } from '#workers/supervisor.ts';
+
+t.setTimeout(300_000);
+
+t.test('a worker that hangs is killed and replaced, and the others serve meanwhile', async (t) => {
+  const { data } = await newStore(t);
+  changeConfig(join(data, 'larder.toml'), { 'http.workers': 2 });
+  const listen = `127.0.0.1:${String(await freePort())}`;
+  const fatal = (error: Error): void => t.fail(error.message);
+  // Two answers in succession are missed, each of which is waited for two seconds.
+  const limits = { intervalMs: 200, maxUnanswered: 2 };
+  const supervised = await superviseWorkers({ directory: data, credentials: undefined, listen, fatal, limits });
+  const workers = (): WorkersState['each'] => saidState(data)?.workers?.each ?? [];
+  await until(() => workers().length === 2);
+  const hung = workers().find(({ number }) => number === 2)!.pid;
+  process.kill(hung, 'SIGSTOP');
+  await until(() => workers().some(({ number, pid }) => number === 2 && pid !== hung));
+  t.throws(() => process.kill(hung, 0), { code: 'ESRCH' }, 'it is gone');
+  t.equal((await fetch(`http://${listen}/readyz`)).status, 200);
+  await supervised.stop();
+});

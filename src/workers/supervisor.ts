@@ -33,7 +33,7 @@ export interface SupervisorOptions extends Pick<
   /** Told why the store cannot be served any longer, as when no worker can serve: the process must end at once, with this error. */
   fatal: (error: Error) => void;
   /** Other limits than the supervisor's own; for tests. */
-  limits?: { intervalMs: number; maxUnanswered: number };
+  hangLimits?: { intervalMs: number; maxUnanswered: number };
 }
 
 /** What serves; the same as an appliance for whoever started it. */
@@ -126,7 +126,7 @@ class Supervisor {
     const [first, ...others] = this.#places as [Place, ...Place[]];
     await this.#startIn(first, true);
     await Promise.all(others.map((place) => this.#startIn(place, false)));
-    this.#telling = setInterval(() => void this.#tellState(), this.#options.limits?.intervalMs ?? interval);
+    this.#telling = setInterval(() => void this.#tellState(), this.#options.hangLimits?.intervalMs ?? interval);
     await this.#tellState();
     const { directory, credentials } = this.#options;
     const sealed = settingsOf(this.#startedWith, directory, credentials).masterKey === undefined;
@@ -259,7 +259,7 @@ class Supervisor {
       together([own, ...told.flatMap(({ place, state }) => (state === undefined || place === left ? [] : [state]))]);
     for (const place of this.#places) {
       place.tell({ order: 'others', others: but(place) });
-      if (place.unanswered < (this.#options.limits?.maxUnanswered ?? longestSilence)) continue;
+      if (place.unanswered < (this.#options.hangLimits?.maxUnanswered ?? longestSilence)) continue;
       this.log.error({ worker: place.number }, 'a worker does not answer any more; it is killed');
       place.kill();
     }

@@ -16,10 +16,10 @@ t.test('a worker that hangs is killed and replaced, and the others serve meanwhi
   const { data } = await newStore(t);
   changeConfig(join(data, 'larder.toml'), { 'http.workers': 2 });
   const listen = `127.0.0.1:${String(await freePort())}`;
-  const fatal = (error: Error): void => t.fail(error.message);
+  const fatal = (error: Error): void => void t.fail(error.message);
   // Two answers in succession are missed, each of which is waited for two seconds.
-  const limits = { intervalMs: 200, maxUnanswered: 2 };
-  const supervised = await superviseWorkers({ directory: data, credentials: undefined, listen, fatal, limits });
+  const hangLimits = { intervalMs: 200, maxUnanswered: 2 };
+  const supervised = await superviseWorkers({ directory: data, credentials: undefined, listen, fatal, hangLimits });
   const workers = (): WorkersState['each'] => saidState(data)?.workers?.each ?? [];
   await until(() => workers().length === 2);
   const hung = workers().find(({ number }) => number === 2)!.pid;

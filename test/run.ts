@@ -2,12 +2,13 @@
 //   node test/run.ts                      the lane "tests": every x.test.ts
 //   node test/run.ts --lane tools         x.tools.test.ts, or the lane servers; long also runs the other files that do more with LARDER_LONG=1
 //   node test/run.ts FILE|FOLDER…         these, of any lane; a folder's of the chosen lane
-//   node test/run.ts --changed            those of the lane that differ from HEAD, or import what does
+//   node test/run.ts --changed            those of the lane that a change since HEAD affects most, for half a minute
 //   node test/run.ts --timings            and what each has cost, the most expensive first
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
-import { changedFiles } from './runner/changed.ts';
+import { chooseChanged } from './runner/changed.ts';
+import { keepCosts } from './runner/costs.ts';
 import { filesWithLongForm, isLane, lanes, needsOwnProcess, selectFiles, type Lane } from './runner/lanes.ts';
 import { runGroup, type FileResult } from './runner/process.ts';
 import { printFile, printSummary, printTimings } from './runner/report.ts';
@@ -59,8 +60,14 @@ function readLane(name: string): Lane {
 const lane = readLane(values.lane);
 const more = lane === 'long' && positionals.length === 0 ? filesWithLongForm() : [];
 const selected = [...selectFiles(lane, positionals), ...more];
-const files = values.changed ? await changedFiles(selected) : selected;
+const { chosen: files, leftOut } = values.changed ? chooseChanged(selected) : { chosen: selected, leftOut: 0 };
+if (values.changed && files.length === 0) {
+  console.log('No test of this lane is affected.');
+  process.exit();
+}
 const processCount = Math.max(1, Number(values.jobs));
 const results = await runGroups(groupFiles(files, processCount), processCount);
+keepCosts(results);
 if (values.timings) printTimings(results);
+if (leftOut > 0) console.log(`\nThe change can affect ${leftOut} further files; npm test runs them.`);
 printSummary(results);

@@ -207,7 +207,7 @@ t.test('neither the content nor the way it is cut into packets changes the file'
       const { status } = answered(await answer);
       return status === 200 && Buffer.from(text).equals(outcomes.at(-1) as Buffer);
     }),
-    { numRuns: long ? 3000 : 40 },
+    { numRuns: long ? 3000 : 20 },
   );
 });
 
@@ -226,7 +226,7 @@ t.test('every boundary that RFC 2046 permits is understood', async (t) => {
         return status === 200 && String(outcomes.at(-1)) === 'hello';
       },
     ),
-    { numRuns: long ? 3000 : 40 },
+    { numRuns: long ? 3000 : 20 },
   );
 });
 

@@ -12,6 +12,7 @@ import { askingSite } from '#test/fixtures/approvers.ts';
 import { snapInfo } from '#test/fixtures/fetched.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore, type NewStore } from './process.ts';
+import { larder } from './world.ts';
 
 t.setTimeout(600_000);
 
@@ -45,6 +46,18 @@ function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
     const values = Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value]);
     changeConfig(join(data, 'larder.toml'), Object.fromEntries(values) as Record<string, string | string[]>);
   }
+}
+
+/** Runs a line in a shell; a command of larder by itself runs in this process, which takes a tenth of the time. */
+async function runTyped(line: string, bin: string, variables: Record<string, string>): Promise<string> {
+  const filledIn = line.replaceAll(/\$([A-Z]+)\b/g, (_, name: string) => variables[name] ?? '');
+  if (/^larder [^$|<>;&*`]*$/.test(filledIn)) {
+    const { code, out, err } = await larder(filledIn.replace(/^larder /, ''), { env: variables });
+    if (code !== 0) throw new Error(`${line}: ${err}`);
+    return out;
+  }
+  const env = { ...process.env, ...variables, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+  return (await promisify(execFile)('sh', ['-ec', line], { env })).stdout;
 }
 
 t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
@@ -84,17 +97,10 @@ t.test('what the guide says brings a snap from one site to the other, and back',
       continue;
     }
     for (const line of lines) {
-      const env = {
-        ...process.env,
+      const stdout = await runTyped(typed(line).replaceAll('/media/stick', stick).replaceAll('&amp;', '&'), bin, {
         ...known,
-        PATH: `${bin}:${process.env['PATH'] ?? ''}`,
         LARDER_DATA: site.data,
-      };
-      const { stdout } = await promisify(execFile)(
-        'sh',
-        ['-ec', typed(line).replaceAll('/media/stick', stick).replaceAll('&amp;', '&')],
-        { env },
-      );
+      });
       said.push(stdout);
       // What a person reads on one screen and types at the next.
       if (line.startsWith('larder site init desk')) known['DESK_FINGERPRINT'] = fingerprintIn(stdout);

@@ -1,5 +1,5 @@
 // Hosts are killed under load, and the servers of their records and files with them: nothing that was acknowledged is lost, and nothing is done
-// twice. test/workers/killed.test.ts shows that it would be noticed.
+// twice. test/workers/killed.servers.test.ts shows that it would be noticed.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 

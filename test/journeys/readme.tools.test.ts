@@ -1,6 +1,6 @@
 // The journey in README.md, pasted line by line as it stands there.
-import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -60,6 +60,13 @@ t.test(
     t.match(stdout, /\nid=[A-Za-z0-9]{32} key=[\w-]{64}\n/);
     t.match(readFileSync(join(checkout, 'to-the-internet/READ-ME-FIRST.txt'), 'utf8'), 'serial-key');
     t.match(readFileSync(join(checkout, 'model-key.account-key-request'), 'utf8'), /^type: account-key-request\n/);
+    const made = readdirSync(checkout, { withFileTypes: true })
+      .filter(({ name }) => name !== 'bin')
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+    const ignored = execFileSync('git', ['check-ignore', ...made], { cwd: root, encoding: 'utf8' })
+      .trim()
+      .split('\n');
+    t.same(ignored.sort(), made.sort(), 'a checkout has no untracked file afterwards');
     t.notMatch(journey.replace(/^```console\n[^]*?^```/gm, ''), /"…"|\bID\b(?!-)/, 'nothing is left to be filled in');
   },
 );

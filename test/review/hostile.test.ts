@@ -414,7 +414,7 @@ async function* all(): AsyncGenerator<Hostile> {
   const snap = await snapFixture('app-xz');
   yield* zips();
   yield* rocks();
-  yield* damaged(long ? 3000 : 30, snap);
+  yield* damaged(long ? 3000 : 10, snap);
   yield* unread();
   for (let cut = 0; cut < 20; cut++)
     yield { type: 'snap', what: `cut at ${cut}/20`, content: snap.subarray(0, Math.floor((snap.length * cut) / 20)) };

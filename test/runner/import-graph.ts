@@ -4,7 +4,9 @@ import { dirname, join, normalize } from 'node:path';
 
 import { root } from './lanes.ts';
 
-const importLine = /^(?:import|export)\b[^;'"]*?(?:from )?'([^']+)'(?: with \{[^}]*\})?;|\bimport\('([^']+)'\)/gm;
+/** Types alone are erased: they change nothing that runs. */
+const importLine =
+  /^(?:import|export)\b(?! type\b)[^;'"]*?(?:from )?'([^']+)'(?: with \{[^}]*\})?;|\bimport\('([^']+)'\)/gm;
 /** A file that another one names by its path, as that of a process, a worker or data. */
 const pathText =
   /'((?:\.\.?\/|src\/|test\/|packaging\/|schemas\/|config\/)?[\w./-]+\.(?:ts|mjs|py|json|toml|html|css|js|sql|txt))'/g;

@@ -21,7 +21,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['acts/brands.test.ts'],
   ['backup/before-upgrade.test.ts', 'only the release', 'an older release refuses newer data'],
   ['backup/complete.test.ts', 'a missing blob'],
-  ['backup/move.test.ts', 'the records go to a server'],
+  ['backup/move.servers.test.ts', 'the records go to a server'],
   ['console/logging-in.test.ts', 'somebody logs in'],
   ['console/myself.test.ts', 'one-time passwords are', 'a password is changed'],
   ['cli/accounts.test.ts', 'a role is given', 'every change is in the audit log'],
@@ -30,7 +30,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['cli/assertions.test.ts'],
   ['cli/audit.test.ts', 'the log says who'],
   ['cli/credentials.test.ts', 'one-time', 'an invitation', 'a new password', 'agents', 'keys are rotated'],
-  ['cli/key-import.test.ts', 'a key that gpg'],
+  ['cli/key-import.tools.test.ts', 'a key that gpg'],
   ['cli/package-import.test.ts', 'a snap comes in'],
   ['cli/package-set-id.test.ts'],
   ['cli/reviews.test.ts', 'an upload waits', 'a person rejects', 'guardrails'],
@@ -73,18 +73,13 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/revisions/delete-revisions.test.ts'],
   ['operations/revisions/withdraw-revision.test.ts'],
   ['operations/serial-policies/serial-policies.test.ts'],
-  ['journeys/blobs-on-s3.test.ts', 'a bucket that lost'],
+  ['journeys/blobs-on-s3.servers.test.ts', 'a bucket that lost'],
   ['transfers/across.test.ts', 'the next transfer', 'a transfer in parts', 'whom a site'],
   ['transfers/asked.test.ts', 'a site gets'],
   ['transfers/keys.test.ts', 'the keys of a source', 'after a restore'],
   ['transfers/request.test.ts', 'an empty store'],
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],
 ];
-
-const long = process.env['LARDER_LONG'] === '1';
-
-/** All of them take some ten minutes of a processor, so that every day a few do; the whole list is a step of its own before a change is taken. */
-const asked = long ? journeys : journeys.filter(([file]) => file.startsWith('acts/'));
 
 const root = join(import.meta.dirname, '../..');
 
@@ -109,7 +104,7 @@ t.test('every act may be run again', async (t) => {
     rmSync(folder, { recursive: true });
   });
   const told = join(folder, 'told');
-  const left = asked.toReversed();
+  const left = journeys.toReversed();
   const next = async (): Promise<void> => {
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
       const [file, ...parts] = one;
@@ -122,5 +117,5 @@ t.test('every act may be run again', async (t) => {
   t.strictSame([...new Set(runs.filter(({ what }) => what === 'different').map(({ act }) => act))], []);
   const done = new Set(runs.filter(({ what }) => what === 'done').map(({ act }) => act));
   const undone = everyAct.map(({ name, outcome = 'done' }) => `${name} ${outcome}`).filter((act) => !done.has(act));
-  if (long) t.strictSame(undone, [], 'each was done at least once; whoever adds one names the test that does it');
+  t.strictSame(undone, [], 'each was done at least once; whoever adds one names the test that does it');
 });

@@ -98,8 +98,15 @@ async function claim(
     return true;
   }
   if (await wasPushed(tx, { upload: id, package: subject, resource: resource?.name })) return false;
-  throw new Refusal(
-    'resource-not-found',
-    `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`,
+  throw new Refusal('resource-not-found', await whyNoUpload(tx, id));
+}
+
+/** That there is no upload to push, and what became of it if that is known. */
+async function whyNoUpload({ uploads }: Pick<Changes, 'uploads'>, id: string): Promise<string> {
+  const removal = await uploads.removal(id);
+  if (removal === undefined) return `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`;
+  return (
+    `The upload '${id}' was deleted at ${removal.at}: no package had claimed it ${String(removal.hours)} hours after its ` +
+    'client last sent anything (uploads.unclaimed_hours). Send the file to /unscanned-upload/ again.'
   );
 }

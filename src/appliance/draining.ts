@@ -1,5 +1,5 @@
 // How a stop waits for what is under way: a download is not cut for a restart, since not every client takes it up again.
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
@@ -7,6 +7,12 @@ import { minutes, seconds } from '#domain/clock.ts';
 
 /** On a connection that moves nothing for so long nobody is waited for: snapd itself gives up at 4,096 bytes a second. */
 const still = seconds(60);
+
+/**
+ * The same for an upload whose client sends nothing. Of a download the system may still have for a minute what a slow
+ * client is taking, so that one has longer.
+ */
+const stillSending = seconds(10);
 
 /** A connection is idle again when its request under way is finished; so often is looked. */
 const pause = 100;
@@ -21,10 +27,17 @@ export interface Patience {
 /** Follows the connections of a server from now on; what it gives waits until they have ended, and ends what is stuck. */
 export function followConnections(server: Server): (patience: Patience) => Promise<void> {
   const open = new Set<Socket>();
+  const requests = new Map<Socket, IncomingMessage>();
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => {
+      open.delete(socket);
+      requests.delete(socket);
+    });
   });
+  const follow = (request: IncomingMessage): void => void requests.set(request.socket, request);
+  server.on('request', follow).on('checkExpectation', follow);
+  const patienceWith = (socket: Socket): number => (awaitsClient(requests.get(socket)) ? stillSending : still);
 
   return async ({ minutes: longest, elapsed }) => {
     const ended = Promise.withResolvers<undefined>();
@@ -37,7 +50,7 @@ export function followConnections(server: Server): (patience: Patience) => Promi
         const bytes = socket.bytesRead + socket.bytesWritten;
         const before = seen.get(socket);
         if (bytes !== before?.bytes) seen.set(socket, { bytes, at: elapsed() });
-        else if (elapsed() - before.at >= still) socket.destroy();
+        else if (elapsed() - before.at >= patienceWith(socket)) socket.destroy();
       }
       if (elapsed() - begun >= minutes(longest)) server.closeAllConnections();
     };
@@ -47,3 +60,7 @@ export function followConnections(server: Server): (patience: Patience) => Promi
     clearInterval(sweeping);
   };
 }
+
+/** Whether the rest of a body is to come from the client, and it is not this side that makes the client wait. */
+const awaitsClient = (request: IncomingMessage | undefined): boolean =>
+  request !== undefined && !request.complete && !request.isPaused() && request.readableLength === 0;

@@ -18,6 +18,9 @@ export interface Unclaimed {
   bytes: number;
 }
 
+/** Beginnings of names in the table of leases; both rows outlive the process that wrote them, and are swept at their end. */
+export const removedName = (id: string): string => `removed upload ${id}`.slice(0, 128);
+
 export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** What one client has sent. */
   of: async (address: string): Promise<Unclaimed> =>
@@ -30,10 +33,12 @@ export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<{ uploads: number }>(sql`SELECT COUNT(*) AS uploads FROM uploads WHERE package_id IS NULL`))
       ?.uploads ?? 0,
 
-  /** Those that were received before a moment. */
-  receivedBefore: (before: string, limit: number) =>
+  /** Those that were received before a moment, of clients that have sent nothing since; see `sending`. */
+  receivedBefore: ({ before, now }: { before: string; now: string }, limit: number) =>
     db.all<{ id: string; sha3_384: string }>(sql`
-      SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} LIMIT ${limit}`),
+      SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} AND NOT EXISTS (
+        SELECT 1 FROM passing_leases WHERE name = 'sending ' || uploads.address AND ends_at > ${now})
+      LIMIT ${limit}`),
 
   /** The oldest upload of the client that has sent most. */
   oldestOfMost: () =>
@@ -52,6 +57,19 @@ export const unclaimedUploadChanges = (db: Queries) => ({
       INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, seq)
       VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt},
         (SELECT COALESCE(MAX(seq), 0) + 1 FROM uploads))`),
+
+  /** Notes that a client is sending, or has sent, an upload: none of its uploads is deleted before `until`. */
+  sending: (client: string, until: string) =>
+    db.run(sql`
+      INSERT INTO passing_leases (name, holder, ends_at) VALUES (${`sending ${client}`}, 'outlives upload', ${until})
+      ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at WHERE passing_leases.ends_at < excluded.ends_at`),
+
+  /** Remembers for a while that an upload was deleted, so that a client that pushes it late is told. */
+  rememberRemoval: (id: string, { at, hours, until }: { at: string; hours: number; until: string }) =>
+    db.run(sql`
+      INSERT INTO passing_leases (name, holder, ends_at)
+      VALUES (${removedName(id)}, ${`outlives ${at} ${String(hours)}`}, ${until})
+      ON CONFLICT (name) DO NOTHING`),
 
   /** False when it was claimed meanwhile, or forgotten. */
   forget: async (id: string) => 0 < (await db.run(sql`DELETE FROM uploads WHERE id = ${id} AND package_id IS NULL`)),

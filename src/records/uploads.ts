@@ -1,4 +1,5 @@
 // Uploads: content that was sent, the package that claimed it, and how its review goes.
+import { removedName } from './unclaimed-uploads.ts';
 import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
@@ -110,6 +111,14 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')
       ORDER BY pushed_at, seq LIMIT ${limit}`);
     return rows.map(asReview);
+  },
+
+  /** When and why an upload was deleted, if that was not long ago. */
+  removal: async (id: string): Promise<{ at: string; hours: number } | undefined> => {
+    const row = await db.get<{ holder: string }>(sql`
+      SELECT holder FROM passing_leases WHERE name = ${removedName(id)}`);
+    const [, at, hours] = row?.holder.split(' ') ?? [];
+    return at === undefined ? undefined : { at, hours: Number(hours) };
   },
 
   /** A package's newest reviews, newest first. */

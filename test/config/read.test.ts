@@ -39,7 +39,7 @@ const defaults = {
   internal: { package_permissions: false, build_records: false },
   records: {},
   blobs: { region: 'us-east-1', redirect_downloads: false },
-  uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 24 },
+  uploads: { max_size: 32 * 2 ** 30, reserve: 2 ** 30, unclaimed_per_address: 64 * 2 ** 30, unclaimed_hours: 72 },
   quotas: {},
   revisions: { older_than_days: 30 },
   registry: { notifications: true },

@@ -4,8 +4,9 @@ import { receiveUpload } from '#api/multipart.ts';
 import { operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { clientOf } from '#domain/client.ts';
-import { minutes, timestamp } from '#domain/clock.ts';
+import { after, hours, minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Chunks } from '#blobs/blobs.ts';
 import { removeNeedless } from '#blobs/needless.ts';
 import type { Unclaimed } from '#records/unclaimed-uploads.ts';
 
@@ -18,7 +19,7 @@ export const uploadBlob = operation({
   path: '/unscanned-upload/',
   since: 0,
   summary: 'Send a file, to be pushed as a revision or a resource afterwards.',
-  // The stock clients send no token here; what is claimed by no package within a day is forgotten.
+  // The stock clients send no token here; what no package claims is deleted after a while.
   access: anyone,
   consumes: 'multipart/form-data',
   response: 'UploadResponse',
@@ -35,8 +36,17 @@ export const uploadBlob = operation({
       idle,
       async receive(content, expected) {
         const quota = { ...most, bytes: await quotaOf(call) };
-        refuseBeyond(quota, await records.unclaimedUploads.of(client));
-        const taken = await blobs.receive(content, { id, from: client, limit, expected, ownsChunks: true });
+        const begun = now();
+        const held = await records.unclaimedUploads.of(client);
+        refuseBeyond(quota, held);
+        if (held.uploads > 0) await noteSending(call, client);
+        const taken = await blobs.receive(whileNoted(content, call, { client, since: begun }), {
+          id,
+          from: client,
+          limit,
+          expected,
+          ownsChunks: true,
+        });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
         const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
           // Several may have come at once, each with room enough for itself.
@@ -45,6 +55,7 @@ export const uploadBlob = operation({
             (await unclaimedUploads.count()) < most.inAll ? undefined : await unclaimedUploads.oldestOfMost();
           if (given !== undefined) await unclaimedUploads.forget(given.id);
           await unclaimedUploads.add(upload);
+          await unclaimedUploads.sending(client, untilOf(call));
           return given === undefined || (await neededContents.has(given.sha3_384)) ? [] : [given.sha3_384];
         });
         await removeNeedless(blobs, needless, now());
@@ -57,6 +68,34 @@ export const uploadBlob = operation({
     });
   },
 });
+
+/** How often it is noted that a client goes on sending. */
+const noteEvery = minutes(10);
+
+/** Until when uploads of a client stay that sends now. */
+const untilOf = ({ config, now }: Pick<Services, 'config' | 'now'>): string =>
+  timestamp(after(now(), hours(config.uploads.unclaimed_hours)));
+
+/** What a client has sent before waits for what it is sending: all of it may be pushed together. */
+const noteSending = (call: Services, client: string): Promise<unknown> =>
+  call.records.passing(({ unclaimedUploads }) => unclaimedUploads.sending(client, untilOf(call)));
+
+/** The same content, while it is noted from time to time that it comes. */
+async function* whileNoted(
+  content: AsyncIterable<Chunks>,
+  call: Services,
+  { client, since }: { client: string; since: Date },
+): AsyncGenerator<Chunks> {
+  let notedAt = since.getTime();
+  for await (const chunks of content) {
+    if (call.now().getTime() - notedAt >= noteEvery) {
+      notedAt = call.now().getTime();
+      // A client that has sent nothing before loses nothing if this fails.
+      await noteSending(call, client).catch(() => undefined);
+    }
+    yield chunks;
+  }
+}
 
 /** So many uploads may lie unclaimed: of one client, and of all together. */
 const most = { uploads: 1000, inAll: 10_000 };

@@ -275,8 +275,11 @@ t.test('uploads that are cut off leave nothing', async (t) => {
   t.notMatch(store.log.join(''), '"level":"error"', "it is nobody's fault here");
 });
 
+/** Uploads stay a day after their client last sent anything. */
+const aDay = (text: string): string => text.replace('[uploads]', '[uploads]\nunclaimed_hours = 24');
+
 t.test('what nobody claims in time goes, row and content; what is claimed or shared stays', async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, aDay);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
   const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
@@ -306,7 +309,11 @@ t.test('what nobody claims in time goes, row and content; what is claimed or sha
   const late = await ada.upload('late');
   t.same(await job.run(), { forgotten: 0 });
   store.clock.advance(2);
+  t.same(await job.run(), { forgotten: 0 }, 'its client has sent something since');
+  t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': late }), { status: 200 });
+  store.clock.advance(24 * 3_600_000);
   t.same(await job.run(), { forgotten: 2 });
+  const removedAt = store.clock.now.toISOString();
   t.same(await job.run(), { forgotten: 0 });
 
   const place = (content: string): string => {
@@ -317,13 +324,19 @@ t.test('what nobody claims in time goes, row and content; what is claimed or sha
   t.ok(existsSync(place('claimed')), 'a revision needs it');
   t.ok(existsSync(place('late')));
   for (const gone of [alone, shared]) {
-    t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': gone }), { status: 404 });
+    const reply = await ada.post('/v1/bin/hello/revisions', { 'upload-id': gone });
+    const [{ message }] = reply.body['error-list'] as [{ message: string }];
+    t.equal(reply.status, 404);
+    t.equal(
+      message,
+      `The upload '${gone}' was deleted at ${removedAt}: no package had claimed it 24 hours after its client last sent ` +
+        'anything (uploads.unclaimed_hours). Send the file to /unscanned-upload/ again.',
+    );
   }
-  t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': late }), { status: 200 });
 });
 
 t.test('content that is taken in again while its upload is forgotten stays', async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, aDay);
   const { records } = store.beside;
   const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
   const upload = await store.anyone.upload('content');
@@ -346,7 +359,7 @@ t.test('content that is taken in again while its upload is forgotten stays', asy
 });
 
 t.test('content that was taken in again shortly before its upload is forgotten stays', async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, aDay);
   const { records } = store.beside;
   const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
   await store.anyone.upload('content');

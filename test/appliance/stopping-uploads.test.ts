@@ -41,10 +41,12 @@ t.test('an upload that stands still is cut ten seconds after a stop has begun', 
   const store = await startStore(t);
   const { answer } = await begin(store.url);
   await until(async () => /larder_uploads|process_/.test(await (await fetch(`${store.url}/metrics`)).text()));
-  let isOver = false;
-  const restarted = store.restart().finally(() => (isOver = true));
+  const over = new AbortController();
+  const restarted = store.restart().finally(() => {
+    over.abort();
+  });
   let advanced = 0;
-  while (!isOver && advanced < 120) {
+  while (!over.signal.aborted && advanced < 120) {
     store.clock.advance(seconds(2));
     advanced += 2;
     await pause(150);

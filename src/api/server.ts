@@ -16,6 +16,7 @@ import { answer, answerWithPages, members, type Exchange } from './answer.ts';
 import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
 import { readTarget, refuseTricks, refuseUnread, sayNo } from './malformed.ts';
 import { hangUpAfterAnswer } from './multipart.ts';
+import { nothingHerePage, wantsPage } from './nothing-here.ts';
 import type { Operation } from './operation.ts';
 import { findPlaces, type Places } from './places.ts';
 import { familyAt, refused, snapStoreVersion, type ErrorFamily } from './refusals.ts';
@@ -188,6 +189,8 @@ function converse(
     () => act(call),
     (error) => {
       failure = error;
+      const isNothing = call.operation === 'none' && error instanceof Refusal && error.status === 404;
+      if (isNothing && wantsPage(request)) return nothingHerePage(call.path, services.config.http.base_url);
       return refused(error, call.errors ?? familyAt(call.path), call.allow);
     },
   );

@@ -328,3 +328,20 @@ t.test('unusual but honest bodies are read', async (t) => {
   t.equal((await ada.get('/v1/tokens/whoami')).status, 200);
   nothingHappened(t);
 });
+
+t.test('a browser is shown a page where there is nothing, and every other client gets JSON', async (t) => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const page = await raw(store.url, request('GET /nowhere/%3Cscript%3E<b>', [`Accept: ${browser}`]));
+  t.equal(page?.status, 404);
+  t.equal(page?.headers['content-type'], 'text/html; charset=utf-8');
+  t.match(page?.headers['content-security-policy'], /default-src 'none'/);
+  t.match(page?.body, /There is nothing at <code>\/nowhere\/%3Cscript%3E&lt;b&gt;<\/code>/);
+  t.match(page?.body, /href="\/console"/);
+  for (const accept of ['application/json', '*/*', 'application/json, text/html', '']) {
+    const reply = await raw(store.url, request('GET /nowhere', [`Accept: ${accept}`]));
+    t.match(reply, { status: 404, headers: { 'content-type': 'application/json' } }, accept);
+  }
+  const posted = await raw(store.url, request('POST /nowhere', [`Accept: ${browser}`, 'Content-Length: 0']));
+  t.match(posted, { status: 404, headers: { 'content-type': 'application/json' } });
+  nothingHappened(t);
+});

@@ -1,0 +1,22 @@
+// What a browser is shown at an address where there is nothing: a page instead of JSON.
+import type { IncomingMessage } from 'node:http';
+import { html } from './pages/html.ts';
+import { page } from './pages/plain.ts';
+import type { Sent } from './sent.ts';
+
+/** Whether a page is wanted more than anything else, as browsers say; other clients get JSON. */
+export function wantsPage({ method, headers: { accept = '' } }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  const [first = ''] = accept.split(/[,;]/, 1);
+  return (method === 'GET' || method === 'HEAD') && first.trim().toLowerCase() === 'text/html';
+}
+
+/** The page of a 404. */
+export function nothingHerePage(path: string, baseUrl: string): Sent {
+  const { headers, body } = page(
+    'There is nothing here',
+    html`<p>There is nothing at <code>${path.slice(0, 200)}</code>.</p>
+      <p><a href="/console">The console</a> · <a href="/docs/">The documents</a></p>`,
+    { status: 404, baseUrl },
+  );
+  return { status: 404, headers, body };
+}

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { partsOf } from '#api/documents/contents.ts';
+import { guides } from '#api/documents/guides.ts';
 import { createSearch } from '#api/documents/search.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -75,6 +76,14 @@ t.test('the words are marked where they stand, and nothing that was typed is mar
     const marks = [...(await read(`/docs/search?q=${encodeURIComponent(query)}`)).matchAll(/<mark>(.*?)<\/mark>/g)];
     t.ok(marks.length > 0, query);
     t.same(new Set(marks.map(([, mark = '']) => asRead(mark).toLowerCase())), new Set([query]), 'signs are signs');
+  }
+});
+
+t.test('a task is answered by a guide first, also in other words than the guide has', async (t) => {
+  for (const query of ['revoke token', 'roll back', 'token stolen', 'wrong revision']) {
+    const page = await read(`/docs/search?q=${encodeURIComponent(query)}`);
+    const [, first = ''] = /<ol class="found">[^]*?<a href="\/docs\/([a-z-]+)/.exec(page) ?? [];
+    t.ok(Object.hasOwn(guides, first), `${query}: ${first}`);
   }
 });
 

@@ -14,6 +14,7 @@ export const guides = {
   approvals: 'Approvals by several people',
   hosts: 'Several hosts',
   recovery: 'When something went wrong',
+  incident: 'Stolen, leaked or released by mistake',
 } as const;
 
 export type Guide = keyof typeof guides;
@@ -29,6 +30,7 @@ export const teasers: Readonly<Record<Guide, string>> = {
   approvals: 'What waits until others approve of it, and how they do.',
   hosts: 'PostgreSQL, S3 and a load balancer, for a site that one machine is not enough for.',
   recovery: 'Lost keys, damaged disks, a clock that was wrong.',
+  incident: 'A device, a token, a key or a revision in the wrong hands: what to run first.',
 };
 
 /** Each heading has an address of its own, and what scrolls sideways can be reached with the keyboard. */

@@ -1,6 +1,7 @@
 // Looking for words in the documents: which parts of them have them all, the best first.
 import type { Html } from '../pages/html.ts';
 import { partsOf } from './contents.ts';
+import { guides } from './guides.ts';
 
 /** How many places are shown at most, and how many words are looked for: a query of 100 characters may have fifty. */
 const most = { places: 50, words: 10 };
@@ -37,6 +38,7 @@ interface Entry {
   where: string;
   heading: string;
   text: string;
+  isGuide: boolean;
   /** In lower case: the heading, its words with a blank before each, and all of it with where it stands. */
   folded: { heading: string; words: string; all: string };
 }
@@ -50,12 +52,24 @@ export function createSearch(chapters: () => Iterable<Chapter>): (query: string)
     if (words.length === 0) return { total: 0, places: [] };
     entries ??= [...chapters()].flatMap(entriesOf);
     const found = entries
-      .filter(({ folded }) => words.every((word) => folded.all.includes(word)))
+      .filter(({ folded }) => words.every((word) => meanings(word).some((each) => folded.all.includes(each))))
       .map((entry) => ({ entry, score: scoreOf(entry, words, phrase) }))
       .sort((one, other) => other.score - one.score);
     return { total: found.length, places: found.slice(0, most.places).map(({ entry }) => placeOf(entry, words)) };
   };
 }
+
+/** Words that people type, and the words of the documents for the same. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  revoke: ['revoke', 'end ', 'distrust', 'withdraw'],
+  roll: ['roll', 'put back', 'withdraw'],
+  rollback: ['rollback', 'rolled back', 'withdraw'],
+  stolen: ['stolen', 'leaked'],
+  upgrade: ['upgrade', 'newer release'],
+  accept: ['accept', 'let in', 'taken in'],
+};
+
+const meanings = (word: string): readonly string[] => (Object.hasOwn(synonyms, word) ? synonyms[word]! : [word]);
 
 const entriesOf = ({ name, title, content }: Chapter): Entry[] =>
   partsOf(content).map(({ id, heading, under, text }) => {
@@ -63,7 +77,7 @@ const entriesOf = ({ name, title, content }: Chapter): Entry[] =>
     const where = id === '' ? '' : [title, under].filter((one) => one !== '').join(' › ');
     return {
       address: id === '' ? `/docs/${name}` : `/docs/${name}#${id}`,
-      ...{ where, heading: own, text },
+      ...{ where, heading: own, text, isGuide: Object.hasOwn(guides, name) },
       folded: foldedOf(own, `${where}\n${text}`),
     };
   });
@@ -78,14 +92,16 @@ function foldedOf(heading: string, rest: string): Entry['folded'] {
 }
 
 /** What is called so stands before what has it in its heading, and that before what only speaks of it; often, or in one phrase, is better. */
-function scoreOf({ folded }: Entry, words: readonly string[], phrase: string): number {
+function scoreOf({ folded, isGuide }: Entry, words: readonly string[], phrase: string): number {
   const scores = words.map((word) => {
     const said = Math.min(folded.all.split(word, 6).length - 1, 5);
     if (folded.heading === word) return said + 100;
     return said + (folded.words.includes(` ${word}`) ? 20 : folded.heading.includes(word) ? 5 : 0);
   });
   const together = folded.heading.includes(phrase) ? 50 : folded.all.includes(phrase) ? 10 : 0;
-  return scores.reduce((sum, score) => sum + score, together);
+  // Somebody who asks in several words has a task, which a guide walks through; one word may be the name of an operation.
+  const guided = isGuide && words.length > 1 ? 60 : 0;
+  return scores.reduce((sum, score) => sum + score, together + guided);
 }
 
 function placeOf({ address, where, heading, text }: Entry, words: readonly string[]): Place {

@@ -1,0 +1,55 @@
+// The guide for what was stolen, leaked or released by mistake: its lines are typed as they stand.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+
+import t from 'tap';
+
+import { groups } from '#cli/index.ts';
+import { readArguments } from '#cli/frame/arguments.ts';
+import { demoSnaps } from '#cli/demo/snaps.ts';
+import { newBrandStore } from './brand-store.ts';
+import { words } from './world.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/incident.html'), 'utf8');
+const lines = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].flatMap(([, text = '']) => text.split('\n'));
+
+t.test('every line of the guide can be typed', async (t) => {
+  const entries = groups.flatMap(({ commands }) => commands);
+  const world = { stdout: { write: () => true }, stderr: { write: () => true }, stdin: Readable.from([]), env: {} };
+  t.equal(lines.length, 16);
+  for (const line of lines) {
+    const [, ...typed] = words(line);
+    const name = [typed.slice(0, 2).join(' '), typed[0] ?? ''].find((each) =>
+      entries.some((entry) => entry.name === each),
+    );
+    const command = await entries.find((entry) => entry.name === name)?.load();
+    t.ok(command, line);
+    if (command) t.doesNotThrow(() => readArguments(command, typed.slice(name!.split(' ').length), world), line);
+  }
+});
+
+t.test('the lines about a laptop, a credential, a key and a wrong revision do what the guide says', async (t) => {
+  const { larder, json, file, files } = await newBrandStore(t);
+  await json('account create --id bob --email bob@example.org --username bob --display-name Bob');
+  await json('token issue --account bob');
+  for (const { name } of demoSnaps) await json(`package register snap/${name} --account bob`);
+  for (const snap of demoSnaps) {
+    const path = file(snap.file, '');
+    writeFileSync(path, Buffer.from(snap.base64, 'base64'));
+    t.match(await larder(`package push ${path} --release stable --yes`), { code: 0 });
+  }
+  for (const line of lines) {
+    if (/serial |secret|depot|withdraw 3f2a|revoke-serial/.test(line)) continue;
+    const here = line
+      .replace('larder ', '')
+      .replace(/snap\/hello 2/, 'snap/demo-notes 1')
+      .replace('snap/hello', 'snap/demo-hello')
+      .replace('acme', 'my-brand')
+      .replace('./', `${files}/`);
+    const { code, err } = await larder(here);
+    t.equal(code, 0, `${line}: ${err}`);
+  }
+  t.match(await json('token list --account bob'), { tokens: [] });
+  t.match((await larder('revision list snap/demo-notes')).out, /withdrawn .*breaks the pump/);
+});

@@ -6,6 +6,7 @@ import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
 import { certificateEnds } from '#examinations/certificate.ts';
+import { lastBackups } from '#examinations/records.ts';
 import { textOf, type Fault, type Severity } from '#src/faults.ts';
 import { version } from '#src/version.ts';
 import type { ServerTls } from '#tls/settings.ts';
@@ -124,7 +125,7 @@ export async function countState(
     authorityEnds: tls && firstEnd(tls),
     faults,
     pending: await pendingWork(records, now()),
-    lastBackup: (await records.audit.newestOf('backup'))?.at,
+    lastBackup: (await lastBackups(records)).last?.at,
     lastTransfer: (await records.transfers.lastSettled()) ?? undefined,
   };
 }

@@ -94,7 +94,7 @@ export const backups: Examination = {
   what: 'Backups',
   async look({ store }) {
     const { records: known, now } = await store();
-    const last = await known.audit.newestOf('backup');
+    const { last } = await lastBackups(known);
     return judgedBy(
       await backupFaults({ records: known, now }),
       `the last backup was made at ${last?.at ?? 'no time'}`,
@@ -102,12 +102,37 @@ export const backups: Examination = {
   },
 };
 
+interface LastBackups {
+  last: { at: string } | undefined;
+  /** The one that failed, if none was made since. */
+  failed: { at: string; details: string } | undefined;
+}
+
+/** What is known of the log of each store: its rows are many, so each is read once. */
+const histories = new WeakMap<object, LastBackups & { upTo: number }>();
+
+/** The last backup, and the last that failed. */
+export async function lastBackups(known: Pick<Store['records'], 'audit'>): Promise<LastBackups> {
+  const head = (await known.audit.head())?.seq ?? 0;
+  let history = histories.get(known);
+  if (history === undefined || history.upTo > head) history = { last: undefined, failed: undefined, upTo: 0 };
+  if (history.upTo < head) {
+    let { last, failed } = history;
+    for (const row of await known.audit.backupsAfter(history.upTo)) {
+      if (row.action === 'backup') [last, failed] = [row, undefined];
+      else failed = row;
+    }
+    history = { last, failed, upTo: head };
+  }
+  histories.set(known, history);
+  return history;
+}
+
 /** That the last backup failed, or is too old; a new store may be without one for a while. */
 export async function backupFaults({ records: known, now }: Pick<Store, 'records' | 'now'>): Promise<Fault[]> {
-  const last = await known.audit.newestOf('backup');
-  const failed = await known.audit.newestDetailsOf('backup-failed');
+  const { last, failed } = await lastBackups(known);
   const faults: Fault[] = [];
-  if (failed !== undefined && failed.seq > (last?.seq ?? 0)) {
+  if (failed !== undefined) {
     const { because } = JSON.parse(failed.details) as { because?: string };
     faults.push(describeFault('backup-failed', { at: failed.at, because: because ?? 'its log says why' }));
   }

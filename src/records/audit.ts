@@ -183,11 +183,11 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
       sql`SELECT seq, at FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
     ),
 
-  /** The same with the details of its entry, JSON. */
-  newestDetailsOf: (action: string) =>
-    db.get<{ seq: number; at: string; details: string }>(
-      sql`SELECT seq, at, details FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
-    ),
+  /** The backups after a row that were made or failed, oldest first; `details` is JSON. */
+  backupsAfter: (seq: number) =>
+    db.all<{ seq: number; at: string; action: 'backup' | 'backup-failed'; details: string }>(sql`
+      SELECT seq, at, action, details FROM audit
+      WHERE seq > ${seq} AND action IN ('backup', 'backup-failed') ORDER BY seq`),
 
   /** What was done after a number, oldest first, without by whom; what was refused is among it. */
   done: (after: number, limit: number) =>

@@ -4,7 +4,7 @@ import { subjectOf } from '#acts/transfer-planning.ts';
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Records } from '#records/index.ts';
-import { iconName, iconOf, utf8 } from '#review/icon.ts';
+import { carriedIconOf, iconName, utf8 } from '#review/icon.ts';
 import { wholeOf } from './whole.ts';
 
 export interface FoundIcon {
@@ -60,7 +60,7 @@ async function iconIn(
 ): Promise<Found> {
   const bytes = await bytesOf(blobs, content);
   if (bytes === undefined) return notThere;
-  const icon = bytes === 'large' ? undefined : iconOf(bytes);
+  const icon = bytes === 'large' ? undefined : carriedIconOf(bytes);
   const isIt = icon !== undefined && iconName(content['sha3-384'], icon).endsWith(`.${ending}`);
   return isIt ? { kind: 'icon' } : { refused: `It is no icon that this store shows as ${ending}.` };
 }

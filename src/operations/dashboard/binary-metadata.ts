@@ -108,7 +108,10 @@ async function iconIn(
   }
   const icon = iconOf(bytes);
   if (icon === undefined) {
-    throw new Refusal('api-error', `An icon is a PNG or an SVG of at most ${largestIcon} bytes.`);
+    throw new Refusal(
+      'api-error',
+      `An icon is a PNG or an SVG of at most ${largestIcon} bytes. An SVG may have no scripts, handlers of events or references to other addresses.`,
+    );
   }
   const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });
   return iconName(sha3_384, icon);

@@ -1,0 +1,115 @@
+// Tells a drawing (SVG) that is safe to show from one that is not, and from text that only speaks of one. Icons are served to
+// browsers, so scripts, foreign content, handlers of events and references to other addresses are refused.
+
+/** Elements that run something or show what is not drawn here. */
+const refusedElements = new Set([
+  'script',
+  'foreignobject',
+  'iframe',
+  'embed',
+  'object',
+  'audio',
+  'video',
+  'handler',
+  'listener',
+]);
+const namePattern = /^([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)/;
+
+/** Says why a text is no drawing that can be shown; undefined if it is one. */
+export function svgProblem(text: string): string | undefined {
+  let hasRoot = false;
+  for (const tag of tagsOf(text)) {
+    if (tag === undefined) return 'it is not well-formed';
+    if (tag.startsWith('<!--') || tag.startsWith('<![CDATA[')) continue;
+    if (tag.startsWith('<?')) {
+      if (!/^<\?xml\s/.test(tag)) return 'it has an instruction for programs';
+      continue;
+    }
+    if (tag.startsWith('<!')) {
+      if (!/^<!DOCTYPE\s+svg\b[^[]*>$/i.test(tag)) return 'it has declarations of its own';
+      continue;
+    }
+    if (tag.startsWith('</')) continue;
+    const [whole, , element = ''] = namePattern.exec(tag.slice(1)) ?? [];
+    if (whole === undefined) return 'it is not well-formed';
+    if (!hasRoot && element !== 'svg') return 'it does not begin with an svg element';
+    hasRoot = true;
+    if (refusedElements.has(element.toLowerCase())) return `it has an element '${element.toLowerCase()}'`;
+    const problem = attributesProblem(tag.slice(1 + whole.length, -1));
+    if (problem !== undefined) return problem;
+  }
+  if (!hasRoot) return 'it has no svg element';
+  if (/<style[\s>]/i.test(text) && text.includes('\\')) return 'its style has an escape';
+  return styleProblem(text);
+}
+
+/** The tags, comments, declarations and instructions of a text; undefined where one does not end, or text stands before the first. */
+function* tagsOf(text: string): Generator<string | undefined> {
+  let from = text.indexOf('<');
+  const isSound =
+    from >= 0 &&
+    text
+      .slice(0, from)
+      .replace(/^\ufeff/, '')
+      .trim() === '';
+  if (!isSound) {
+    yield undefined;
+    return;
+  }
+  for (; from >= 0; from = text.indexOf('<', from)) {
+    const end = endOf(text, from);
+    if (end < 0) {
+      yield undefined;
+      return;
+    }
+    yield text.slice(from, end);
+    from = end;
+  }
+}
+
+function endOf(text: string, from: number): number {
+  for (const [begin, end] of [
+    ['<!--', '-->'],
+    ['<![CDATA[', ']]>'],
+    ['<?', '?>'],
+  ] as const) {
+    if (!text.startsWith(begin, from)) continue;
+    const at = text.indexOf(end, from + begin.length);
+    return at < 0 ? -1 : at + end.length;
+  }
+  // A `>` may stand in the quotes of an attribute.
+  let quote = '';
+  for (let at = from + 1; at < text.length; at++) {
+    const char = text[at]!;
+    if (quote !== '') {
+      if (char === quote) quote = '';
+    } else if (char === '"' || char === "'") quote = char;
+    else if (char === '>') return at + 1;
+    else if (char === '<') return -1;
+  }
+  return -1;
+}
+
+const attribute = /([^\s=/"'<>]{1,40}) ?= ?(?:"([^"]*)"|'([^']*)')/g;
+
+function attributesProblem(text: string): string | undefined {
+  for (const [, name = '', double, single = ''] of text.replace(/\s+/g, ' ').matchAll(attribute)) {
+    const value = (double ?? single).trim();
+    const plain = name.toLowerCase().replace(/^.*:/, '');
+    if (plain.startsWith('on')) return `it has a handler '${plain.slice(0, 20)}'`;
+    const isReference = plain === 'href' || plain === 'src';
+    if (isReference && !/^(?:$|#|data:image\/(?:png|jpeg|gif);)/i.test(value)) return 'it refers to another address';
+    if (plain === 'attributename' && /href$/i.test(value)) return 'it changes a reference';
+    if (plain !== 'style' && !/url/i.test(value)) continue;
+    if (/[\\&]/.test(value)) return 'its style has an escape';
+    const problem = styleProblem(value);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** References in styles lead to the drawing itself or to pictures that are in it. */
+function styleProblem(text: string): string | undefined {
+  if (/@import/i.test(text)) return 'it imports a style';
+  return /url\((?!\s{0,20}["']?(?:#|data:image\/))/i.test(text) ? 'it refers to another address' : undefined;
+}

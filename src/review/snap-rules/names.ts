@@ -1,9 +1,7 @@
 // The names that snapd allows inside a snap (snap/naming/validate.go).
 const dashed = (text: string): boolean => !text.startsWith('-') && !text.endsWith('-') && !text.includes('--');
 
-/** Names of sockets, and with a length of 2 to 40 of snaps and components. */
 export const isSocketName = (text: string): boolean => /^[a-z0-9-]+$/.test(text) && /[a-z]/.test(text) && dashed(text);
-export const isSnapName = (text: string): boolean => text.length >= 2 && text.length <= 40 && isSocketName(text);
 /** Names of plugs, slots, interfaces and hooks. */
 export const isPlugName = (text: string): boolean => /^[a-z][a-z0-9-]*$/.test(text) && dashed(text);
 /** Names of apps, and provenances. */

@@ -28,6 +28,9 @@ async function sealedWithHello(store: TestAppliance) {
   return { ada, subject: { namespace: 'snap', name: 'hello', brand_account_id: brand, package_id: id, snap_id: id } };
 }
 
+/** The log without what the store says of itself: that it is sealed. */
+const faultsIn = (log: readonly string[]): string => log.filter((line) => !line.includes('"fault":"sealed"')).join('');
+
 t.test('no body breaks an operation', async (t) => {
   const store = await startStore(t);
   const { ada, subject } = await sealedWithHello(store);
@@ -66,7 +69,7 @@ t.test('no body breaks an operation', async (t) => {
     );
     t.pass(`${op.method} ${op.path}`);
   }
-  t.notMatch(store.log.join(''), '"level":"error"');
+  t.notMatch(faultsIn(store.log), '"level":"error"');
 });
 
 /** Members that every object inherits, or that something might take for its own. */
@@ -137,7 +140,7 @@ t.test('no member that every object inherits breaks an operation', async (t) => 
     }
     t.ok(refused > 0, `${op.method} ${op.path}: ${String(refused)} of ${String(sent)} are refused`);
   }
-  t.notMatch(store.log.join(''), '"level":"error"');
+  t.notMatch(faultsIn(store.log), '"level":"error"');
 });
 
 t.test('a list whose members must differ does not compare objects', (t) => {

@@ -43,12 +43,17 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let reported = 0;
+  let anyFailed = false;
   let lines: string[] = [];
   let beganAt = Date.now();
-  const finish = (file: string, cpuSeconds = 0): void => {
+  const finish = (file: string, cpuSeconds = 0, problem?: string): void => {
+    if (problem !== undefined) lines.push(`not ok - ${problem}`);
     const text = lines.join('\n');
     lines = [];
-    report({ file, cpuSeconds, wallSeconds: (Date.now() - beganAt) / 1000, text, ...readTap(text) });
+    const result = readTap(text);
+    const failed = problem === undefined ? result.failed : Math.max(1, result.failed);
+    anyFailed ||= failed > 0;
+    report({ file, cpuSeconds, wallSeconds: (Date.now() - beganAt) / 1000, text, ...result, failed });
     beganAt = Date.now();
   };
   const kill = (): void => {
@@ -73,12 +78,11 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
   clearTimeout(timer);
   const lost = files[reported];
   if (lost !== undefined) {
-    lines.push(`not ok - has ended its process early (${signal ?? `exit code ${String(code)}`})`);
-    finish(lost);
+    finish(lost, 0, `has ended its process early (${signal ?? `exit code ${String(code)}`})`);
     return reported + 1;
   }
-  // What the files leave to the end of the process: teardowns of the whole file.
-  if (signal !== null) lines.push(`not ok - its process was ended by ${signal}`);
-  if (readTap(lines.join('\n')).failed > 0) finish(`the end of the process of ${files.join(' ')}`);
+  // What the files leave to the end of the process, such as teardowns: tap says by the exit code whether it failed.
+  if (code !== 0 && !anyFailed)
+    finish(`the end of the process of ${files.join(' ')}`, 0, `${signal ?? `exit code ${String(code)}`}`);
   return reported;
 }

@@ -16,25 +16,31 @@ export interface SkippedTest {
 const resultLine = /^( *)(not )?ok\b(?: \d+)?(?: - )?(.*)$/;
 const directive = /^(.*?)\s*# (skip|todo)\b\s*(.*?)(?:\s*\{)?$/i;
 
-/** The sum of a subtest does not count, only what it consists of. */
+/** The sum of a subtest does not count, only what it consists of. No result at all is a failure. */
 export function readTap(text: string): TapResult {
   let passed = 0;
   let failed = 0;
   const skipped: SkippedTest[] = [];
-  // The indents at which a subtest has begun whose sum has not come yet.
-  const open = new Set<number>();
+  // By the indent of a subtest whose sum has not come yet: how many had failed when it began.
+  const open = new Map<number, number>();
   for (const line of text.split('\n')) {
     const begun = /^( *)# Subtest: (.*)$/.exec(line);
     if (begun?.[2] === drainTitle) break;
-    if (begun) open.add(begun[1]!.length);
+    if (begun) open.set(begun[1]!.length, failed);
     const result = resultLine.exec(line);
     if (!result) continue;
     const [, indent = '', not, title = ''] = result;
-    if (open.delete(indent.length)) continue;
+    const failedBefore = open.get(indent.length);
+    if (open.delete(indent.length)) {
+      // It failed by itself, as by a plan or a timeout.
+      if (not && failedBefore === failed) failed += 1;
+      continue;
+    }
     const [, name = '', kind = '', reason = ''] = directive.exec(title) ?? [];
     if (kind.toLowerCase() === 'skip') skipped.push({ title: name, reason });
     else if (not && kind === '') failed += 1;
     else passed += 1;
   }
+  if (passed + failed + skipped.length === 0) failed = 1;
   return { passed, failed, skipped };
 }

@@ -1,0 +1,28 @@
+// A file of tests counts as passed only if it came to its end and something in it passed.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { root } from './lanes.ts';
+
+const files: Readonly<Record<string, readonly [text: string, exitCode: number]>> = {
+  passes: [`t.test('one', async (t) => void t.pass());`, 0],
+  fails: [`t.test('one', async (t) => void t.fail());`, 1],
+  dies: [
+    `t.test('one', async (t) => { t.pass(); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });`,
+    1,
+  ],
+  exits: [`t.test('one', async (t) => { t.pass(); process.exit(0); });`, 1],
+  empty: ['', 1],
+};
+
+for (const [name, [text, exitCode]] of Object.entries(files)) {
+  t.test(`a file that ${name} ends the run with ${exitCode}`, async (t) => {
+    const made = `${name}.test.ts`;
+    const file = join(t.testdir({ [made]: `import t from 'tap';\nt.comment('begun');\n${text}\n` }), made);
+    const { status, stdout } = spawnSync(process.execPath, [join(root, 'test/run.ts'), file], { encoding: 'utf8' });
+    t.equal(status, exitCode, stdout);
+    t.match(stdout, exitCode === 0 ? /pass: 1, fail: 0/ : /fail: [1-9]/);
+  });
+}

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
 
 import t from 'tap';
 
@@ -20,8 +21,8 @@ t.test('the texts of a bundled program are as they were written, also where it i
   const program = readFileSync(join(folder, 'out.cjs'), 'latin1');
   t.match(program, /^[\0-\x7f]*$/);
   const module = { exports: {} as { texts?: string[] } };
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- as the executable does it
-  new Function('module', 'exports', program)(module, module.exports);
+  const run = compileFunction(program, ['module', 'exports']) as (module: object, exports: object) => void;
+  run(module, module.exports);
   t.same(module.exports.texts, texts);
   t.throws(() => inAscii('String.raw`\u2014`'), /cannot write this in ASCII/);
   t.end();

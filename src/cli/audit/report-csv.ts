@@ -59,7 +59,7 @@ export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'ar
 /** What else there is to say of a transfer that was let in. */
 export const notesOf = ({ changes, leftOut, withdrawnAt }: Arrival): string =>
   [
-    `${counted(changes, 'change')}`,
+    counted(changes, 'change'),
     ...(leftOut === 0 ? [] : [`${String(leftOut)} left out`]),
     ...(withdrawnAt === null ? [] : [`put back at ${withdrawnAt}`]),
   ].join(', ');

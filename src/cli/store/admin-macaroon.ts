@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { changeCredential } from '#acts/credentials.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
-import { prepareConfig } from '#src/config.ts';
+import { prepareConfig, type Config } from '#src/config.ts';
 import { prepareFile, type PreparedFile } from '#files/durable.ts';
 import { command, Failure, type Answer } from '../frame/command.ts';
 import { writing } from '../frame/outside.ts';
@@ -82,18 +82,11 @@ export const adminMacaroon = command({
         await by(() => written?.discard());
       }
       const reload = await reloadServing(directory);
-      const notes = [
-        ...(config.store.offline_mode ? [] : ['store.offline_mode is off: nothing is exchanged.']),
-        ...(config.records.postgres === undefined
-          ? []
-          : ['Other hosts of this store read their own larder.toml: change the digest there too.']),
-        ...(reload.state === 'refused' ? [`The serving process did not reload: ${reload.problem}`] : []),
-      ];
       return {
         text: [
           `The new credential of ${account} is in ${file}${options.add ? '' : '; every earlier one is void'}.`,
           'The store accepts it from the next request on.',
-          ...notes,
+          ...notesOn(config, reload),
         ].join('\n'),
         json: {
           'account-id': account,
@@ -107,3 +100,12 @@ export const adminMacaroon = command({
     return withStore({ data, world }, work, { writesOutside: options.file !== undefined });
   },
 });
+
+/** Further sentences for the administrator: which hosts and settings the new credential does not reach. */
+const notesOn = ({ store, records }: Config, reload: Awaited<ReturnType<typeof reloadServing>>): string[] => [
+  ...(store.offline_mode ? [] : ['store.offline_mode is off: nothing is exchanged.']),
+  ...(records.postgres === undefined
+    ? []
+    : ['Other hosts of this store read their own larder.toml: change the digest there too.']),
+  ...(reload.state === 'refused' ? [`The serving process did not reload: ${reload.problem}`] : []),
+];

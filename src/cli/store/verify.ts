@@ -96,7 +96,10 @@ async function proved(
   }).finally(progress.end);
   const { good, audit, blobs, back } = found;
   const summary = `${await databaseSays(store)}, ${counted(blobs.checked, 'blob')} of ${String(blobs.bytes)} bytes, ${counted(audit.rows, 'entry', 'entries')} of the audit log`;
-  const restored = back.length > 0 ? `${counted(back.length, 'blob matches its digest and is', 'blobs match their digests and are')} in service again.\n` : '';
+  const restored =
+    back.length > 0
+      ? `${counted(back.length, 'blob matches its digest and is', 'blobs match their digests and are')} in service again.\n`
+      : '';
   return {
     text:
       restored +

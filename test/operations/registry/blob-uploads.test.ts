@@ -31,10 +31,7 @@ t.test('a blob is sent in chunks, and each answer says how far it has come', asy
   const begun = await client.call('POST', 'blobs/uploads/');
   t.equal(begun.status, 202);
   t.equal(begun.headers.get('range'), '0-0');
-  t.match(
-    begun.headers.get('location'),
-    /^\/v2\/images\/[a-z0-9]{32}\/image\/blobs\/uploads\/[0-9a-f-]{36}\?/,
-  );
+  t.match(begun.headers.get('location'), /^\/v2\/images\/[a-z0-9]{32}\/image\/blobs\/uploads\/[0-9a-f-]{36}\?/);
   t.equal(begun.headers.get('docker-distribution-api-version'), 'registry/2.0');
   let location = begun.headers.get('location') ?? '';
   t.match(await client.call('GET', location), { status: 204 });
@@ -120,7 +117,11 @@ t.test('a chunk that is sent a second time to the same address is not appended a
   const streamed = new Blob(['first']).stream();
   t.match(await client.call('PATCH', location, streamed), { status: 416 }, 'nor one whose length is not announced');
   const digest = digestOf('first');
-  t.match(await client.call('PUT', `${location}&digest=${digest}`), { status: 201 }, 'without content any address does');
+  t.match(
+    await client.call('PUT', `${location}&digest=${digest}`),
+    { status: 201 },
+    'without content any address does',
+  );
   t.match(await client.call('GET', `blobs/${digest}`), { status: 200, text: 'first' });
   t.match(store.url, /^http/);
 });
@@ -373,7 +374,9 @@ t.test('what was begun does not outlive the process, and what was finished does'
   // The client talks to where the store was; the token that it has is good where it is now.
   const again = await logIn(store, login);
   t.match(await again.call('GET', `blobs/${digestOf('finished')}`), { status: 200, text: 'finished' });
-  t.match(await again.call('GET', `blobs/uploads/${new URL(location, store.url).pathname.split('/').at(-1)}`), { status: 404 });
+  t.match(await again.call('GET', `blobs/uploads/${new URL(location, store.url).pathname.split('/').at(-1)}`), {
+    status: 404,
+  });
 });
 
 t.test('a repository has at most so many uploads under way', async (t) => {

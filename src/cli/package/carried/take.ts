@@ -50,7 +50,9 @@ async function contentOf({ file, snap, sha256 }: Seen, store: OpenStore, { blobs
 async function found({ snap }: Seen, { newId }: OpenStore, { blobs, reviewer }: Taking) {
   const { sha3_384, name } = snap;
   if (!(await blobs.prove(sha3_384))) throw new Failure('what was taken in cannot be read again; look at the disk');
-  const verdict = await withFile(blobs, sha3_384, (path) => reviewer.review({ kind: 'snap', path, name, signed: true }));
+  const verdict = await withFile(blobs, sha3_384, (path) =>
+    reviewer.review({ kind: 'snap', path, name, signed: true }),
+  );
   if (!verdict.approved) throw new Failure(verdict.errors.map(({ message }) => message).join(' '));
   const findings = findingsOf(verdict, await keepIcon(verdict, { blobs, newId }));
   if (findings.kind !== 'revision') throw new Error('cannot take in a snap as a resource');

@@ -148,10 +148,14 @@ t.test('every file of tests is in one lane, which its name says', (t) => {
 /** What every Debian has; the tests of `npm test` may start these, and Node. */
 const basic =
   /^(?:\/usr\/bin\/|\/bin\/|\/usr\/sbin\/)?(?:env|sh|bash|tar|mkfifo|mount|umount|sha256sum|unshare|prlimit|test|kill|cat|true)$/;
-/** They start a program only if LARDER_RECORDS, LARDER_BLOBS or LARDER_JUDGE asks for it. */
-const onRequest = ['fixtures/postgres', 'fixtures/swift', 'fixtures/contents', 'assertions/judge'].map(
-  (name) => `test/${name}.ts`,
-);
+/** They start a program only if LARDER_RECORDS, LARDER_BLOBS, LARDER_JUDGE or --changed asks for it. */
+const onRequest = [
+  'fixtures/postgres',
+  'fixtures/swift',
+  'fixtures/contents',
+  'assertions/judge',
+  'runner/changed',
+].map((name) => `test/${name}.ts`);
 
 t.test('no file of npm test needs a program of others', (t) => {
   const graph = readImportGraph();

@@ -8,6 +8,7 @@ import { root } from './lanes.ts';
 
 const files: Readonly<Record<string, readonly [text: string, exitCode: number]>> = {
   passes: [`t.test('one', async (t) => void t.pass());`, 0],
+  'only asserts by itself': [`t.test('one', async () => {});`, 0],
   fails: [`t.test('one', async (t) => void t.fail());`, 1],
   dies: [
     `t.test('one', async (t) => { t.pass(); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });`,

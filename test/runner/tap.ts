@@ -21,19 +21,21 @@ export function readTap(text: string): TapResult {
   let passed = 0;
   let failed = 0;
   const skipped: SkippedTest[] = [];
-  // By the indent of a subtest whose sum has not come yet: how many had failed when it began.
-  const open = new Map<number, number>();
+  // By the indent of a subtest whose sum has not come yet: what was counted when it began.
+  const open = new Map<number, { failed: number; total: number }>();
   for (const line of text.split('\n')) {
     const begun = /^( *)# Subtest: (.*)$/.exec(line);
     if (begun?.[2] === drainTitle) break;
-    if (begun) open.set(begun[1]!.length, failed);
+    if (begun) open.set(begun[1]!.length, { failed, total: passed + failed + skipped.length });
     const result = resultLine.exec(line);
     if (!result) continue;
     const [, indent = '', not, title = ''] = result;
-    const failedBefore = open.get(indent.length);
-    if (open.delete(indent.length)) {
-      // It failed by itself, as by a plan or a timeout.
-      if (not && failedBefore === failed) failed += 1;
+    const before = open.get(indent.length);
+    if (before !== undefined) {
+      open.delete(indent.length);
+      // It failed by itself, as by a plan or a timeout; or it only had to come to its end.
+      if (not && before.failed === failed) failed += 1;
+      else if (before.total === passed + failed + skipped.length) passed += 1;
       continue;
     }
     const [, name = '', kind = '', reason = ''] = directive.exec(title) ?? [];

@@ -22,7 +22,8 @@ function failuresOf(text: string): string {
     if (line.startsWith('# Subtest: ')) tests.push([]);
     tests.at(-1)!.push(line);
   }
-  const lines = tests.filter((test) => test.some((line) => line.startsWith('not ok'))).flat();
+  const failing = tests.filter((test) => test.some((line) => line.startsWith('not ok'))).flat();
+  const lines = failing.filter((line) => !/^ +ok \d/.test(line));
   return [...lines.slice(0, maxFailureLines), ...(lines.length > maxFailureLines ? ['…'] : [])].join('\n');
 }
 

@@ -1,4 +1,5 @@
 // The components that come beside a snap: a device is told of those that were released with it, and fetches no others.
+// Own process: its revisions share one content, and a process caches what is in a content.
 import { createHash } from 'node:crypto';
 
 import t, { type Test } from 'tap';

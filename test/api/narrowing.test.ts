@@ -13,7 +13,7 @@ import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
 const table: Record<About, string> = {
   public: `root issue_macaroon issue_usso_macaroon offline_exchange_macaroon dashboard_acl discharge_sso_token
     refresh_sso_token upload_blob package_icon ca_certificate metrics openapi_document documents_home documents_door documents_page search_documents favicon
-    healthz readyz status_check read_library bulk_libraries device_request_id device_request_id_of_old device_serial
+    healthz readyz serving_state status_check read_library bulk_libraries device_request_id device_request_id_of_old device_serial
     device_serial_of_old device_nonce device_session read_assertion read_assertion_of_two_values
     read_assertion_of_three_values read_assertion_of_four_values read_assertion_of_five_values store_assertions registry_version registry_token registry_events start_blob_upload blob_upload_state
     continue_blob_upload finish_blob_upload cancel_blob_upload image_blob image_manifest put_image_manifest

@@ -25,6 +25,7 @@ const all = [
   'digests of the scrub',
   'digests',
   'blobs',
+  'lock of the database',
   'certificate',
   'signing',
   'pushes',

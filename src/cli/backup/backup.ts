@@ -121,7 +121,8 @@ export const backup = command({
 /** The file to write. A folder that is to keep several backups is made, so that the first night finds it. */
 async function destinationOf(call: BackupCall, named: string): Promise<ReturnType<typeof fileIn>> {
   try {
-    if (call.options.keep !== undefined && !existsSync(named)) mkdirSync(named, { mode: 0o700 });
+    if (call.options.keep !== undefined && !existsSync(named) && !named.endsWith('.tar'))
+      mkdirSync(named, { mode: 0o700 });
     const destination = fileIn(named, new Date());
     if (call.options.keep !== undefined && destination.folder === undefined)
       throw new UsageError('--keep needs a folder in the place of FILE');

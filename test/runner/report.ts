@@ -33,7 +33,7 @@ export function printTimings(results: readonly FileResult[]): void {
   for (const { cpuSeconds, wallSeconds, file } of results.toSorted((a, b) => b.cpuSeconds - a.cpuSeconds))
     console.log(`${seconds(cpuSeconds)} ${seconds(wallSeconds)}  ${file}`);
   const sum = results.reduce((total, { cpuSeconds }) => total + cpuSeconds, 0);
-  console.log(`${seconds(sum)} in all, without starting the ${results.length} …`);
+  console.log(`${seconds(sum)} in all, in ${results.length} files; starting the processes comes on top`);
 }
 
 /** The skipped tests with the one command that enables them, the files that failed, and the sums. */

@@ -1303,7 +1303,7 @@ CREATE TRIGGER package_renamed AFTER UPDATE OF id ON packages FOR EACH ROW EXECU
 CREATE FUNCTION packages_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count + 1 WHERE noun = 'packages'; RETURN NEW; END $$;
 CREATE TRIGGER packages_added AFTER INSERT ON packages FOR EACH ROW EXECUTE FUNCTION packages_added();
 CREATE FUNCTION packages_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; RETURN NEW; END $$;
-CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, icon, created_at, manual_review, edited ON packages FOR EACH ROW EXECUTE FUNCTION packages_changed();
+CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, license, icon, created_at, manual_review, edited ON packages FOR EACH ROW EXECUTE FUNCTION packages_changed();
 CREATE FUNCTION packages_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count - 1 WHERE noun = 'packages'; RETURN OLD; END $$;
 CREATE TRIGGER packages_removed AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION packages_removed();
 CREATE FUNCTION proposals_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'proposals'; RETURN NEW; END $$;

@@ -1219,7 +1219,7 @@ CREATE TRIGGER package_renamed AFTER UPDATE OF id ON packages WHEN NEW.id <> OLD
   UPDATE package_figures SET package_id = NEW.id WHERE package_id = OLD.id;
 END;
 CREATE TRIGGER packages_added AFTER INSERT ON packages BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count + 1 WHERE noun = 'packages'; END;
-CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, icon, created_at, manual_review, edited ON packages BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; END;
+CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, license, icon, created_at, manual_review, edited ON packages BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; END;
 CREATE TRIGGER packages_removed AFTER DELETE ON packages BEGIN UPDATE noun_versions SET version = version + 1, row_count = row_count - 1 WHERE noun = 'packages'; END;
 CREATE TRIGGER proposals_added AFTER INSERT ON proposals BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'proposals'; END;
 CREATE TRIGGER proposals_changed AFTER UPDATE ON proposals BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'proposals'; END;

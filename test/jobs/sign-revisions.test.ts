@@ -227,5 +227,6 @@ t.test('a revision whose record is damaged is not signed', async (t) => {
   db.close();
   await approveAnother(store);
   t.equal(await store.beside.records.assertions.find(wanted('my-prov')), undefined);
-  t.match((await store.anyone.get('/readyz')).body.problems, [/^Row 1 of revisions is not as it was written/]);
+  const { problems } = (await store.anyone.get('/readyz')).body as { problems: string[] };
+  t.ok(problems.some((problem) => problem.startsWith('Row 1 of revisions is not as it was written')));
 });

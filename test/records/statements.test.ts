@@ -39,6 +39,10 @@ const wholeLists = [
   / FROM catalog_stale LIMIT /,
   // Read backwards as far as the last one, by `larder status` and `larder doctor`.
   / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
+  // Signing keys are few.
+  / FROM signing_keys WHERE requested_at IS NOT NULL\) AS "keyRequests"/,
+  // By a person, when a transfer was lost.
+  /^DELETE FROM sent_(?:contents|packages) WHERE sequence = /,
   // Accounts and damaged blobs are few beside what they are counted with.
   /\(SELECT COUNT\(\*\) FROM accounts\) AS accounts/,
 ];

@@ -5,3 +5,6 @@ ALTER TABLE packages ADD COLUMN license TEXT;
 UPDATE packages
 SET edited = CASE edited WHEN '[]' THEN '["links"]' ELSE substr(edited, 1, length(edited) - 1) || ',"links"]' END
 WHERE links <> '{}' AND publisher_id NOT IN (SELECT id FROM accounts WHERE is_foreign = 1);
+-- What is remembered of a package is read again when its license changes.
+DROP TRIGGER packages_changed;
+CREATE TRIGGER packages_changed AFTER UPDATE OF id, namespace, name, type, publisher_id, private, status, title, summary, description, default_track, links, license, icon, created_at, manual_review, edited ON packages BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'packages'; END;

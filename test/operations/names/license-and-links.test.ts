@@ -89,7 +89,7 @@ t.test(
   },
 );
 
-t.test('what cannot be kept is left out, and costs no snap its approval', async (t) => {
+t.test('a snap is rejected whose license or links no device accepts', async (t) => {
   const store = await startStore(t, servingSnaps);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'licensed' });
@@ -100,7 +100,7 @@ t.test('what cannot be kept is left out, and costs no snap its approval', async 
     'links: {website: ["javascript:a()"]}\n',
   ].entries()) {
     const [review] = (await ada.push('snap', 'licensed', snapWith('licensed', at + 1, lines))).body.revisions;
-    t.match(review, { status: 'approved' }, lines);
+    t.match(review, { status: 'rejected' }, lines);
     t.same((await ada.get('/v1/snap/licensed')).body.metadata.links, {}, lines);
   }
 });

@@ -89,10 +89,17 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
     );
     reviewSoon();
   }
-  const resources = await reviewedComponents(subject, id, records);
-  if (resources === undefined) return; // told again when the last has been reviewed
+  const components = await reviewedComponents(subject, id, records);
+  if (components === undefined) return; // told again when the last has been reviewed
+  const { resources, refused } = components;
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'channel' && !settled)) {
     await attempt({ subject, wish, options }, (by) => {
+      if (refused !== undefined) {
+        throw new Refusal(
+          'conflict',
+          `Its component '${refused}' was not accepted. Push a correct file for the component, then release revision ${String(revision)}.`,
+        );
+      }
       const channel = parseChannel(wish.name);
       if (channel === undefined) throw new Refusal('api-error', `'${wish.name}' is not a channel.`);
       const { onlyIfNewer } = wish;
@@ -102,20 +109,29 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
   }
 }
 
-/** The revisions of an upload's components that were approved; nothing while one of them waits. */
+/** An upload's components after their reviews; a component that was refused keeps the releases back. */
+interface ReviewedComponents {
+  resources: { name: string; revision: number }[];
+  /** The name of the first component that was refused. */
+  refused: string | undefined;
+}
+
+/** The components that were pushed with an upload; undefined while one of them waits. */
 async function reviewedComponents(
   subject: PublishedPackage,
   id: string,
   records: Records,
-): Promise<{ name: string; revision: number }[] | undefined> {
-  const found = [];
+): Promise<ReviewedComponents | undefined> {
+  const reviewed: ReviewedComponents = { resources: [], refused: undefined };
   for (const { kind, name, component, error } of await records.afterReview.of(id)) {
-    if (kind !== 'component' || error !== null) continue;
-    const review = await records.uploads.review(subject.id, component ?? '');
-    if (review === undefined || review.status === 'new' || review.status === 'scanned') return undefined;
-    if (review.revision !== null) found.push({ name, revision: review.revision });
+    if (kind !== 'component') continue;
+    const review = error === null ? await records.uploads.review(subject.id, component ?? '') : undefined;
+    if (review?.status === 'new' || review?.status === 'scanned') return undefined;
+    const revision = review?.revision ?? null;
+    if (revision === null) reviewed.refused ??= name;
+    else reviewed.resources.push({ name, revision });
   }
-  return found;
+  return reviewed;
 }
 
 /** Does one thing in the name of whoever wanted it; what cannot be done is told, so that nobody waits for it. */

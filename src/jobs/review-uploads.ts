@@ -13,7 +13,7 @@ import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings, Review, ReviewError } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import type { Approval } from '#review/verdict.ts';
+import type { Approval, Rejection } from '#review/verdict.ts';
 import type { Leases } from '#shared/leases.ts';
 import type { Health } from '#src/health.ts';
 import { findingsOf, keepIcon, kindOf } from './findings.ts';
@@ -56,6 +56,9 @@ export interface ReviewQueueOptions {
  * be read: that says nothing of the file, and so it goes on waiting.
  */
 const attempts = 3;
+
+/** Begins the types of resources that are components of snaps. */
+const componentPrefix = /^component\//;
 
 /** What an act says of an upload that does not wait any more, or is gone with its package. */
 const settled = new Set(['conflict', 'resource-not-found']);
@@ -189,6 +192,12 @@ class ReviewLine implements ReviewQueue {
     if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
     if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
     if (upload.resource !== null) {
+      const problem = await this.#componentProblem(upload, subject);
+      if (this.#stopped) return;
+      if (problem !== undefined) {
+        await this.#reject(upload, subject, problem.errors);
+        return;
+      }
       // A stop does not wait for the end of a large file; it is begun anew after the next start.
       const reading = withFile(blobs, upload.sha3_384, (file) => digests.ofFile(file, ['sha384', 'sha512']));
       const found = await Promise.race([reading, this.#stopping.promise]);
@@ -204,6 +213,18 @@ class ReviewLine implements ReviewQueue {
       const icon = await keepIcon(verdict, this.#options);
       await this.#settle(upload, subject, findingsOf(verdict, icon, await sha384Of(verdict, upload, this.#options)));
     }
+  }
+
+  /** Why devices would not install a component of a snap; undefined if they would, and for other resources. */
+  async #componentProblem(upload: Review, { name }: PublishedPackage): Promise<Rejection | undefined> {
+    const { blobs, reviewer } = this.#options;
+    const type = upload.request?.type.replace(componentPrefix, '');
+    if (upload.resource === null || type === undefined || type === upload.request?.type) return undefined;
+    const component = { name: upload.resource, type };
+    const verdict = await withFile(blobs, upload.sha3_384, (path) =>
+      reviewer.review({ kind: 'component', path, name, component }),
+    );
+    return verdict.approved ? undefined : verdict;
   }
 
   /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */

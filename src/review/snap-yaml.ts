@@ -97,11 +97,13 @@ function nameOf(snap: Snap, packageName: string): string {
   return name;
 }
 
+export const isSnapVersion = (text: string): boolean =>
+  /^[a-zA-Z0-9](?:[a-zA-Z0-9:.+~-]{0,30}[a-zA-Z0-9+~])?$/.test(text);
+export const snapVersionRule =
+  'A version is made of 1 to 32 of the characters a-z, A-Z, 0-9, :, ., +, ~ and -, beginning with a letter or digit and ending with a letter, a digit, + or ~.';
+
 function versionOf(snap: Snap): string {
-  const pattern = /^[a-zA-Z0-9](?:[a-zA-Z0-9:.+~-]{0,30}[a-zA-Z0-9+~])?$/;
-  const rule =
-    'A version is made of 1 to 32 of the characters a-z, A-Z, 0-9, :, ., +, ~ and -, beginning with a letter or digit and ending with a letter, a digit, + or ~.';
-  return requiredOf(snap, 'version', (text) => pattern.test(text), rule);
+  return requiredOf(snap, 'version', isSnapVersion, snapVersionRule);
 }
 
 function typeOf(snap: Snap, name: string): SnapFacts['type'] {

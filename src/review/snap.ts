@@ -1,19 +1,19 @@
 // Reads a snap: its meta/snap.yaml, and what a store keeps beside it: the snapcraft.yaml, the icon, and where it was built.
 import { openImage, type Image } from './squashfs/image.ts';
-import type { Directory, Inode } from './squashfs/inode.ts';
+import type { Inode } from './squashfs/inode.ts';
 import type { Source } from './squashfs/source.ts';
+import { maxMetaFileBytes, readMetaFile, requireMetaFolder, type MetaFile } from './meta-file.ts';
 import { checkSnapFiles } from './snap-rules/container.ts';
 import { Faults } from './snap-rules/fields.ts';
 import { readModel, type DuplicateKeys } from './snap-rules/model.ts';
 import { checkRules } from './snap-rules/rules.ts';
 import { readSnapYaml } from './snap-yaml.ts';
-import { Unacceptable, quoted } from './unacceptable.ts';
+import { Unacceptable } from './unacceptable.ts';
 import { iconOf, utf8 } from './icon.ts';
 import type { SnapFacts, SnapIcon } from './verdict.ts';
 import { readTypedYaml, readYaml } from './yaml.ts';
 
-/** No file of these is longer in any snap that works. */
-const longestFile = 1 << 20;
+const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
 
 /**
  * What stands in the snap; throws `Unacceptable` when it cannot be taken as the package called `packageName`. What is `signed` is not
@@ -22,9 +22,9 @@ const longestFile = 1 << 20;
 export function readSnap(source: Source, packageName: string, signed = false): SnapFacts {
   const image = openImage(source);
   const top = image.find(image.root, ['meta', 'snap']);
-  const meta = requireDirectory(top.get('meta'));
+  const meta = requireMetaFolder(top.get('meta'), metaFile);
   const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui', 'hooks']);
-  const text = requireText(image, inMeta.get('snap.yaml'));
+  const text = readMetaFile(image, inMeta.get('snap.yaml'), metaFile);
   const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml', 'manifest.yaml']);
   const gui = entriesIn(image, inMeta.get('gui'), ['icon.png', 'icon.svg']);
   const refusals = signed ? [] : refusalsOf(image, text, inMeta.get('hooks'));
@@ -50,36 +50,6 @@ function refusalsOf(image: Image, text: string, hooks: Inode | undefined): strin
   return faults.sentences;
 }
 
-function requireDirectory(meta: Inode | undefined): Directory {
-  if (meta === undefined) {
-    throw new Unacceptable("The snap has no meta/snap.yaml: make it with 'snap pack' or snapcraft, which see to it.");
-  }
-  if (meta.kind === 'directory') return meta;
-  throw new Unacceptable(`'meta' in the snap is ${whatIs(meta)}, but must be a directory that holds snap.yaml.`);
-}
-
-function requireText(image: Image, inode: Inode | undefined): string {
-  if (inode === undefined) {
-    throw new Unacceptable("The snap has no meta/snap.yaml: make it with 'snap pack' or snapcraft, which see to it.");
-  }
-  if (inode.kind !== 'file') {
-    throw new Unacceptable(`meta/snap.yaml in the snap is ${whatIs(inode)}, but must be a file of its own.`);
-  }
-  if (inode.size > longestFile) {
-    throw new Unacceptable(
-      `meta/snap.yaml has ${String(inode.size)} bytes, but at most ${String(longestFile)} are read: shorten it.`,
-    );
-  }
-  const text = utf8(image.read(inode, longestFile));
-  if (text === undefined) throw new Unacceptable('meta/snap.yaml is not text in UTF-8: save it as such.');
-  return text;
-}
-
-function whatIs(inode: Inode): string {
-  if (inode.kind === 'symlink') return `a symbolic link to ${quoted(inode.target)}`;
-  return { directory: 'a directory', file: 'a file', special: 'a device, pipe or socket' }[inode.kind];
-}
-
 // From here on nothing is required. What is not as it should be is left out: a snap works without it.
 
 function entriesIn(image: Image, directory: Inode | undefined, names: string[]): Map<string, Inode> {
@@ -87,8 +57,8 @@ function entriesIn(image: Image, directory: Inode | undefined, names: string[]):
 }
 
 function bytesIn(image: Image, inode: Inode | undefined): Uint8Array | undefined {
-  if (inode?.kind !== 'file' || inode.size === 0 || inode.size > longestFile) return undefined;
-  return image.read(inode, longestFile);
+  if (inode?.kind !== 'file' || inode.size === 0 || inode.size > maxMetaFileBytes) return undefined;
+  return image.read(inode, maxMetaFileBytes);
 }
 
 function textIn(image: Image, inode: Inode | undefined): string | undefined {

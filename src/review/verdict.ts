@@ -115,11 +115,19 @@ export interface OwnName {
   name: string;
 }
 
+/** A component as its snap declares it. */
+export interface DeclaredComponent {
+  name: string;
+  type: string;
+}
+
 /** An upload to be reviewed: where its bytes are and which package it was pushed to. */
 export interface Upload {
-  kind: Approval['kind'];
+  kind: Approval['kind'] | 'component';
   path: string;
   name: string;
+  /** The component of the snap `name` that it was pushed as, if the kind is `component`. */
+  component?: DeclaredComponent;
   /** Whether signatures vouch for its bytes, so that the rules of devices, which have been kept elsewhere, refuse nothing. */
   signed?: boolean;
 }

@@ -2,6 +2,7 @@
 // does to it, the thread can be ended without harm to anything else.
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { checkComponent } from './component.ts';
 import { readBundle, readCharm } from './charm.ts';
 import { readOwnName } from './own-name.ts';
 import { readRock } from './rock.ts';
@@ -50,11 +51,14 @@ async function verdictOn(upload: Upload | OpenUpload): Promise<Verdict> {
   }
 }
 
-async function verdictOnFile({ kind, name, signed = false }: Omit<Upload, 'path'>, file: number): Promise<Verdict> {
+async function verdictOnFile(
+  { kind, name, component, signed = false }: Omit<Upload, 'path'>,
+  file: number,
+): Promise<Verdict> {
   if (kind === 'plain') return { approved: true, kind };
   const source = fileSource(file);
   try {
-    return await readAs({ kind, name, signed }, source);
+    return await readAs({ kind, name, component, signed }, source);
   } catch (fault) {
     throw (fault instanceof Unacceptable ? wrongKind(kind, source) : undefined) ?? fault;
   }
@@ -63,13 +67,18 @@ async function verdictOnFile({ kind, name, signed = false }: Omit<Upload, 'path'
 interface Reading {
   kind: Exclude<Upload['kind'], 'plain'>;
   name: string;
+  component: Upload['component'];
   signed: boolean;
 }
 
-async function readAs({ kind, name, signed }: Reading, source: Source): Promise<Verdict> {
+async function readAs({ kind, name, component, signed }: Reading, source: Source): Promise<Verdict> {
   switch (kind) {
     case 'snap':
       return { approved: true, kind, facts: readSnap(source, name, signed) };
+    case 'component':
+      if (component === undefined) throw new Error('cannot review a component: it is not said which one');
+      checkComponent(source, name, component);
+      return { approved: true, kind: 'plain' };
     case 'charm':
       return { approved: true, kind, facts: readCharm(source, name) };
     case 'bundle':

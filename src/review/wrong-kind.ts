@@ -8,6 +8,7 @@ type ReadKind = Exclude<Upload['kind'], 'plain'>;
 /** What each kind of file is, and what makes one. */
 const expected: Record<ReadKind, string> = {
   snap: "a snap is a squashfs image, as 'snapcraft pack' makes it",
+  component: "a component is a squashfs image, as 'snapcraft pack' makes it",
   charm: "a charm is a zip archive, as 'charmcraft pack' makes it",
   bundle: "a bundle is a zip archive, as 'charmcraft pack' makes it",
   rock: "a rock is an OCI archive that is not compressed, as 'rockcraft pack' makes it",
@@ -25,7 +26,7 @@ interface Format {
 const format = (name: string, bytes: string, of: readonly ReadKind[] = [], at = 0): Format => ({ name, of, bytes, at });
 
 const formats = [
-  format('a squashfs image, such as a snap', 'hsqs', ['snap']),
+  format('a squashfs image, such as a snap', 'hsqs', ['snap', 'component']),
   format('a zip archive, such as a charm', 'PK\x03\x04', ['charm', 'bundle']),
   format('an empty zip archive', 'PK\x05\x06', ['charm', 'bundle']),
   format('a tar archive, such as a rock', 'ustar', ['rock'], 257),

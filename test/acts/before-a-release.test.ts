@@ -9,6 +9,7 @@ import { updateResourceRevisions } from '#acts/resources.ts';
 import { addGuardrail, createTracks, deleteTrack, updateTrack } from '#acts/tracks.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
+import { componentFile } from '#test/fixtures/components.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
 import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 import { askedOne, pushCharm, pushResource, servingCharms } from '#test/fixtures/juju.ts';
@@ -101,7 +102,8 @@ t.test('what waits for no approval because a release follows gives devices nothi
     async () => (await records.packages.find('snap', 'tiny-app'))!,
     async () => (await records.packages.find('charm', 'hello'))!,
   ];
-  const component = async (content: string) => {
+  const component = async (text: string) => {
+    const content = componentFile('tiny-app+words', { text });
     const body = { 'upload-id': await ada.upload(content), type: 'component/standard' };
     await ada.post('/v1/snap/tiny-app/resources/words/revisions', { ...body, 'package-revision': 1 });
     await store.appliance.reviewed();

@@ -10,14 +10,19 @@ import t from 'tap';
 import type { PackageType } from '#domain/namespace.ts';
 import { kindOf } from '#jobs/findings.ts';
 import { createReviewer } from '#review/reviewer.ts';
-import type { Verdict } from '#review/verdict.ts';
+import type { Upload, Verdict } from '#review/verdict.ts';
 import { startWorker } from '#src/embedded.ts';
 import { charm, rock, sha256, tar, zip, type TarEntry, type ZipEntry } from '#test/fixtures/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
+import { componentFile } from '#test/fixtures/components.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
+import { squashfsImage, type FileTree } from '#test/fixtures/squashfs-image.ts';
+
+/** How a file is pushed: as a package, or as a component of a snap. */
+type PushedAs = PackageType | 'component';
 
 interface Hostile {
-  type: PackageType;
+  type: PushedAs;
   what: string;
   content: Buffer;
   /** Whether it may also be taken: what is damaged here and there can still be sound where it matters. */
@@ -375,6 +380,35 @@ function* rocks(): Generator<Hostile> {
     yield bad(`cut at ${cut}/40`, whole.subarray(0, Math.floor((whole.length * cut) / 40)));
 }
 
+function* components(): Generator<Hostile> {
+  const sound = 'component: hello+words\ntype: standard\n';
+  const bad = (what: string, files: FileTree): Hostile => ({ type: 'component', what, content: squashfsImage(files) });
+  const yaml = (what: string, text: string): Hostile => bad(what, { 'meta/component.yaml': text });
+  for (const [what, text] of hostileYaml()) {
+    yield yaml(`component.yaml: ${what}`, text);
+    yield yaml(`component.yaml: ${what} below its name`, `${sound}${text}`);
+    const indented = text.split('\n').map((line) => `  ${line}`);
+    yield {
+      ...yaml(`component.yaml: ${what} as its description`, `${sound}description:\n${indented.join('\n')}`),
+      either: what === 'a text',
+    };
+  }
+  for (const text of ['a+'.repeat(200_000), '+', `hello+words\0`, 'hello+words/../x', '"hello+words\\n"'])
+    yield yaml(`the name ${JSON.stringify(text.slice(0, 30))}`, `component: ${text}\ntype: standard\n`);
+  for (const key of ['version', 'provenance', 'summary', 'description', 'type'])
+    yield yaml(`a ${key} of half a megabyte`, `component: hello+words\n${key}: ${'1-'.repeat(250_000)}\n`);
+  const files = { 'meta/component.yaml': sound };
+  for (const link of ['/etc/passwd', '../../x', 'component.yaml/x', 'self', '.', '', 'a/'.repeat(1000)])
+    yield bad(`a link to ${link.slice(0, 30)}`, { ...files, 'meta/self': { link } });
+  yield bad('150 folders in one another', { ...files, [`meta/${'d/'.repeat(150)}x`]: 'x' });
+  const chain = Array.from({ length: 500 }, (_, at) => [`meta/l${at}`, { link: `l${at + 1}` }] as const);
+  yield bad('500 links in a row', { ...files, ...Object.fromEntries(chain) });
+  yield bad('a file that is a component.yaml and a snap.yaml', { 'meta/snap.yaml': sound });
+  const whole = componentFile('hello+words', { text: 'x'.repeat(100_000) });
+  for (let cut = 0; cut < 20; cut++)
+    yield { type: 'component', what: `cut at ${cut}/20`, content: whole.subarray(0, (whole.length * cut) / 20) };
+}
+
 /** Sound packages with bytes changed here and there. */
 function* damaged(count: number, snap: Buffer): Generator<Hostile> {
   const random = chance(4);
@@ -383,8 +417,9 @@ function* damaged(count: number, snap: Buffer): Generator<Hostile> {
     bundle: zip([{ name: 'bundle.yaml', content: bundle }, readme]),
     rock: rock('hello'),
     snap,
+    component: componentFile('hello+words'),
   };
-  for (const type of ['charm', 'bundle', 'rock', 'snap'] as const) {
+  for (const type of ['charm', 'bundle', 'rock', 'snap', 'component'] as const) {
     for (let round = 0; round < count; round++) {
       const content = Buffer.from(whole[type]);
       for (let change = 0; change < 1 + (round % 6); change++)
@@ -414,6 +449,7 @@ async function* all(): AsyncGenerator<Hostile> {
   const snap = await snapFixture('app-xz');
   yield* zips();
   yield* rocks();
+  yield* components();
   yield* damaged(long ? 3000 : 10, snap);
   yield* unread();
   for (let cut = 0; cut < 20; cut++)
@@ -443,9 +479,13 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
     rmSync(directory, { recursive: true, force: true });
   });
   const path = join(directory, 'upload');
-  const review = (type: PackageType, content: Buffer): Promise<Verdict> => {
+  const uploadOf = (type: PushedAs): Upload =>
+    type === 'component'
+      ? { kind: type, path, name: 'hello', component: { name: 'words', type: 'standard' } }
+      : { kind: kindOf({ type }), path, name: 'hello' };
+  const review = (type: PushedAs, content: Buffer): Promise<Verdict> => {
     writeFileSync(path, content);
-    return reviewer.review({ kind: kindOf({ type }), path, name: 'hello' });
+    return reviewer.review(uploadOf(type));
   };
   for (const [type, sound] of [
     ['charm', charm('hello')],
@@ -455,13 +495,15 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
     t.match(await review(type, sound), { approved: true, kind: type }, `a sound ${type} is taken`);
   }
 
-  const worst = new Map<PackageType, { count: number; took: number; memory: number }>();
+  t.match(await review('component', componentFile('hello+words')), { approved: true }, 'a sound component is taken');
+
+  const worst = new Map<PushedAs, { count: number; took: number; memory: number }>();
   for await (const { type, what, content, either } of all()) {
     // Writing the file is not what is measured.
     writeFileSync(path, content);
     const memoryUsed = watchMemory();
     const cpu = cpuWatch();
-    const verdict = await reviewer.review({ kind: kindOf({ type }), path, name: 'hello' });
+    const verdict = await reviewer.review(uploadOf(type));
     const [took, memory] = [cpu(), memoryUsed()];
     const { count, ...most } = worst.get(type) ?? { count: 0, took: 0, memory: 0 };
     worst.set(type, { count: count + 1, took: Math.max(most.took, took), memory: Math.max(most.memory, memory) });

@@ -73,7 +73,10 @@ async function whatFollowed(
     const review = kind === 'component' && settled ? await uploads.review(packageId, component ?? '') : undefined;
     waiting ||= review?.status === 'new';
     if (review?.status === 'scanned') errors.push(waitsForPerson(`Its component '${name}'`));
-    if (review?.status === 'rejected') errors.push(...(review.errors ?? []));
+    if (review?.status === 'rejected') {
+      const rejected = review.errors ?? [];
+      errors.push(...rejected.map(({ code, message }) => ({ code, message: `${words[kind](name)}: ${message}` })));
+    }
   }
   // What waits for a person may wait for days, and whatever comes after it.
   const isHeld = errors.some(({ code }) => code === heldCode);

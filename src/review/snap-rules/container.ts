@@ -102,6 +102,7 @@ class ContainerCheck {
   readonly #needs: Needs;
   readonly #faults: Faults;
   readonly #seen = new Set<string>();
+  readonly #found = new Map<string, Inode | undefined>();
   #visited = 0;
 
   readonly #what: string;
@@ -194,11 +195,20 @@ class ContainerCheck {
     return at === '.' || at === 'meta' ? fault('which contains it') : target;
   }
 
+  /** Looks a path up once: many links may lead to the same place. */
   #inodeAt(path: string): Inode | undefined {
-    let inode: Inode | undefined = this.#image.root;
+    let inode: Inode = this.#image.root;
+    let at = '';
     for (const part of path === '.' ? [] : path.split('/')) {
-      const name = Buffer.from(part).toString('latin1');
-      inode = inode?.kind === 'directory' ? this.#image.find(inode, [name]).get(name) : undefined;
+      at += `/${part}`;
+      if (!this.#found.has(at)) {
+        const name = Buffer.from(part).toString('latin1');
+        const inner = inode.kind === 'directory' ? this.#image.find(inode, [name]).get(name) : undefined;
+        this.#found.set(at, inner);
+      }
+      const found = this.#found.get(at);
+      if (found === undefined) return undefined;
+      inode = found;
     }
     return inode;
   }

@@ -11,8 +11,8 @@ import { componentHooks, isAppName, isHookSupported, isPlugName, isSystemUsernam
 
 const file = 'meta/snap.yaml';
 const maxTitle = 40;
-const maxSummary = 128;
-const maxDescription = 4096;
+export const maxSummary = 128;
+export const maxDescription = 4096;
 
 /** Adds what a device would refuse; `hookFiles` are the names of the files in meta/hooks. */
 export function checkRules(snap: SnapModel, hookFiles: readonly string[], faults: Faults): void {
@@ -29,7 +29,17 @@ export function checkRules(snap: SnapModel, hookFiles: readonly string[], faults
   checkComponents(snap, faults);
 }
 
-const isLonger = (text: string, max: number): boolean => text.length > max && Array.from(text).length > max;
+export const isLonger = (text: string, max: number): boolean => text.length > max && Array.from(text).length > max;
+
+/** Adds what a device would refuse of the provenance in a snap.yaml or component.yaml; empty is the one of every store. */
+export function checkProvenance(provenance: string, file: string, faults: Faults): void {
+  if (provenance === 'global-upload')
+    faults.add(`'provenance' in ${file} is 'global-upload', which a device takes only if none is named: remove it.`);
+  else if (provenance !== '' && !isAppName(provenance))
+    faults.add(
+      `The provenance ${quoted(provenance)} in ${file} is not possible: use letters and digits, with single - between them.`,
+    );
+}
 
 function checkTexts({ title, description, provenance, license }: SnapModel, faults: Faults): void {
   for (const [key, text, max] of [
@@ -39,14 +49,7 @@ function checkTexts({ title, description, provenance, license }: SnapModel, faul
     if (isLonger(text, max))
       faults.add(`The ${key} in ${file} has more than ${String(max)} characters, which no device takes: shorten it.`);
   }
-  if (provenance === 'global-upload')
-    faults.add(
-      `'provenance' in ${file} is 'global-upload', which a device takes only from a snap that names none: remove it.`,
-    );
-  else if (provenance !== '' && !isAppName(provenance))
-    faults.add(
-      `The provenance ${quoted(provenance)} in ${file} is not possible: use letters and digits, with single - between them.`,
-    );
+  checkProvenance(provenance, file, faults);
   const problem = license === '' ? undefined : licenseProblem(license);
   if (problem !== undefined)
     faults.add(

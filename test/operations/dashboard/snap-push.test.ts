@@ -1,6 +1,4 @@
 // Uploads as the older publishing tools push them: asked for first, then notified of, then watched until they are processed.
-import { readFile } from 'node:fs/promises';
-
 import pino from 'pino';
 import t from 'tap';
 
@@ -8,10 +6,11 @@ import { seconds } from '#domain/clock.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { pushFinishing } from '#jobs/finish-pushes.ts';
 import { snapFixture, startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { componentFile } from '#test/fixtures/components.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
+import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 import { larder } from '../../cli/world.ts';
-import { pack } from '../../review/packed.ts';
 
 const base = 'http://127.0.0.1:8080';
 const notify = (client: Client, upload: unknown, more: object = {}): Promise<Reply> =>
@@ -304,21 +303,20 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
   });
 });
 
+const snapWithComponents =
+  "name: tiny-app\nversion: '2'\ncomponents:\n  words: {type: standard}\n  more: {type: standard}\n";
+
 t.test('components come beside their snap', async (t) => {
   const { store, ada, held } = await withName(t);
-  const yaml = "name: tiny-app\nversion: '2'\ncomponents:\n  words: {type: standard}\n  more: {type: standard}\n";
-  const snap = await readFile(pack(t, { 'meta/snap.yaml': yaml }));
-  const [upload, words, more] = [await ada.upload(snap), await ada.upload('words'), await ada.upload('more')];
-  const accepted = await notify(ada, upload, { components: { words, more, none: words }, channels: ['edge'] });
+  const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': snapWithComponents }));
+  const files = ['words', 'more'].map((name) => componentFile(`tiny-app+${name}`));
+  const [words, more] = [await ada.upload(files[0]!), await ada.upload(files[1]!)];
+  const accepted = await notify(ada, upload, { components: { words, more }, channels: ['edge'] });
   await store.appliance.reviewed();
-  t.match((await watch(ada, accepted)).body, {
-    processed: true,
-    revision: 1,
-    errors: [{ message: /the component 'none' was not taken: .* declares none of that name/ }],
-  });
+  t.match((await watch(ada, accepted)).body, { code: 'ready_to_release', processed: true, revision: 1 });
   for (const name of ['words', 'more']) {
     t.match((await ada.get(`/v1/snap/tiny-app/resources/${name}/revisions`)).body.revisions, [
-      { revision: 1, architectures: ['all'], type: 'component/standard', size: name.length },
+      { revision: 1, architectures: ['all'], type: 'component/standard', size: files[0]!.length },
     ]);
   }
   t.same(await held(), { 'latest/edge': 1 });
@@ -331,6 +329,86 @@ t.test('components come beside their snap', async (t) => {
     ['more=1', 'words=1'],
     'released with them',
   );
+});
+
+t.test('a component that devices would refuse is an error of the push and keeps the release back', async (t) => {
+  const { store, ada, held } = await withName(t);
+  const good = componentFile('tiny-app+words');
+  const faults: [string, Buffer, RegExp][] = [
+    ['text', Buffer.from('words'), /The file is text, but a component is a squashfs image/],
+    ['a snap', squashfsImage({ 'meta/snap.yaml': snapWithComponents }), /The file is a snap, but was pushed as a/],
+    ['nothing in it', squashfsImage({ 'share/words': 'x' }), /The component has no meta\/component\.yaml/],
+    ['another snap', componentFile('other+words'), /is called 'other\+words' .* pushed as 'tiny-app\+words'/],
+    ['another name', componentFile('tiny-app+more'), /is called 'tiny-app\+more' .* pushed as 'tiny-app\+words'/],
+    ['another type', componentFile('tiny-app+words', { type: 'test' }), /the type 'test' .* 'words' as 'standard'/],
+    ['cut off', good.subarray(0, 200), /squashfs|damaged|ends/],
+  ];
+  const channels = ['edge', 'beta'];
+  for (const [at, [what, file, message]] of faults.entries()) {
+    const revision = at + 1;
+    const yaml = snapWithComponents.replace("'2'", `'2.${String(at)}'`);
+    const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': yaml }));
+    const components = { words: await ada.upload(file), more: await ada.upload(componentFile('tiny-app+more')) };
+    const accepted = await notify(ada, upload, { components, channels });
+    await store.appliance.reviewed();
+    const { body } = await watch(ada, accepted);
+    t.match(body, { code: 'processing_error', processed: true, revision }, what);
+    const messages = (body.errors as { message: string }[]).map((error) => error.message);
+    t.equal(messages.length, 3, what);
+    t.match(messages[0], message, what);
+    t.match(messages[0], /the component 'words' was not taken: /, what);
+    for (const [index, channel] of ['beta', 'edge'].entries())
+      t.match(
+        messages[index + 1],
+        `Revision ${String(revision)} is there, but: it was not released to '${channel}': Its component 'words' was not accepted.`,
+      );
+    t.same(await held(), {}, what);
+    t.match((await ada.get('/v1/snap/tiny-app/resources/words/revisions')).body.revisions, [], what);
+  }
+
+  const resource = '/v1/snap/tiny-app/resources/words/revisions';
+  await ada.post(resource, { 'upload-id': await ada.upload(good), type: 'component/standard' });
+  await store.appliance.reviewed();
+  const last = faults.length;
+  t.match(await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge', revision: last }]), { status: 200 });
+  t.same(await held(), { 'latest/edge': last }, 'a correct file for the component, and it can be released');
+});
+
+t.test('a component that the snap does not declare keeps the release back', async (t) => {
+  const { store, ada, held } = await withName(t);
+  const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': snapWithComponents }));
+  const none = await ada.upload(componentFile('tiny-app+none'));
+  const accepted = await notify(ada, upload, { components: { none }, channels: ['edge'] });
+  await store.appliance.reviewed();
+  t.match((await watch(ada, accepted)).body, {
+    processed: true,
+    revision: 1,
+    errors: [
+      { message: /the component 'none' was not taken: .* declares none of that name/ },
+      { message: /not released to 'edge': Its component 'none' was not accepted/ },
+    ],
+  });
+  t.same(await held(), {});
+});
+
+t.test('a component that a person rejects keeps the release back', async (t) => {
+  const { store, ada, held } = await withName(t);
+  await larder(`package manual-review snap/tiny-app on --data ${store.directory}`);
+  const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': snapWithComponents }));
+  const words = await ada.upload(componentFile('tiny-app+words'));
+  const accepted = await notify(ada, upload, { components: { words }, channels: ['edge'] });
+  await store.appliance.reviewed();
+  await larder(`review approve ${upload} --data ${store.directory}`);
+  await notify(ada, upload, { components: { words }, channels: ['edge'] });
+  await store.appliance.reviewed();
+  t.match((await watch(ada, accepted)).body, { errors: [{ message: /Its component 'words' is kept and waits/ }] });
+  t.match(await larder(`review reject ${words} --reason no --data ${store.directory}`), { code: 0 });
+  await notify(ada, upload, { components: { words }, channels: ['edge'] });
+  await store.appliance.reviewed();
+  t.match((await watch(ada, accepted)).body, {
+    errors: [{ message: /component 'words' was not taken: no$/ }, { message: /not released to 'edge'/ }],
+  });
+  t.same(await held(), {});
 });
 
 t.test('what a command approves beside the server is done within a second', async (t) => {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 
 import type { SnapResource } from '#api/wire.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { componentFile } from '#test/fixtures/components.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
@@ -33,7 +34,8 @@ async function serving(t: Test) {
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body as { id: string };
   await addSnapWithComponents(store, id, 1);
-  const push = async (name: string, content: string, more = {}): Promise<void> => {
+  const push = async (name: string, text: string, more = {}): Promise<void> => {
+    const content = componentFile(`tiny-app+${name}`, { text });
     const asked = { 'upload-id': await ada.upload(content), type: 'component/standard', ...more };
     const reply = await ada.post(`/v1/snap/tiny-app/resources/${name}/revisions`, asked);
     if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
@@ -59,6 +61,7 @@ async function serving(t: Test) {
 t.test('a device is told of the components that were released with a snap, and fetches them', async (t) => {
   const { store, ada, id, push, release, refresh, told, get } = await serving(t);
   await push('words', 'all words');
+  const content = componentFile('tiny-app+words', { text: 'all words' });
   t.equal((await get('words_1.comp')).status, 404, 'nothing is released');
   await release({ channel: 'edge', revision: 1, resources: [{ name: 'words', revision: 1 }] });
   t.equal(await refresh({}, ['revision']), undefined, 'a device that does not ask is told nothing');
@@ -72,14 +75,14 @@ t.test('a device is told of the components that were released with a snap, and f
       description: 'All words',
       download: {
         url: `http://127.0.0.1:8080${address}`,
-        size: 9,
-        'sha3-384': createHash('sha3-384').update('all words').digest('hex'),
+        size: content.length,
+        'sha3-384': createHash('sha3-384').update(content).digest('hex'),
         deltas: [],
       },
     },
   ]);
   const bytes = await fetch(`${store.url}${address}`, { headers: { range: 'bytes=4-' } });
-  t.same([bytes.status, await bytes.text()], [206, 'words']);
+  t.same([bytes.status, Buffer.from(await bytes.arrayBuffer())], [206, content.subarray(4)]);
   for (const path of ['words_9.comp', 'none_1.comp', 'words_1.snap', '1.comp', '-_1.comp'])
     t.equal((await get(path)).status, 404, path);
   await ada.patch('/v1/snap/tiny-app', { private: true });

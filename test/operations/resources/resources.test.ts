@@ -5,6 +5,7 @@ import t from 'tap';
 
 import { charm } from '#test/fixtures/archives.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { componentFile } from '#test/fixtures/components.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
 const declared =
@@ -184,7 +185,7 @@ t.test("a snap's component belongs to one of its revisions, and has its architec
     );
   }
   const push = async (name: string, body: object): Promise<Reply> => {
-    const upload = await ada.upload(`component ${name} ${JSON.stringify(body)}`);
+    const upload = await ada.upload(componentFile(`hello+${name}`, { text: JSON.stringify(body) }));
     const reply = await ada.post(`/v1/snap/hello/resources/${name}/revisions`, { 'upload-id': upload, ...body });
     await store.appliance.reviewed();
     return reply;

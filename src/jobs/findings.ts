@@ -28,11 +28,12 @@ export function findingsOf(verdict: Approval, icon: string | null, sha384 = ''):
   switch (verdict.kind) {
     case 'snap': {
       const { facts } = verdict;
-      const { apps, architectures, base, buildUrl, confinement, grade, type } = facts;
+      const { apps, architectures, base, buildUrl, confinement, grade, notices, type } = facts;
+      const noticed = notices.length > 0 && { notices };
       return {
         kind: 'revision',
         version: facts.version,
-        details: { apps, architectures, base, buildUrl, confinement, grade, type },
+        details: { apps, architectures, base, buildUrl, confinement, grade, type, ...noticed },
         declares: facts.components ?? [],
         packageYaml: facts.snapYaml,
         craftYaml: facts.craftYaml,

@@ -14,6 +14,8 @@ export interface RevisionDetails {
   confinement?: 'strict' | 'classic' | 'devmode';
   grade?: 'stable' | 'devel';
   type?: 'app' | 'os' | 'gadget' | 'kernel' | 'base' | 'snapd';
+  /** Which files of a snap the store does not use, and why; for people. */
+  notices?: string[];
   /** What a charm says of its relations and resources. */
   said?: {
     /** The interfaces of its relations. */

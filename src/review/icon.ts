@@ -1,24 +1,37 @@
-// What an icon is: a PNG, or an SVG that is safe to show.
+// What an icon is: a PNG, a JPEG, or an SVG that is safe to show.
 import { svgProblem } from './svg.ts';
 import type { SnapIcon } from './verdict.ts';
 
-const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+/** The bytes with which each begins. */
+const signatures = [
+  ['image/png', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
+  ['image/jpeg', [0xff, 0xd8, 0xff]],
+] as const;
 
 /** How many bytes an icon may have: snapd fetches none that is larger (store/store_download.go). */
-export const largestIcon = 300_000;
+export const maxIconBytes = 300_000;
+
+/** The icon that these bytes are, or why they are none. */
+export function readIcon(bytes: Uint8Array): SnapIcon | string {
+  if (bytes.length > maxIconBytes) return `it has ${String(bytes.length)} bytes`;
+  const found = signatures.find(([, signature]) => signature.every((byte, at) => bytes[at] === byte));
+  if (found !== undefined) return { mediaType: found[0], bytes };
+  const text = drawingText(bytes);
+  if (text === undefined || !/<[^<>]{0,100}svg/i.test(text)) return 'it is neither a PNG nor a JPEG nor an SVG';
+  const problem = svgProblem(text);
+  return problem === undefined ? { mediaType: 'image/svg+xml', bytes } : `as an SVG, ${problem}`;
+}
 
 /** The icon that these bytes are; undefined when they are none, or too many. */
 export function iconOf(bytes: Uint8Array): SnapIcon | undefined {
-  if (bytes.length > largestIcon) return undefined;
-  if (pngSignature.every((byte, at) => bytes[at] === byte)) return { mediaType: 'image/png', bytes };
-  const text = drawingText(bytes);
-  return text !== undefined && svgProblem(text) === undefined ? { mediaType: 'image/svg+xml', bytes } : undefined;
+  const icon = readIcon(bytes);
+  return typeof icon === 'string' ? undefined : icon;
 }
 
 /** The same for an icon that another site has shown, by that site's rule; every store serves icons so that they can run nothing. */
 export const carriedIconOf = (bytes: Uint8Array): SnapIcon | undefined =>
   iconOf(bytes) ??
-  (bytes.length <= largestIcon && utf8(bytes)?.includes('<svg') === true
+  (bytes.length <= maxIconBytes && utf8(bytes)?.includes('<svg') === true
     ? { mediaType: 'image/svg+xml', bytes }
     : undefined);
 
@@ -29,9 +42,21 @@ function drawingText(bytes: Uint8Array): string | undefined {
   return isLatin ? Buffer.from(bytes).toString('latin1') : utf8(bytes);
 }
 
+const endings: Record<SnapIcon['mediaType'], 'png' | 'jpg' | 'svg'> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+};
+
 /** The name of a package's icon: the digest of its content, and the file ending. */
 export const iconName = (sha3_384: string, { mediaType }: Pick<SnapIcon, 'mediaType'>): string =>
-  `${sha3_384}.${mediaType === 'image/png' ? 'png' : 'svg'}`;
+  `${sha3_384}.${endings[mediaType]}`;
+
+/** The media type of the icon of this name. */
+export function iconMediaType(name: string): SnapIcon['mediaType'] {
+  if (name.endsWith('.svg')) return 'image/svg+xml';
+  return name.endsWith('.jpg') ? 'image/jpeg' : 'image/png';
+}
 
 /** The text that the bytes are in UTF-8, without a byte order mark; undefined when they are none. */
 export function utf8(bytes: Uint8Array): string | undefined {

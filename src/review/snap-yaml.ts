@@ -6,7 +6,7 @@ import { Unacceptable, quoted } from './unacceptable.ts';
 import { snapConfinements, snapGrades, snapTypes, type DeclaredResource, type SnapFacts } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 
-export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon'>;
+export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon' | 'notices'>;
 
 export interface SnapYamlReading {
   /** Whether a signature vouches for the snap, so that what a store need not know refuses nothing. */

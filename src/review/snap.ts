@@ -9,8 +9,9 @@ import { readModel, type DuplicateKeys } from './snap-rules/model.ts';
 import { checkRules } from './snap-rules/rules.ts';
 import { readSnapYaml } from './snap-yaml.ts';
 import { Unacceptable } from './unacceptable.ts';
-import { iconOf, utf8 } from './icon.ts';
-import type { SnapFacts, SnapIcon } from './verdict.ts';
+import { utf8 } from './icon.ts';
+import { iconFiles, readSnapIcon } from './snap-icon.ts';
+import type { SnapFacts } from './verdict.ts';
 import { readTypedYaml, readYaml } from './yaml.ts';
 
 const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
@@ -26,14 +27,14 @@ export function readSnap(source: Source, packageName: string, signed = false): S
   const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui', 'hooks']);
   const text = readMetaFile(image, inMeta.get('snap.yaml'), metaFile);
   const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml', 'manifest.yaml']);
-  const gui = entriesIn(image, inMeta.get('gui'), ['icon.png', 'icon.svg']);
+  const gui = entriesIn(image, inMeta.get('gui'), iconFiles);
   const refusals = signed ? [] : refusalsOf(image, text, inMeta.get('hooks'));
   return {
     ...readSnapYaml(text, packageName, { signed, refusals }),
     // Where snapcraft puts it, and where its first versions did.
     craftYaml: textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null,
     buildUrl: buildUrlIn(textIn(image, snap.get('manifest.yaml'))),
-    icon: iconIn(image, gui.get('icon.png'), gui.get('icon.svg')),
+    ...readSnapIcon(image, gui),
   };
 }
 
@@ -81,14 +82,4 @@ function buildUrlIn(manifest: string | undefined): string | null {
     if (error instanceof Unacceptable) return null;
     throw error;
   }
-}
-
-/** The drawing is looked at where there are no pixels that can be read. */
-function iconIn(image: Image, png: Inode | undefined, svg: Inode | undefined): SnapIcon | null {
-  const pixels = bytesIn(image, png);
-  const icon = pixels && iconOf(pixels);
-  if (icon?.mediaType === 'image/png') return icon;
-  const drawing = bytesIn(image, svg);
-  const drawn = drawing && iconOf(drawing);
-  return drawn?.mediaType === 'image/svg+xml' ? drawn : null;
 }

@@ -27,6 +27,8 @@ export interface SnapFacts {
   /** The page of the build that it came from, as a build farm wrote it into the snap's manifest. */
   buildUrl: string | null;
   icon: SnapIcon | null;
+  /** Which files of the snap the store does not use, and why. */
+  notices: string[];
   /** What the snap's components are, by their names; left out when it has none. */
   components?: DeclaredResource[];
 }
@@ -86,7 +88,7 @@ export const snapConfinements = ['strict', 'classic', 'devmode'] as const;
 export type SnapConfinement = (typeof snapConfinements)[number];
 
 export interface SnapIcon {
-  mediaType: 'image/png' | 'image/svg+xml';
+  mediaType: 'image/png' | 'image/jpeg' | 'image/svg+xml';
   bytes: Uint8Array;
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { changeConfig } from '#src/config.ts';
 import { openStore } from '#data/store.ts';
 import { charm, zip } from '#test/fixtures/archives.ts';
+import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { folder, newStore, serve, start, withoutOthers } from './process.ts';
 
@@ -74,6 +75,28 @@ t.test('a snap is pushed and released while nothing serves, with its rows and en
   });
   t.same(await records.unclaimedUploads.count(), 0);
   t.same(await readdir(join(store.data, 'blobs/tmp')), []);
+});
+
+t.test('a push says which icon is not used, and why', async (t) => {
+  const store = await world(t);
+  const snap = squashfsImage({ 'meta/snap.yaml': "name: tiny-app\nversion: '1'\n", 'meta/gui/icon.png': 'GIF89a' });
+  const path = store.file('a.snap', snap);
+  const notice = 'meta/gui/icon.png is not used as the icon: it is neither a PNG nor a JPEG nor an SVG. Use a';
+  await store.larder('package manual-review snap/tiny-app on');
+  t.match(await store.larder(`package push ${path}`), { code: 1 });
+  t.match(await store.larder('review list'), { out: `bytes\n  ${notice}` });
+  const { uploads } = await store.json('review list');
+  t.match(uploads, [{ notices: [notice] }]);
+  await store.larder('package manual-review snap/tiny-app off');
+  await store.larder(`review approve ${uploads[0]['upload-id']}`);
+
+  const again = store.file('b.snap', Buffer.concat([snap, Buffer.alloc(4096)]));
+  t.match(await store.larder(`package push ${again}`), {
+    code: 0,
+    out: `b.snap is revision 2 of snap/tiny-app.\n${notice}`,
+  });
+  const good = squashfsImage({ 'meta/snap.yaml': "name: tiny-app\nversion: '3'\n" });
+  t.match(await store.json(`package push ${store.file('c.snap', good)}`), { revision: 3, notices: [] });
 });
 
 t.test(

@@ -19,6 +19,7 @@ import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
+import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
 import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
@@ -102,6 +103,18 @@ t.test('an upload is rejected with a sentence, which its publisher finds, whatev
   }
   t.match(await root.send(page, `${address}/reject`, { reason }), { text: /Somebody was quicker/ });
   t.equal(await counted(store, 'reject_upload'), 1);
+});
+
+t.test('an upload and its revision say which icon is not used, and why', async (t) => {
+  const { store, ada } = await reviewing(t);
+  const files = { 'meta/snap.yaml': "name: tiny-app\nversion: '1'\n", 'meta/gui/icon.svg': '<svg><script/></svg>' };
+  const pushed = await ada.push('snap', 'tiny-app', squashfsImage(files));
+  const id = pushed.body.revisions[0]['upload-id'] as string;
+  const root = await store.visit('root');
+  const notice = /meta\/gui\/icon\.svg is not used as the icon: as an SVG, it has an element 'script'\./;
+  t.match((await root.open(`${waiting}/uploads/${id}`)).text, notice);
+  await larder(`review approve ${id} --data ${store.directory}`);
+  t.match((await root.open('/console/packages/snap/tiny-app/revisions/1')).text, notice);
 });
 
 t.test('what is written in an upload is text, and what it wants is told', async (t) => {

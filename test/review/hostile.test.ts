@@ -409,6 +409,33 @@ function* components(): Generator<Hostile> {
     yield { type: 'component', what: `cut at ${cut}/20`, content: whole.subarray(0, (whole.length * cut) / 20) };
 }
 
+/** Snaps with icons that would cost much to look at, or that lead elsewhere; a snap is taken without them. */
+function* icons(): Generator<Hostile> {
+  const files = { 'meta/snap.yaml': "name: hello\nversion: '1'\n" };
+  const taken = (what: string, more: FileTree): Hostile => {
+    return { type: 'snap', what, content: squashfsImage({ ...files, ...more }), either: true };
+  };
+  const svg = (inner: string): string => `<svg>${inner}</svg>`;
+  for (const text of ['<', '<svg ', '<!--', '<s:', 'svg', '&#', 'a="', '<a x="url(', '<style>'])
+    yield taken(`an icon of ${text}`, { 'meta/gui/icon.svg': svg(text.repeat(290_000 / text.length)) });
+  for (const signature of ['ffd8ff', '89504e470d0a1a0a']) {
+    const content = Buffer.alloc(4 << 20);
+    content.write(signature, 'hex');
+    yield taken(`4 MiB that begin with ${signature}`, { 'meta/gui/icon.png': content, 'meta/gui/icon.jpg': content });
+  }
+  for (const link of [
+    '/etc/passwd',
+    '../../../../etc/passwd',
+    'icon.png',
+    '..',
+    '../..',
+    'a/'.repeat(30_000),
+    '../meta/'.repeat(4000),
+  ])
+    for (const name of ['icon.png', 'icon.jpg', 'icon.jpeg', 'icon.svg'])
+      yield taken(`${name} that leads to ${link.slice(0, 30)}`, { [`meta/gui/${name}`]: { link } });
+}
+
 /** Sound packages with bytes changed here and there. */
 function* damaged(count: number, snap: Buffer): Generator<Hostile> {
   const random = chance(4);
@@ -450,6 +477,7 @@ async function* all(): AsyncGenerator<Hostile> {
   yield* zips();
   yield* rocks();
   yield* components();
+  yield* icons();
   yield* damaged(long ? 3000 : 10, snap);
   yield* unread();
   for (let cut = 0; cut < 20; cut++)

@@ -1,11 +1,34 @@
 import t from 'tap';
 
-import { iconOf } from '#review/icon.ts';
+import { iconMediaType, iconName, iconOf, maxIconBytes, readIcon } from '#review/icon.ts';
 
 const typeOf = (content: string | Uint8Array) =>
   iconOf(typeof content === 'string' ? new TextEncoder().encode(content) : content)?.mediaType;
 const root = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"';
 const drawn = (inner: string) => `<svg ${root} xmlns:xlink="http://www.w3.org/1999/xlink">${inner}</svg>`;
+
+t.test('a picture is told by its first bytes, and named for its type', async (t) => {
+  for (const [bytes, mediaType, ending] of [
+    ['89504e470d0a1a0a00', 'image/png', 'png'],
+    ['ffd8ffe000104a464946', 'image/jpeg', 'jpg'],
+    ['ffd8ffdb', 'image/jpeg', 'jpg'],
+    ['3c7376672f3e', 'image/svg+xml', 'svg'],
+  ] as const) {
+    const icon = iconOf(Buffer.from(bytes, 'hex'));
+    t.equal(icon?.mediaType, mediaType);
+    const name = iconName('0'.repeat(96), icon!);
+    t.equal(name, `${'0'.repeat(96)}.${ending}`);
+    t.equal(iconMediaType(name), mediaType);
+  }
+  const jpeg = Buffer.alloc(maxIconBytes + 1);
+  jpeg.write('ffd8ffe0', 'hex');
+  t.equal(iconOf(jpeg.subarray(0, maxIconBytes))?.mediaType, 'image/jpeg');
+  t.equal(readIcon(jpeg), 'it has 300001 bytes');
+  for (const bytes of ['ffd8', 'ffd7ff', 'd8ffff', '00ffd8ff', '474946383961', 'fe', ''])
+    t.equal(readIcon(Buffer.from(bytes, 'hex')), 'it is neither a PNG nor a JPEG nor an SVG', bytes);
+  t.equal(readIcon(Buffer.from('put the <svg> here')), 'as an SVG, it is not well-formed');
+  t.equal(readIcon(Buffer.from(drawn('<script/>'))), "as an SVG, it has an element 'script'");
+});
 
 t.test('a drawing is an icon, however it is written', async (t) => {
   for (const text of [

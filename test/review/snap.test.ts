@@ -82,6 +82,60 @@ t.test('links that lead out of the snap are not followed', async (t) => {
   t.match(readSnap(opened(t, packed), 'tiny-app'), { icon: null, craftYaml: null });
 });
 
+t.test('the icon is the first file that is a picture, and the review says which file is none and why', async (t) => {
+  const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0);
+  const kept = (tree: FileTree, signed = true) => {
+    const image = pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), ...tree });
+    const { icon, notices } = readSnap(opened(t, image), 'tiny-app', signed);
+    return { type: icon?.mediaType, notices };
+  };
+  const used = { type: 'image/jpeg', notices: [] };
+  for (const name of ['icon.png', 'icon.jpg', 'icon.jpeg', 'icon.svg'])
+    t.same(kept({ [`meta/gui/${name}`]: jpeg }), used, name);
+  t.same(kept({ 'meta/gui/icon.gif': 'GIF89a' }), { type: undefined, notices: [] }, 'nobody calls that an icon');
+  t.same(kept({ 'meta/gui/icon.svg': '<svg/>', 'meta/gui/icon.jpg': jpeg }), used, 'pixels come first');
+
+  for (const link of ['../../share/a.jpg', 'real.jpg', './../gui/real.jpg', '../gui//real.jpg'])
+    t.same(
+      kept({ 'share/a.jpg': jpeg, 'meta/gui/real.jpg': jpeg, 'meta/gui/icon.png': { link } }, false),
+      used,
+      `a link to ${link}`,
+    );
+  for (const link of [
+    '/share/a.jpg',
+    '../../../share/a.jpg',
+    '../../..',
+    '../..',
+    '.',
+    '',
+    'none',
+    'again',
+    'folder/a.jpg',
+  ]) {
+    const tree = { 'share/a.jpg': jpeg, 'meta/gui/again': { link: '../../share/a.jpg' } };
+    const folder = { 'meta/gui/folder': { link: '../../share' } };
+    const { type, notices } = kept({ ...tree, ...folder, 'meta/gui/icon.png': { link } });
+    t.equal(type, undefined, `a link to ${link}`);
+    t.match(notices, [
+      `icon.png is not used as the icon: it is a link to '${link}', which is no file in the snap. Use a`,
+    ]);
+  }
+  for (const [content, reason] of [
+    ['', 'it is empty'],
+    ['GIF89a', 'it is neither a PNG nor a JPEG nor an SVG'],
+    ['<svg><script/></svg>', "as an SVG, it has an element 'script'"],
+    [new Uint8Array(300_001), 'it has 300001 bytes'],
+  ] as const) {
+    t.same(kept({ 'meta/gui/icon.png': content, 'meta/gui/icon.svg': '<svg/>' }), {
+      type: 'image/svg+xml',
+      notices: [
+        `meta/gui/icon.png is not used as the icon: ${reason}. Use a PNG, JPEG or SVG of at most 300000 bytes.`,
+      ],
+    });
+  }
+  t.match(kept({ 'meta/gui/icon.png/x': 'x' }).notices, [/it is not a file/]);
+});
+
 t.test('the icon and the snapcraft.yaml are kept when they are what they seem to be', async (t) => {
   const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2);
   const kept = (tree: FileTree) =>

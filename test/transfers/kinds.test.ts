@@ -1,6 +1,6 @@
 // What crosses beside packages' files: what is said of them, libraries of charms, and assertions that no package needs.
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
@@ -9,6 +9,7 @@ import { changeConfig } from '#src/config.ts';
 import { stream } from '#assertions/assertion.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
+import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 import { startNow } from '#test/acts/ways.ts';
 import { adasAccount, adasKey, made, storeKey, timestamp } from '#test/assertions/world.ts';
 import { commandsOn, folder, type NewStore } from '#test/cli/process.ts';
@@ -194,4 +195,23 @@ t.test('what is said of a package crosses, and its libraries; what was edited he
   t.match(edited['left-out'], [{ what: 'charm/hello summary', why: 'It was edited here, and stays.' }]);
   await here.json(`transfer accept ${edited.id} --yes`);
   t.match(await hello(), { title: 'Hello again', summary: 'Said here' });
+});
+
+t.test('a transfer does not name a JPEG icon, which a site finds in the snap itself', async (t) => {
+  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, here, join(stick, 'depot.json'));
+  const ada = await depot.store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  const jpeg = Buffer.from('ffd8ffe000104a46494600', 'hex');
+  const files = { 'meta/snap.yaml': "name: hello\nversion: '1'\n", 'meta/gui/icon.jpg': jpeg };
+  await ada.push('snap', 'hello', squashfsImage(files));
+  await ada.post('/v1/snap/hello/releases', [{ revision: 1, channel: 'latest/stable' }]);
+  const icon = async ({ store }: Served) => (await store.beside.records.packages.find('snap', 'hello'))!.icon;
+  t.match(await icon(depot), /^[0-9a-f]{96}\.jpg$/);
+  const file = join(stick, 'one.tar');
+  const seen = await here.preview(depot, file);
+  t.strictSame(seen.problems, []);
+  t.notMatch(readFileSync(file).toString('latin1'), '"ending"', 'older releases know no such icon');
+  await here.json(`transfer accept ${seen.id} --yes`);
+  t.equal(await icon(here), await icon(depot), 'this release finds it in the snap');
 });

@@ -70,10 +70,9 @@ export const packagePush = command({
           const released = await release(store, subject, upload, channels);
           const to = released.length === 0 ? '' : `; it is released to ${released.join(', ')}`;
           const { object, json } = outcome(subject, upload);
-          return {
-            text: `${positionals.file} is revision ${String(upload.revision)} of ${object}${to}.`,
-            json: { ...json, released },
-          };
+          const notices = await noticesOf(store, upload);
+          const text = `${positionals.file} is revision ${String(upload.revision)} of ${object}${to}.`;
+          return { text: [text, ...notices].join('\n'), json: { ...json, released, notices } };
         }),
       ),
     );
@@ -214,6 +213,12 @@ function waiting(subject: PublishedPackage, upload: Review): Answer | undefined 
   const { object, json } = outcome(subject, upload);
   const text = `It passed the store's review and waits for a person, as every upload of ${object} does: 'larder review approve ${upload.id}' makes it a revision.`;
   return { text, json, exitCode: 1 };
+}
+
+/** Which files of the revision the store does not use, and why. */
+async function noticesOf({ records }: OpenStore, { packageId, revision }: Review): Promise<string[]> {
+  const found = revision === null ? undefined : await records.revisions.find(packageId, revision);
+  return found?.details.notices ?? [];
 }
 
 function outcome(

@@ -13,7 +13,7 @@ export const reviewList = command({
     withStore(call, async ({ records }) => {
       const waiting = await records.uploads.awaitingPeople(most);
       const rows = [];
-      for (const { id, packageId, resource, pushedAt, pushedBy, size, sha3_384 } of waiting) {
+      for (const { id, packageId, resource, pushedAt, pushedBy, size, sha3_384, findings } of waiting) {
         const subject = await records.packages.byId(packageId);
         if (subject === undefined) continue;
         const named = `${subject.namespace}/${subject.name}`;
@@ -25,11 +25,13 @@ export const reviewList = command({
           'pushed-by': pushedBy,
           size,
           'sha3-384': sha3_384,
+          notices: findings?.kind === 'revision' ? (findings.details.notices ?? []) : [],
         });
       }
       const lines = rows.map((row) => {
         const what = row.resource === null ? row.package : `${row.package} (resource ${row.resource})`;
-        return `${row['upload-id']}  ${row['pushed-at']}  ${what}, ${row.size} bytes`;
+        const line = `${row['upload-id']}  ${row['pushed-at']}  ${what}, ${row.size} bytes`;
+        return [line, ...row.notices.map((text) => `  ${text}`)].join('\n');
       });
       return { text: lines.length === 0 ? 'Nothing waits.' : lines.join('\n'), json: { uploads: rows } };
     }),

@@ -117,7 +117,7 @@ const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
 
 /** What the review has read in it. */
 function inside({ details }: Revision): Html {
-  const { apps, base, confinement, grade, type, buildUrl, said } = details;
+  const { apps, base, confinement, grade, type, buildUrl, said, notices = [] } = details;
   const resources = Object.entries(said?.resources ?? {}).map(([name, { filename }]) => `${name} (${filename})`);
   const known = (
     [
@@ -135,7 +135,7 @@ function inside({ details }: Revision): Html {
   return known.length === 0
     ? nothing
     : html`<h2>What is inside</h2>
-        ${facts(known)}`;
+        ${notices.map((text) => notice('note', text))} ${facts(known)}`;
 }
 
 function listed(names: readonly string[] | undefined): string | undefined {

@@ -108,6 +108,7 @@ function inside(findings: Findings): Html {
     some === undefined || some.length === 0 ? undefined : some.slice(0, 100).join(', ');
   const bases = details.bases?.map(({ name, channel, architecture }) => `${name} ${channel} (${architecture})`);
   return html`<h2>What is inside</h2>
+    ${(details.notices ?? []).map((text) => notice('note', text))}
     ${facts(
       [
         ['Title', prose?.title],

@@ -8,7 +8,7 @@ import { onSnapOfId } from '#api/snap-access.ts';
 import type { DashboardBinaryMetadata, DashboardBinaryMetadataWanted } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { iconName, iconOf, largestIcon } from '#review/icon.ts';
+import { iconName, maxIconBytes, readIcon } from '#review/icon.ts';
 import { caller } from '../by.ts';
 
 const path = '/dev/api/snaps/:snap_id/binary-metadata';
@@ -41,7 +41,7 @@ const setsIcon = (name: string, method: 'POST' | 'PUT', summary: string): Operat
 
     async handle(call) {
       const { package: subject, request, acts, blobs } = call;
-      const form = await readForm(request, largestIcon + besideIcon);
+      const form = await readForm(request, maxIconBytes + besideIcon);
       const wanted = readWanted(form.get('info'));
       const icon = await iconIn(wanted, form, call);
       const { package: changed } = await acts.do(updatePackageMetadata, caller(call), {
@@ -106,11 +106,11 @@ async function iconIn(
   if (createHash('sha256').update(bytes).digest('hex') !== hash) {
     throw new Refusal('api-error', `The icon that came has another SHA-256 than '${hash}'; send it again.`);
   }
-  const icon = iconOf(bytes);
-  if (icon === undefined) {
+  const icon = readIcon(bytes);
+  if (typeof icon === 'string') {
     throw new Refusal(
       'api-error',
-      `An icon is a PNG or an SVG of at most ${largestIcon} bytes. An SVG may have no scripts, handlers of events or references to other addresses.`,
+      `The file cannot be the icon: ${icon}. An icon is a PNG, a JPEG or an SVG of at most ${maxIconBytes} bytes. An SVG may have no scripts, handlers of events or references to other addresses.`,
     );
   }
   const { sha3_384 } = await blobs.put(bytes, { id: newId.uuid() });

@@ -3,6 +3,7 @@ import { Answer, operation } from '#api/operation.ts';
 import { hasAlready } from '#api/ranges.ts';
 import { notModified } from '#api/revalidated.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { iconMediaType } from '#review/icon.ts';
 
 export const packageIcon = operation({
   name: 'package_icon',
@@ -12,7 +13,7 @@ export const packageIcon = operation({
   summary: "Fetch a package's icon, whose address its metadata gives.",
   access: anyone,
   prefixed: false,
-  produces: ['image/png', 'image/svg+xml'],
+  produces: ['image/png', 'image/jpeg', 'image/svg+xml'],
   headers: ['etag'],
   also: notModified,
 
@@ -25,7 +26,7 @@ export const packageIcon = operation({
     if (content === undefined) throw new Refusal('resource-not-found', 'There is no such icon.');
     return new Answer({
       headers: {
-        'content-type': icon.endsWith('.svg') ? 'image/svg+xml' : 'image/png',
+        'content-type': iconMediaType(icon),
         'content-length': String(content.size),
         ...kept,
         // A drawing may hold scripts; nothing in it may run or reach out.

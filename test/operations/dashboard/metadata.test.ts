@@ -267,7 +267,10 @@ t.test('what is no description, no icon, no form', async (t) => {
   t.match(await sendIcon('PUT', icon, [{ ...entry, type: 'screenshot' }]), bad(/no screenshots/));
   t.match(await sendIcon('PUT', icon, [{ ...entry, key: undefined }]), bad(/no icon with the hash/));
   t.match(await sendIcon('PUT', icon, { icon: 1 }), bad(/is not of type array/));
-  t.match(await sendIcon('PUT', 'GIF89a'), bad(/PNG or an SVG/));
+  t.match(
+    await sendIcon('PUT', 'GIF89a'),
+    bad(/cannot be the icon: it is neither a PNG nor a JPEG nor an SVG\. An icon is a PNG, a JPEG or an SVG/),
+  );
   const large = `${drawn('x')}${' '.repeat(300_000)}`;
   t.match(await sendIcon('PUT', large), bad(/at most 300000 bytes/));
   t.match(await sendIcon('PUT', large + large), { status: 413 });

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { servingSnaps } from '#test/fixtures/devices.ts';
+import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 
 const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
@@ -25,6 +27,7 @@ t.test('an icon is served at the address that the metadata gives, and can do not
   for (const [ending, type] of [
     ['svg', 'image/svg+xml'],
     ['png', 'image/png'],
+    ['jpg', 'image/jpeg'],
   ] as const) {
     const store = await startStore(t);
     const { url } = await withIcon(store, ending);
@@ -44,6 +47,21 @@ t.test('an icon is served at the address that the metadata gives, and can do not
     t.equal(head.status, 200);
     t.equal(await head.text(), '');
   }
+});
+
+t.test('a JPEG to which meta/gui/icon.png leads is the icon of the snap', async (t) => {
+  const store = await startStore(t, servingSnaps);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  const jpeg = Buffer.from('ffd8ffe000104a46494600', 'hex');
+  const files = { 'meta/gui/icon.png': { link: '../../share/icon' }, 'share/icon': jpeg };
+  await ada.push('snap', 'hello', squashfsImage({ 'meta/snap.yaml': "name: hello\nversion: '1'\n", ...files }));
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
+  const { body } = await store.anyone.get('/v2/snaps/info/hello?fields=media', { 'snap-device-series': '16' });
+  const [{ url }] = body.snap.media as [{ url: string }];
+  const reply = await fetch(store.url + new URL(url).pathname);
+  t.equal(reply.headers.get('content-type'), 'image/jpeg');
+  t.same(Buffer.from(await reply.arrayBuffer()), jpeg);
 });
 
 t.test('nothing else is served there', async (t) => {

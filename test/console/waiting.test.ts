@@ -117,6 +117,25 @@ t.test('an upload and its revision say which icon is not used, and why', async (
   t.match((await root.open('/console/packages/snap/tiny-app/revisions/1')).text, notice);
 });
 
+t.test('an upload leads to the component that was pushed with it, whose own review may reject it', async (t) => {
+  const store = await startConsole(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  const yaml = "name: tiny-app\nversion: '1'\ncomponents: {words: {type: standard}}\n";
+  const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': yaml }));
+  const words = await ada.upload('words');
+  const wanted = { updown_id: upload, components: { words }, channels: ['edge'] };
+  const sent = { name: 'tiny-app', series: '16', binary_filesize: 4096, source_uploaded: false };
+  t.match(await ada.post('/dev/api/snap-push/', { ...sent, ...wanted }), { status: 202 });
+  await store.appliance.reviewed();
+  const visitor = await store.visit('root');
+  const page = await visitor.open(`${waiting}/uploads/${upload}`);
+  t.match(page.text, /in channel edge Its component 'words' was not accepted/);
+  t.match(page.text, /component words pushed for review/);
+  t.match(page.html, `href="${waiting}/uploads/${words}"`);
+  t.match((await visitor.open(`${waiting}/uploads/${words}`)).text, /The file is text, but a component is a squashfs/);
+});
+
 t.test('what is written in an upload is text, and what it wants is told', async (t) => {
   const store = await startConsole(t);
   const ada = await store.as('ada');

@@ -86,8 +86,12 @@ function wanted(wishes: readonly Wish[]): Html {
         },
         {
           heading: 'How it stands',
-          cell: ({ settled, error }) =>
-            error !== null ? error.message : settled ? 'done' : 'is done once it is approved',
+          cell: ({ settled, error, component }) => {
+            if (error !== null) return error.message;
+            if (!settled) return 'is done once it is approved';
+            // A component has a review of its own, which may reject it.
+            return component === null ? 'done' : html`<a href="${addressOfUpload(component)}">pushed for review</a>`;
+          },
         },
       ],
     })}`;

@@ -22,15 +22,26 @@ export interface Previewed {
   report: Report;
 }
 
+/** The changes that a person saw, and agrees to. */
+export interface PreviewedTransfer {
+  /** The digest of the changes. */
+  seen: string;
+  /** Globs of the packages that were left out of the preview. */
+  without?: readonly string[];
+}
+
 export interface TransferDesk {
   /** The transfer whose id begins so; refused where there is none, or more than one. */
   find(prefix: string): Promise<ReceivedTransfer>;
-  /** Refused where its statement is too long to be looked at while others wait: commands do that. */
-  preview(prefix: string): Promise<Previewed>;
+  /**
+   * The changes without the packages that these globs fit. Refused if the statement is too long to be planned in the server (commands do that),
+   * if a glob fits no package, or if no package is left.
+   */
+  preview(prefix: string, without?: readonly string[]): Promise<Previewed>;
   /** What its receipt says for people; nothing where it was not let in, or this site has no name. */
   receipt(transfer: ReceivedTransfer): Promise<Report | undefined>;
-  /** Lets in what was looked at; refused where something else would be changed than what had this digest. */
-  accept(prefix: string, seen: string, by: By): Promise<Receipt>;
+  /** Accepts the previewed changes. Refused if the changes do not have the digest that the preview showed. */
+  accept(prefix: string, previewed: PreviewedTransfer, by: By): Promise<Receipt>;
   discard(prefix: string, by: By): Promise<string>;
   /** Puts the channels back; which. */
   withdraw(prefix: string, by: By): Promise<{ id: string; channels: string[] }>;

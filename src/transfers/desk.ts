@@ -7,6 +7,7 @@ import type { TransferDesk } from '#api/transfer-desk.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
+import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withSpool } from '#files/spool.ts';
 import type { Records } from '#records/index.ts';
@@ -65,10 +66,11 @@ export function transferDesk(serving: Serving): TransferDesk {
   };
   return {
     find: (prefix) => transferOf(records, prefix),
-    async preview(prefix) {
+    async preview(prefix, without = []) {
       return withBrought(prefix, async (brought) => {
+        refuseEmpty(brought, without);
         const { site, labels } = await lettingIn(settling());
-        const seen = await lookAt(brought, whole, { records, now, site, labels });
+        const seen = await lookAt(brought, { ...whole, without }, { records, now, site, labels });
         const { lines, problems, leftOut, missing } = seen.plan;
         const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
         return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };
@@ -79,10 +81,12 @@ export function transferDesk(serving: Serving): TransferDesk {
       if (receipt === null || site === undefined) return undefined;
       return receiptReport(JSON.parse(receipt) as Receipt, { site, auditHead: (await records.audit.head()) ?? null });
     },
-    accept: (prefix, seen, by) =>
-      withBrought(prefix, async (brought) =>
-        letIn(await lettingIn(settling()), { ...brought, seen, narrowed: whole }, by),
-      ),
+    accept: (prefix, { seen, without = [] }, by) =>
+      withBrought(prefix, async (brought) => {
+        // An accepted transfer answers with its receipt, and has nothing left to choose from.
+        if (brought.transfer.status === 'waiting') refuseEmpty(brought, without);
+        return letIn(await lettingIn(settling()), { ...brought, seen, narrowed: { ...whole, without } }, by);
+      }),
     async discard(prefix, by) {
       const transfer = await transferOf(records, prefix);
       await discard(serving, transfer, by);
@@ -94,6 +98,21 @@ export function transferDesk(serving: Serving): TransferDesk {
     },
     declarations: () => provenanceOf(records),
   };
+}
+
+/** Accepting nothing would use up the number of the transfer: a person who leaves out all packages wants to discard it. */
+function refuseEmpty({ statement }: Pick<Brought, 'statement'>, without: readonly string[]): void {
+  if (without.length === 0) return;
+  let count = 0;
+  for (const one of statement.packages) {
+    if (!fitsGlob(without, one)) return;
+    count += 1;
+  }
+  if (count > 0)
+    throw new Refusal(
+      'conflict',
+      'All packages of this transfer are left out. Keep one of them, or discard the transfer.',
+    );
 }
 
 async function refuseLong({ id, statement }: ReceivedTransfer, blobs: Pick<Blobs, 'open'>): Promise<void> {

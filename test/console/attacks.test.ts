@@ -7,6 +7,7 @@ import { consoleOperations } from '#console/index.ts';
 import { schemaOf } from '#test/fixtures/shapes.ts';
 import { password } from '#test/identity/world.ts';
 import { pathOf } from '#test/fixtures/requests.ts';
+import { receiving } from './carrying.ts';
 import { startConsole } from './world.ts';
 
 const screens = consoleOperations.filter(
@@ -244,4 +245,61 @@ t.test('no secret that was typed into a form is in the page that refuses it', as
     }
   }
   t.ok(secrets > 50);
+});
+
+t.test('a hostile choice of packages to leave out of a transfer is refused, and accepts nothing', async (t) => {
+  const { store, bring } = await receiving(t);
+  const address = `/console/carry/transfers/${await bring(12, ['hello-on', 'other-on'])}`;
+  const root = await store.visit('root');
+  const page = await root.open(address);
+  const before = await store.beside.records.audit.head();
+  const many = Array.from({ length: 10_000 }, (_, at) => `snap/p${String(at)}`).join(',');
+  const choices: [text: string, status: number, says: RegExp][] = [
+    ['snap/unknown', 404, /Nothing in this transfer is called 'snap\/unknown'/],
+    ['snap/hello-on snap/unknown', 404, /Nothing in this transfer is called 'snap\/unknown'/],
+    ['snap/hello-on, snap/other-on', 409, /All packages of this transfer are left out/],
+    ['*/*', 409, /All packages of this transfer are left out/],
+    ['snap/*', 409, /All packages of this transfer are left out/],
+    ['hello-on', 400, /'hello-on' is not the name of a package/],
+    ['snap/<b>hello</b>', 400, /'snap\/<b>hello<\/b>' is not the name of a package/],
+    ["snap/hello-on' OR 1=1 --", 400, /is not the name of a package/],
+    ['snap/../../etc', 400, /is not the name of a package/],
+    ['snap/\u0000', 400, /./],
+    [`snap/${'*'.repeat(100)}x`, 404, /Nothing in this transfer is called/],
+    [many, 413, /./],
+    [many.slice(0, 4001), 400, /./],
+  ];
+  for (const [without, status, says] of choices) {
+    const label = without.slice(0, 40);
+    const reply = await root.send(page, `${address}/accept`, { without });
+    t.match(reply, { status, text: says }, `accept without ${label}`);
+    t.notMatch(reply.html, '<b>hello');
+    // The address of 10,000 names is longer than the server reads.
+    if (without === many) continue;
+    const preview = await root.open(`${address}?${new URLSearchParams({ without }).toString()}`);
+    if (status === 400 && preview.status === 400) continue;
+    t.match(preview, { status: 200, text: says }, `preview without ${label}`);
+    t.notMatch(preview.html, `action="${address}/accept"`, 'nothing to accept');
+    t.notMatch(preview.html, '<b>hello');
+  }
+  for (const query of ['without=snap/hello-on&without=snap/other-on', `without=${'x'.repeat(4001)}`])
+    t.equal((await root.open(`${address}?${query}`)).status, 400, query.slice(0, 40));
+  const [, token = ''] = /action="[^"]*\/accept">\s*<input[^>]*name="form-token" value="([^"]+)"/.exec(page.html) ?? [];
+  const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(page.html) ?? [];
+  const twice = await fetch(`${store.url}${address}/accept`, {
+    ...{ method: 'POST', redirect: 'manual' },
+    headers: { cookie: root.cookie, origin: store.url, 'content-type': 'application/x-www-form-urlencoded' },
+    body: `form-token=${token}&seen=${seen}&without=&without=snap%2Fother-on`,
+  });
+  t.equal(twice.status, 400, 'a choice that is sent twice');
+  t.same(await store.beside.records.audit.head(), before, 'nothing was accepted');
+
+  const same = await root.open(`${address}?without=snap/other-on+snap/other-on,snap/other-on`);
+  t.match(same.text, /These packages stay out: snap\/other-on\. /, 'the same package three times is one');
+  t.match((await root.send(same, `${address}/accept`)).text, /The transfer is let in\./);
+  t.match(
+    await root.send(page, `${address}/accept`, { without: 'snap/unknown' }),
+    { status: 200, text: /The transfer is let in/ },
+    'an accepted transfer stays accepted as it is',
+  );
 });

@@ -142,6 +142,22 @@ t.test('a transfer is thrown away once', async (t) => {
   t.match((await client.post(`${other}/discard`)).body, { status: 'discarded' });
 });
 
+/** Bob, who has logged in with a one-time password, and approves the first proposal. */
+async function approver(store: ConsoleStore) {
+  await store.setPassword('bob');
+  const secret = await store.setTotp('bob');
+  const code = () => {
+    store.clock.advance(seconds(60));
+    return codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
+  };
+  const bob = store.visitor();
+  await bob.logIn('bob', { code: code() });
+  const proposal = '/console/waiting/proposals/1';
+  const approve = async () =>
+    bob.send(await bob.open(proposal), `${proposal}/judge`, { verdict: 'approve', password, code: code() });
+  return { bob, approve };
+}
+
 t.test('where the policy asks somebody, it waits, and whoever wanted it lets it in once more', async (t) => {
   const { store, bring } = await receiving(t);
   const rule = readRule('1');
@@ -158,21 +174,11 @@ t.test('where the policy asks somebody, it waits, and whoever wanted it lets it 
     waits.text,
     /It is proposed, and waits for the approvals below.*1: accept transfer root waits for 1 approval/,
   );
-  await store.setPassword('bob');
-  const secret = await store.setTotp('bob');
-  const code = () => {
-    store.clock.advance(seconds(60));
-    return codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
-  };
-  const bob = store.visitor();
-  await bob.logIn('bob', { code: code() });
+  const { bob, approve } = await approver(store);
   const seen = await bob.open(address);
   t.match(seen.text, /nobody yet bob/);
   t.notMatch(seen.text, /Let it in/, 'who approves does not let in');
-  const proposal = '/console/waiting/proposals/1';
-  const approved = await bob.send(await bob.open(proposal), `${proposal}/judge`, {
-    ...{ verdict: 'approve', password, code: code() },
-  });
+  const approved = await approve();
   t.match(approved.text, /that is enough/);
   const again = await store.visit('root');
   const shown = await again.open(address);
@@ -180,3 +186,75 @@ t.test('where the policy asks somebody, it waits, and whoever wanted it lets it 
   t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is let in\..*Approved by .*\(bob/);
   store.clock.advance(days(1));
 });
+
+/** A transfer of two snaps, the second of which cannot be accepted: ada has registered its name. */
+async function blocked(t: Parameters<typeof receiving>[0]) {
+  const { store, bring } = await receiving(t);
+  await (await store.as('ada')).post('/v1/snap', { name: 'taken-on' });
+  const address = `${carry}/transfers/${await bring(12, ['hello-on', 'taken-on'])}`;
+  return { store, address };
+}
+
+t.test('a transfer with a package that cannot be accepted is accepted without it, as it was previewed', async (t) => {
+  const { store, address } = await blocked(t);
+  const root = await store.visit('root');
+  const page = await root.open(address);
+  t.match(page.text, /snap\/taken-on: The name is registered here for ada/);
+  t.match(page.text, /The transfer cannot be accepted as it is\./);
+  t.match(page.text, /1 package cannot be accepted\. Leave it out to accept the rest\./);
+  t.match(page.html, />\s*snap\/taken-on<\/textarea>/, 'the package is filled in');
+  t.throws(() => root.send(page, `${address}/accept`), /has no form/, 'no form accepts it yet');
+
+  const narrowed = await root.open(`${address}?without=snap%2Ftaken-on`);
+  t.match(narrowed.text, /snap\/taken-on: It was left out .*These packages stay out: snap\/taken-on\./);
+  t.match(narrowed.text, /snap\/hello-on revision 12 nothing/);
+  const other = { without: '' };
+  t.match(await root.send(narrowed, `${address}/accept`, other), { status: 409 }, 'more than was previewed');
+  t.match(
+    await root.send(narrowed, `${address}/accept`, { without: 'snap/hello-on, snap/taken-on' }),
+    { status: 409, text: /All packages of this transfer are left out/ },
+    'less than was previewed',
+  );
+  t.match(
+    await root.send(narrowed, `${address}/accept`, { without: 'snap/hello-on' }),
+    { status: 409 },
+    'another choice',
+  );
+  t.equal(await counted(store, 'accept_transfer'), 0);
+  const digest = /The digest of these changes is ([0-9a-f]{64})\./.exec(narrowed.text)?.[1];
+  const accepted = await root.send(narrowed, `${address}/accept`);
+  t.match(accepted.text, /The transfer is let in\..*Left out snap\/taken-on: It was left out/);
+  const [row] = (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === 'accept_transfer');
+  t.equal(
+    (JSON.parse(row?.details ?? '{}') as { digest?: string }).digest,
+    digest,
+    'the audit log has the digest that was seen',
+  );
+  const client = await store.as('root');
+  t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
+});
+
+t.test(
+  'a transfer without a package waits for approvals of the rest, and is accepted without the package again',
+  async (t) => {
+    const { store, address } = await blocked(t);
+    const rule = readRule('1');
+    await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'transfer-approver', remove: false });
+    await store.beside.acts.do(changeApprovalPolicy, itself, {
+      ...noPolicy,
+      rules: { ...(rule && { transfers: rule }) },
+    });
+    store.clock.advance(hours(73));
+    const root = await store.visit('root');
+    const waits = await root.send(await root.open(`${address}?without=snap/taken-on`), `${address}/accept`);
+    t.match(waits.text, /It is proposed, and waits for the approvals below.*These packages stay out: snap\/taken-on\./);
+    const proposal = await store.beside.records.proposals.find(1);
+    t.notSame(proposal?.lines, []);
+    t.notMatch(JSON.stringify(proposal?.lines), 'taken-on', 'the approvers see the rest alone');
+    const { approve } = await approver(store);
+    t.match((await approve()).text, /that is enough/);
+    const again = await store.visit('root');
+    const shown = await again.open(waits.address);
+    t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is let in\..*Approved by .*\(bob/);
+  },
+);

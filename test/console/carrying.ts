@@ -14,7 +14,7 @@ async function done(line: string) {
   return JSON.parse(out);
 }
 
-/** A store that believes a collector; `bring` has it gather a snap, and receives what that gives. */
+/** A store that trusts a collector. `bring` gathers a revision of each snap there, receives the transfer, and returns its id. */
 export async function receiving(t: Test, configure?: (text: string) => string) {
   const store = await startConsole(t, configure);
   store.clock.advance(Date.now() - store.clock.now.getTime());
@@ -25,9 +25,9 @@ export async function receiving(t: Test, configure?: (text: string) => string) {
   await done(`site trust ${stick}/desk.json --fingerprint ${fingerprints[0]} --data ${store.directory}`);
   await done(`site init here --data ${store.directory}`);
   let number = 0;
-  const bring = async (revision: number): Promise<string> => {
+  const bring = async (revision: number, names: readonly string[] = ['hello-on']): Promise<string> => {
     const fetched = folder(t);
-    await download(fetched, offered('hello-on', revision));
+    for (const name of names) await download(fetched, offered(name, revision));
     const file = join(stick, `${String(number++)}.tar`);
     const { id } = await done(`transfer gather ${fetched} ${file} --release stable ${desk}`);
     await done(`transfer receive ${file} --data ${store.directory}`);

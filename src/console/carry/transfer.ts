@@ -12,6 +12,7 @@ import { caller } from '#operations/by.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
+import { withQuery } from '../parts/address.ts';
 import { formOf } from '../parts/form.ts';
 import { namesOf } from '../parts/names.ts';
 import { notice } from '../parts/notice.ts';
@@ -20,6 +21,7 @@ import { count, distance, time } from '../parts/values.ts';
 import { saying } from '../said.ts';
 import { deed, screen } from '../screen.ts';
 import { addressOfProposal, stateBadge } from '../waiting/proposal-parts.ts';
+import { blockedPackages, leavingOut, readLeftOut, writeLeftOut } from './leaving-out.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 
 export const consoleTransfer = screen({
@@ -27,7 +29,7 @@ export const consoleTransfer = screen({
   path: '/console/carry/transfers/:transfer',
   summary: 'Show what a transfer would change, or what its receipt says, and who approves of it.',
   access: overseer('transfer-approver', 'auditor'),
-  query: 'ConsolePageQuery',
+  query: 'ConsoleTransferQuery',
   refuses: ['conflict'],
 
   async show({ params, query, principal, browsing, records, transfers, now }) {
@@ -35,7 +37,9 @@ export const consoleTransfer = screen({
     const moment = now();
     const [from] = placeOf(query, ['0'] as const);
     const who = await namesOf([transfer.receivedBy, transfer.settledBy], records);
-    const { report, why, seen } = await toldOf(transfer, transfers);
+    const typed = query.without ?? '';
+    const { report, why, seen, blocked } = await toldOf(transfer, transfers, typed);
+    const choice = transfer.status === 'waiting' ? { typed, blocked } : { typed: '', blocked };
     return {
       title: `Transfer ${count(transfer.sequence)} of ${transfer.source}`,
       lead: leads[transfer.status],
@@ -51,9 +55,9 @@ export const consoleTransfer = screen({
         ['Id', html`<code>${transfer.id}</code>`],
       ])}
       ${why === undefined ? nothing : notice('note', why)}
-      ${report === undefined ? nothing : shown(report, transfer, numberIn(from))}
+      ${report === undefined ? nothing : shown(report, transfer, { from: numberIn(from), without: choice.typed })}
       ${await approvalsOf(transfer, records, timestamp(moment))}
-      ${principal.storeAdministrator ? settling(browsing, transfer, seen) : nothing}`,
+      ${principal.storeAdministrator ? settling(browsing, transfer, { seen, ...choice }) : nothing}`,
     };
   },
 });
@@ -71,19 +75,28 @@ interface Told {
   why?: string;
   /** The digest of what it would change, where nothing stands in its way. */
   seen?: string;
+  /** The packages that cannot be accepted. Absent if no choice of packages can help. */
+  blocked?: readonly string[] | undefined;
 }
 
-async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk): Promise<Told> {
+async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed: string): Promise<Told> {
   if (transfer.status === 'discarded') return {};
   if (transfer.status !== 'waiting') {
     const report = await transfers.receipt(transfer);
     return report === undefined ? { why: 'This site has no name yet, so that it signs no receipts.' } : { report };
   }
   try {
-    const { report, preview } = await transfers.preview(transfer.id);
-    return { report, ...(preview.problems.length === 0 && { seen: preview.digest }) };
+    const { report, preview } = await transfers.preview(transfer.id, readLeftOut(typed));
+    return {
+      report,
+      blocked: blockedPackages(preview),
+      ...(preview.problems.length === 0 && { seen: preview.digest }),
+    };
   } catch (refusal) {
-    if (refusal instanceof Refusal && refusal.code === 'conflict') return { why: refusal.message };
+    if (!(refusal instanceof Refusal)) throw refusal;
+    // A wrong choice is mended in the field that it was typed into.
+    if (typed !== '') return { why: refusal.message, blocked: [] };
+    if (refusal.code === 'conflict') return { why: refusal.message };
     throw refusal;
   }
 }
@@ -91,7 +104,11 @@ async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk): Prom
 /** So many entries of a list are shown; the command shows all. */
 const mostListed = 100;
 
-function shown({ said, changes = [], lists }: Report, { id }: ReceivedTransfer, from: number): Html {
+function shown(
+  { said, changes = [], lists }: Report,
+  { id }: ReceivedTransfer,
+  { from, without }: { from: number; without: string },
+): Html {
   const next = from + pageSize;
   return html`${said.map((sentence) => html`<p>${sentence}</p>`)}
     <h2>What it changes</h2>
@@ -116,7 +133,7 @@ function shown({ said, changes = [], lists }: Report, { id }: ReceivedTransfer, 
         { heading: 'Notes', cell: ({ notes }) => (notes.length === 0 ? 'none' : notes.join('; ')) },
       ],
     })}
-    ${nextPage(next < changes.length ? `${addressOfTransfer(id)}?cursor=${writeCursor([String(next)])}` : undefined)}
+    ${nextPage(next < changes.length ? withQuery(addressOfTransfer(id), { without, cursor: writeCursor([String(next)]) }) : undefined)}
     ${lists
       .filter(({ items }) => items.length > 0)
       .map(
@@ -172,11 +189,25 @@ async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at
         },
       ],
     })}
-    <p>Once enough have approved, whoever proposed it does the same once more, and it is done.</p>`;
+    <p>
+      When it has enough approvals, the account that proposed it does the same again. If packages were left out, leave
+      the same packages out again.
+    </p>`;
 }
 
-/** What whoever administers the store may do with it. */
-function settling(browsing: Browsing, { id, status }: ReceivedTransfer, seen: string | undefined): Html {
+interface TransferChoice {
+  seen: string | undefined;
+  blocked: readonly string[] | undefined;
+  /** The packages to leave out, as they were typed. */
+  typed: string;
+}
+
+/** The forms with which a store administrator settles a transfer. */
+function settling(
+  browsing: Browsing,
+  { id, status }: ReceivedTransfer,
+  { seen, blocked, typed }: TransferChoice,
+): Html {
   const address = addressOfTransfer(id);
   if (status === 'accepted') {
     return html`<h2>Putting its releases back</h2>
@@ -194,11 +225,13 @@ function settling(browsing: Browsing, { id, status }: ReceivedTransfer, seen: st
   return html`<h2>Your decision</h2>
     ${
       seen === undefined
-        ? html`<p>It cannot be let in here as it stands; what stands in its way is said above.</p>`
+        ? html`<p>The transfer cannot be accepted as it is. The reasons are listed above.</p>`
         : formOf(
             browsing,
             `${address}/accept`,
             html`<input type="hidden" name="seen" value="${seen}" />
+              <input type="hidden" name="without" value="${typed}" />
+              ${typed === '' ? nothing : html`<p>These packages stay out: ${writeLeftOut(readLeftOut(typed))}.</p>`}
               <p>
                 All that is shown above comes in, and its releases reach devices. Where the policy asks others, it waits
                 for them.
@@ -206,6 +239,8 @@ function settling(browsing: Browsing, { id, status }: ReceivedTransfer, seen: st
               <button>Let it in</button>`,
           )
     }
+    ${blocked === undefined ? nothing : leavingOut(id, { typed, blocked })}
+    <h2>Discard it</h2>
     ${formOf(
       browsing,
       `${address}/discard`,
@@ -229,10 +264,15 @@ export const consoleAcceptTransfer = deed({
   async perform(call) {
     const { params, body, transfers } = call;
     const { id } = await transfers.find(params.transfer);
-    return orProposed(id, async () => {
-      await transfers.accept(id, body.seen, caller(call));
-      return 'transfer-accepted';
-    });
+    const without = readLeftOut(body.without);
+    return orProposed(
+      id,
+      async () => {
+        await transfers.accept(id, { seen: body.seen, without }, caller(call));
+        return 'transfer-accepted';
+      },
+      writeLeftOut(without),
+    );
   },
 });
 
@@ -266,16 +306,17 @@ export const consoleDiscardTransfer = deed({
   },
 });
 
-/** What waits for others is shown with its proposal, beside what it is about. */
+/** Settles a transfer. If that waits for approvals, the page shows the proposal, and the same packages stay left out of the preview. */
 async function orProposed(
   id: string,
   settle: () => Promise<'transfer-accepted' | 'transfer-withdrawn'>,
+  without = '',
 ): Promise<string> {
   try {
     return saying(addressOfTransfer(id), await settle());
   } catch (refusal) {
     if (refusal instanceof Refusal && refusal.code === 'approval-required') {
-      return saying(addressOfTransfer(id), 'transfer-proposed');
+      return saying(withQuery(addressOfTransfer(id), { without }), 'transfer-proposed');
     }
     throw refusal;
   }

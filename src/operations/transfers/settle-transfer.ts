@@ -29,7 +29,7 @@ export const acceptTransfer = operation({
 
   async handle(call) {
     const { params, body, transfers } = call;
-    const receipt = await transfers.accept(params.transfer, body.seen, caller(call));
+    const receipt = await transfers.accept(params.transfer, body, caller(call));
     const { transfer: id, lines, 'left-out': left } = receipt;
     return { id, status: 'accepted' as const, changes: lines.length, 'left-out': left.length };
   },

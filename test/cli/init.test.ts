@@ -110,6 +110,19 @@ t.test('nobody but the owner can read what init makes, and nobody can write the 
   t.not(readFileSync(join(data, 'site.key'), 'utf8'), readFileSync(join(data, 'master.key'), 'utf8'));
 });
 
+t.test('each command that init prints names the data directory, by an option as by the environment', async (t) => {
+  for (const byEnvironment of [false, true]) {
+    const data = join(folder(t), 'a store');
+    const made = byEnvironment
+      ? await larder('init', { env: { LARDER_DATA: data } })
+      : await larder(`init --data '${data}'`);
+    t.equal(made.code, 0, made.err);
+    const printed = [...made.out.matchAll(/'larder ([^']*)'/g)].map(([, line = '']) => line);
+    t.ok(printed.length >= 2, 'it prints how to serve the store, and how to log in');
+    for (const line of printed) t.ok(line.endsWith(` --data "${data}"`), line);
+  }
+});
+
 t.test('where the server listens follows from the base URL, unless it is said', async (t) => {
   const cases: [string, string, string][] = [
     ['', 'http://127.0.0.1:8080', '127.0.0.1:8080'],

@@ -114,6 +114,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.ok(existsSync(join(stick, 'receipt.json')));
   t.ok(existsSync(join(stick, 'round-receipt.json')), 'the round ends with its receipt');
   t.ok(existsSync(join(stick, 'round-backup.tar')));
+  t.match(guide, /^larder backup \S+ --check<\/code>/m, 'the round ends with a backup that is checked');
   t.match(said.join('\n'), /The transfers of desk are not believed any more\./);
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /is put back: 1 release\./);

@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 
 const refusal = (status: number, code: string, message: RegExp | string = /.{10,}/) => ({
   status,
@@ -9,39 +10,40 @@ const refusal = (status: number, code: string, message: RegExp | string = /.{10,
 });
 
 t.test('a model is created, listed, changed and deleted', async (t) => {
-  const store = await startStore(t);
-  const models = `/v1/brand/${await addBrand(store, 'ada')}/model`;
-  const ada = await store.as('ada');
-  t.same((await ada.get(models)).body, []);
+  const { store, brand, otherBrand } = await startTwoOfEverything(t);
+  const models = `/v1/brand/${brand}/model`;
+  const bob = await store.as('bob');
+  t.same((await bob.get(models)).body, []);
+  await bob.post(`/v1/brand/${otherBrand}/model`, { name: 'pump', series: '18' });
 
   const pump = {
     'api-key': null,
-    'brand-account-id': store.ids.ada,
+    'brand-account-id': brand,
     name: 'pump',
     series: '16',
     'created-at': '2026-03-01T12:00:00.000Z',
     'created-by': {
-      'display-name': 'Ada',
-      email: 'ada@example.com',
-      id: store.ids.ada,
-      username: 'ada',
+      'display-name': 'Bob',
+      email: 'bob@example.com',
+      id: store.ids.bob,
+      username: 'bob',
       validation: 'unproven',
     },
     'modified-at': null,
     'modified-by': null,
   };
-  const created = await ada.post(models, { name: 'pump', series: '16' });
+  const created = await bob.post(models, { name: 'pump', series: '16' });
   t.same([created.status, created.body], [201, pump]);
-  t.match(await ada.post(models, { name: 'mill-2', series: '16', 'api-key': 'k3y!' }), {
+  t.match(await bob.post(models, { name: 'mill-2', series: '16', 'api-key': 'k3y!' }), {
     status: 201,
     body: { 'api-key': 'k3y!' },
   });
-  t.match(await ada.get(models), { status: 200, body: [{ name: 'mill-2' }, pump] });
-  t.same((await ada.get(`${models}?fields=name,api-key`)).body, [
+  t.match(await bob.get(models), { status: 200, body: [{ name: 'mill-2' }, pump] });
+  t.same((await bob.get(`${models}?fields=name,api-key`)).body, [
     { name: 'mill-2', 'api-key': 'k3y!' },
     { name: 'pump', 'api-key': null },
   ]);
-  t.match((await ada.get(`${models}?fields=`)).body, [{ name: 'mill-2', series: '16' }, pump]);
+  t.match((await bob.get(`${models}?fields=`)).body, [{ name: 'mill-2', series: '16' }, pump]);
 
   store.clock.advance(5000);
   const modified = { 'modified-at': '2026-03-01T12:00:05.000Z', 'modified-by': { username: 'root' } };
@@ -50,19 +52,20 @@ t.test('a model is created, listed, changed and deleted', async (t) => {
     status: 200,
     body: { 'api-key': 'one', series: '16', ...modified },
   });
-  t.match(await ada.patch(`${models}/pump`, { series: '18' }), {
+  t.match(await bob.patch(`${models}/pump`, { series: '18' }), {
     status: 200,
     body: { 'api-key': 'one', series: '18' },
   });
   t.match(
-    await ada.patch(`${models}/pump`, { 'api-key': '' }),
+    await bob.patch(`${models}/pump`, { 'api-key': '' }),
     { status: 200, body: { 'api-key': null } },
     'an empty key takes it away',
   );
 
-  const gone = await ada.delete(`${models}/pump`);
+  const gone = await bob.delete(`${models}/pump`);
   t.same([gone.status, gone.body], [204, '']);
-  t.same((await ada.get(`${models}?fields=name`)).body, [{ name: 'mill-2' }]);
+  t.same((await bob.get(`${models}?fields=name`)).body, [{ name: 'mill-2' }]);
+  t.match((await bob.get(`/v1/brand/${otherBrand}/model`)).body, [{ name: 'pump', series: '18' }], 'the other brand');
 });
 
 t.test('what is no model is refused, and nothing is kept of it', async (t) => {

@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
+import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 
 const refusal = (status: number, code: string, message: RegExp | string = /.{10,}/) => ({
   status,
@@ -15,27 +16,30 @@ const remodel = (from: string, serial: string | null, to: string) => ({
 
 async function withModels(
   t: Parameters<typeof startStore>[0],
-): Promise<{ ada: Client; list: string; adaId: string; advance: () => void }> {
-  const store = await startStore(t);
-  const id = await addBrand(store, 'ada');
-  const ada = await store.as('ada', { permissions: ['account-manage-metadata'] });
+): Promise<{ ada: Client; bob: Client; list: string; bobId: string; advance: () => void }> {
+  const { store, brand: id, bobId } = await startTwoOfEverything(t);
+  const [ada, bob] = [
+    await store.as('ada', { permissions: ['account-manage-metadata'] }),
+    await store.as('bob', { permissions: ['account-manage-metadata'] }),
+  ];
   for (const name of ['mill', 'pump', 'saw']) await ada.post(`/v1/brand/${id}/model`, { name, series: '16' });
-  return { ada, list: `/v1/brand/${id}/remodel-allowlist`, adaId: id, advance: () => store.clock.advance(1000) };
+  return { ada, bob, list: `/v1/brand/${id}/remodel-allowlist`, bobId, advance: () => store.clock.advance(1000) };
 }
 
 t.test('remodels are permitted, described anew and forbidden again', async (t) => {
-  const { ada, list, adaId, advance } = await withModels(t);
+  const { ada, bob, list, bobId, advance } = await withModels(t);
+  t.equal((await ada.get(list)).status, 200, 'the owner of the brand reads what its administrator writes');
   t.same((await ada.get(list)).body, { allowlist: [], 'next-cursor': null });
   const any = {
     ...remodel('pump', null, 'mill'),
     description: 'all of them',
     'created-at': '2026-03-01T12:00:00.000Z',
-    'created-by': adaId,
+    'created-by': bobId,
     'modified-at': null,
     'modified-by': null,
   };
   const one = { ...any, ...remodel('pump', '0001', 'mill'), description: null };
-  const added = await ada.post(list, {
+  const added = await bob.post(list, {
     allowlist: [
       { ...remodel('pump', '0001', 'mill'), description: null },
       { ...remodel('pump', null, 'mill'), description: 'all of them' },
@@ -45,12 +49,12 @@ t.test('remodels are permitted, described anew and forbidden again', async (t) =
   t.same((await ada.get(list)).body, { allowlist: [any, one], 'next-cursor': null }, 'the wildcard comes first');
 
   advance();
-  const changed = await ada.patch(list, { allowlist: [{ ...remodel('pump', null, 'mill'), description: null }] });
-  const described = { ...any, description: null, 'modified-at': '2026-03-01T12:00:01.000Z', 'modified-by': adaId };
+  const changed = await bob.patch(list, { allowlist: [{ ...remodel('pump', null, 'mill'), description: null }] });
+  const described = { ...any, description: null, 'modified-at': '2026-03-01T12:00:01.000Z', 'modified-by': bobId };
   t.same([changed.status, changed.body], [200, { allowlist: [described] }]);
   t.same((await ada.get(list)).body.allowlist, [described, one]);
 
-  const gone = await ada.post(`${list}/delete`, { allowlist: [remodel('pump', null, 'mill')] });
+  const gone = await bob.post(`${list}/delete`, { allowlist: [remodel('pump', null, 'mill')] });
   t.same([gone.status, gone.body], [200, {}]);
   t.same((await ada.get(list)).body.allowlist, [one], 'the wildcard went, the serial stayed');
 });

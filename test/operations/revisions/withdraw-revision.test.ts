@@ -3,6 +3,7 @@ import t from 'tap';
 
 import { packageObject } from '#acts/package.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
 import { commandsOn } from '#test/cli/process.ts';
 
@@ -187,3 +188,24 @@ t.test('a revision withdrawn and brought back', async (t) => {
     ]);
   });
 });
+
+t.test(
+  'a collaborator who withdraws and restores a revision is named, and another package is not touched',
+  async (t) => {
+    const { store, hello, other, bobId } = await startTwoOfEverything(t);
+    for (const id of [hello, other]) await addRevision(store, id, 1, { size: id === hello ? 1001 : 1002 });
+    const bob = await store.as('bob');
+    for (const name of ['hello', 'other'])
+      await bob.post(`/v1/snap/${name}/releases`, [{ channel: 'edge', revision: 1 }]);
+    const at = '/internal/v1/packages/snap/hello/revisions/1';
+    t.match(await bob.post(`${at}/withdraw`, { reason: why }), { status: 200, body: { channels: ['latest/edge'] } });
+    const [row] = await store.beside.records.audit.newest(Number.MAX_SAFE_INTEGER, 1);
+    t.match(row, { actor: bobId, action: 'withdraw_revision', object: 'snap/hello' });
+    const { revisions, releases } = store.beside.records;
+    t.match(await revisions.find(hello, 1), { withdrawnBecause: why });
+    t.match(await revisions.find(other, 1), { withdrawnBecause: null });
+    t.match(await releases.current(other, store.clock.now.toISOString()), [{ channel: 'latest/edge', revision: 1 }]);
+    t.match(await bob.post(`${at}/restore`), { status: 200 });
+    t.match(await revisions.find(hello, 1), { withdrawnBecause: null });
+  },
+);

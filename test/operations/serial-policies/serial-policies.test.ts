@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 
 const refusal = (status: number, code: string, message: RegExp | string = /.{10,}/) => ({
   status,
@@ -9,17 +10,16 @@ const refusal = (status: number, code: string, message: RegExp | string = /.{10,
 });
 
 t.test('serial policies are numbered per model, newest first, and no number comes twice', async (t) => {
-  const store = await startStore(t);
-  const id = await addBrand(store, 'ada');
-  const ada = await store.as('ada');
+  const { store, brand: id, bobId } = await startTwoOfEverything(t);
+  const bob = await store.as('bob');
   const [one, two] = [
     await addSigningKey(store, id, 'rsa4096-a', 'one'),
     await addSigningKey(store, id, 'rsa4096-b', 'two'),
   ];
-  await ada.post(`/v1/brand/${id}/model`, { name: 'pump', series: '16' });
+  await bob.post(`/v1/brand/${id}/model`, { name: 'pump', series: '16' });
   const policies = `/v1/brand/${id}/model/pump/serial_policy`;
-  t.same((await ada.get(policies)).body, []);
-  const first = await ada.post(policies, { 'signing-key-sha3-384': one });
+  t.same((await bob.get(policies)).body, []);
+  const first = await bob.post(policies, { 'signing-key-sha3-384': one });
   t.same(
     [first.status, first.body],
     [
@@ -27,32 +27,32 @@ t.test('serial policies are numbered per model, newest first, and no number come
       {
         authority: id,
         'created-at': '2026-03-01T12:00:00.000Z',
-        'created-by': id,
+        'created-by': bobId,
         'model-name': 'pump',
         revision: 1,
         'signing-key-sha3-384': one,
       },
     ],
   );
-  t.match(await ada.post(policies, { 'signing-key-sha3-384': two }), { status: 201, body: { revision: 2 } });
-  t.match(await ada.get(policies), {
+  t.match(await bob.post(policies, { 'signing-key-sha3-384': two }), { status: 201, body: { revision: 2 } });
+  t.match(await bob.get(policies), {
     status: 200,
     body: [{ revision: 2, 'signing-key-sha3-384': two }, { revision: 1 }],
   });
 
   for (const key of [one, two]) {
     t.match(
-      await ada.delete(`/v1/brand/${id}/signing_key/${key}`),
+      await bob.delete(`/v1/brand/${id}/signing_key/${key}`),
       refusal(409, 'conflict', /used to sign at least one serial policy/),
     );
   }
-  const gone = await ada.delete(`${policies}/2`);
+  const gone = await bob.delete(`${policies}/2`);
   t.same([gone.status, gone.body], [204, '']);
-  t.match(await ada.delete(`${policies}/2`), refusal(404, 'resource-not-found'));
-  t.match(await ada.post(policies, { 'signing-key-sha3-384': two }), { status: 201, body: { revision: 3 } });
-  for (const revision of ['3', '1']) t.equal((await ada.delete(`${policies}/${revision}`)).status, 204);
-  t.same((await ada.get(policies)).body, []);
-  for (const key of [one, two]) t.equal((await ada.delete(`/v1/brand/${id}/signing_key/${key}`)).status, 204);
+  t.match(await bob.delete(`${policies}/2`), refusal(404, 'resource-not-found'));
+  t.match(await bob.post(policies, { 'signing-key-sha3-384': two }), { status: 201, body: { revision: 3 } });
+  for (const revision of ['3', '1']) t.equal((await bob.delete(`${policies}/${revision}`)).status, 204);
+  t.same((await bob.get(policies)).body, []);
+  for (const key of [one, two]) t.equal((await bob.delete(`/v1/brand/${id}/signing_key/${key}`)).status, 204);
 });
 
 t.test('a serial policy needs a model and a key of the same brand', async (t) => {

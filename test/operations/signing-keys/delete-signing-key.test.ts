@@ -9,6 +9,7 @@ import { decodePublicKey } from '#assertions/openpgp.ts';
 import { bytesOf } from '#test/fixtures/behind.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 const refusal = (status: number, code: string, message: RegExp | string = /.{10,}/) => ({
@@ -17,30 +18,29 @@ const refusal = (status: number, code: string, message: RegExp | string = /.{10,
 });
 
 t.test('a signing key is made, listed and deleted, and its private half is nowhere to be read', async (t) => {
-  const store = await startStore(t);
-  const id = await addBrand(store, 'ada');
+  const { store, brand: id, bobId } = await startTwoOfEverything(t);
   const keys = `/v1/brand/${id}/signing_key`;
-  const ada = await store.as('ada', { permissions: ['account-manage-keys'] });
-  const made = await ada.post(keys, { name: 'default' });
+  const bob = await store.as('bob', { permissions: ['account-manage-keys'] });
+  const made = await bob.post(keys, { name: 'default' });
   t.equal(made.status, 201);
   t.match(made.body, {
     'brand-account-id': id,
     fingerprint: /^[0-9A-F]{40}$/,
     name: 'default',
     'sha3-384': /^[\w-]{64}$/,
-    'created-by': { id },
+    'created-by': { id: bobId },
     'modified-at': null,
     'modified-by': null,
   });
-  t.same((await ada.get(keys)).body, [made.body]);
-  t.same((await ada.get(`${keys}?fields=name`)).body, [{ name: 'default' }]);
-  t.match(await ada.post(keys, { name: 'default' }), refusal(409, 'conflict'));
+  t.same((await bob.get(keys)).body, [made.body]);
+  t.same((await bob.get(`${keys}?fields=name`)).body, [{ name: 'default' }]);
+  t.match(await bob.post(keys, { name: 'default' }), refusal(409, 'conflict'));
   for (const name of ['', 'Default', '1', 'a--b', '-a', '-'.repeat(128), 'x'.repeat(129)]) {
-    t.match(await ada.post(keys, { name }), refusal(400, 'api-error'), name);
+    t.match(await bob.post(keys, { name }), refusal(400, 'api-error'), name);
   }
 
   const cpu = cpuWatch();
-  const dashes = await ada.post(keys, { name: `${'1-'.repeat(63)}1!` });
+  const dashes = await bob.post(keys, { name: `${'1-'.repeat(63)}1!` });
   t.match(dashes, refusal(400, 'api-error'));
   t.ok(cpu() < 1000, 'a name that a careless expression would think about for ever costs nothing');
 
@@ -59,16 +59,16 @@ t.test('a signing key is made, listed and deleted, and its private half is nowhe
   t.notMatch(everything, readFileSync(join(store.directory, 'master.key'), 'utf8').trim());
 
   const one = `${keys}/${made.body['sha3-384']}`;
-  t.match(await (await store.as('bob')).delete(one), refusal(404, 'resource-not-found'));
+  t.match(await (await store.as('carol')).delete(one), refusal(404, 'resource-not-found'));
   t.match(
     await (await store.as('ada', { permissions: ['account-manage-metadata'] })).delete(one),
     refusal(401, 'permission-required'),
   );
-  const gone = await ada.delete(one);
+  const gone = await bob.delete(one);
   t.same([gone.status, gone.body], [204, '']);
-  t.match(await ada.delete(one), refusal(404, 'resource-not-found'));
-  t.match(await ada.post(`${one}/account-key-request`, {}), refusal(404, 'resource-not-found'));
-  t.same((await ada.get(keys)).body, []);
+  t.match(await bob.delete(one), refusal(404, 'resource-not-found'));
+  t.match(await bob.post(`${one}/account-key-request`, {}), refusal(404, 'resource-not-found'));
+  t.same((await bob.get(keys)).body, []);
 });
 
 t.test('a key of another brand is not there', async (t) => {

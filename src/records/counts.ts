@@ -1,5 +1,6 @@
 // Counts: how much the store holds, for those who look at it from time to time.
-import { sql, type Queries } from '#engine/database.ts';
+import { sql, type Queries, type Statement } from '#engine/database.ts';
+import { embeddedText } from '#src/embedded.ts';
 
 export interface Counts {
   packages: number;
@@ -16,7 +17,7 @@ export interface Counts {
 
 type Row = Omit<Counts, 'approved'> & { uploads: number };
 
-export const counts = (db: Pick<Queries, 'get' | 'all'>) => ({
+export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
   async all(): Promise<Counts> {
     const row = (await db.get<Row>(sql`
       SELECT
@@ -34,4 +35,29 @@ export const counts = (db: Pick<Queries, 'get' | 'all'>) => ({
     const { unclaimed, waiting, rejected } = counted;
     return { ...counted, approved: uploads - unclaimed - waiting - rejected };
   },
+
+  /** How many rows each table of the store has; the names are those of this release's schema. */
+  async tables(): Promise<Record<string, number>> {
+    const found: Record<string, number> = {};
+    for (const { table, statement } of tableCounts()) {
+      if (await db.hasTable(table)) found[table] = (await db.get<{ number: number }>(statement))!.number;
+    }
+    return found;
+  },
+
+  /** The names of the migrations that this database has had, oldest first. */
+  migrations: async (): Promise<string[]> =>
+    (await db.all<{ name: string }>(sql`SELECT name FROM migrations ORDER BY name`)).map(({ name }) => name),
 });
+
+let knownTableCounts: { table: string; statement: Statement }[] | undefined;
+
+/** One statement a table of the schema. The names come from a file of this program, so they can stand in the text. */
+function tableCounts(): { table: string; statement: Statement }[] {
+  const schema = embeddedText('src/records/new-store.sql');
+  knownTableCounts ??= [...schema.matchAll(/^CREATE TABLE "?(\w+)"? \(/gm)].map(([, table = '']) => ({
+    table,
+    statement: { text: [`SELECT COUNT(*) AS number FROM "${table}"`], values: [] },
+  }));
+  return knownTableCounts;
+}

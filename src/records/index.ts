@@ -282,7 +282,7 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
   return {
     ...nouns,
     approvalPolicy: { inForce: () => policy('', '') },
-    counts: { all: () => counted('', '') },
+    counts: { ...nouns.counts, all: () => counted('', '') },
     deltas: {
       ...nouns.deltas,
       find: (packageId: string, source: number, target: number) => delta(`${source} ${target}`, packageId),

@@ -119,7 +119,7 @@ export interface Answer {
 /** That a command asks before it acts, because what it does cannot be taken back or shuts somebody out. */
 export interface Confirmation<C> {
   /** What will happen, in a sentence or two; undefined when this call does nothing of the kind. */
-  question(call: C): string | undefined;
+  question(call: C): string | undefined | Promise<string | undefined>;
   /** Where nobody can be asked and `--yes` is not given, such a call is refused, or goes on. */
   readonly unattended: 'refused' | 'goes on';
 }

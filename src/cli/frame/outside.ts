@@ -45,7 +45,7 @@ export async function writing<Result>(file: string, work: () => Result | Promise
 export async function writeNew(
   file: string,
   asCaller: AsCaller,
-  fill: (append: (text: string) => Promise<void>) => Promise<void>,
+  fill: (append: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<{ sha256: string; bytes: number }> {
   return writing(file, async () => {
     const sha256 = createHash('sha256');
@@ -53,10 +53,10 @@ export async function writeNew(
     const handle = await asCaller(() => open(file, 'wx', 0o600));
     try {
       const appended = appending(handle);
-      await fill((text) => {
-        const piece = Buffer.from(text);
-        sha256.update(piece);
-        return appended.append(piece);
+      await fill((piece) => {
+        const written = typeof piece === 'string' ? Buffer.from(piece) : piece;
+        sha256.update(written);
+        return appended.append(written);
       });
       await appended.finish();
       bytes = appended.end;

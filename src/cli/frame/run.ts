@@ -65,7 +65,7 @@ class NoCommand extends UsageError {
 
 /** Asks, where the command's record says so, before anything is done. */
 async function askFirst({ name, confirm }: Command, call: Call): Promise<void> {
-  const question = confirm?.question(call);
+  const question = await confirm?.question(call);
   if (confirm === undefined || question === undefined || call.options['yes'] === true) return;
   if (canAsk(call.world)) return confirmed(call.world, question);
   if (confirm.unattended === 'refused') throw needsYes(name, question);

@@ -1,8 +1,9 @@
 // larder doctor
-import { command } from '../frame/command.ts';
+import { command, UsageError, type World } from '../frame/command.ts';
 import { examineEach, type Finding, type Level } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import { becomeOwner } from '../frame/owner.ts';
+import { canAsk } from '../frame/questions.ts';
 import { patientIn } from './patient.ts';
 import { unitState } from './service.ts';
 import { style, visible, type Style } from '../frame/terminal.ts';
@@ -15,27 +16,78 @@ export const doctor = command({
   description:
     'Looks at the configuration, the keys, who may read the files, the disk, the clock, the certificate, the database ' +
     "and the blobs, quickly; 'larder verify' reads every byte. It changes nothing. Everything that is looked at is always " +
-    'listed: as well, as a notice, as wrong, or as what could not be looked at and why. Exit code 1 means that something is wrong.',
-  examples: ['larder doctor', 'larder doctor --json'],
+    'listed: as well, as a notice, as wrong, or as what could not be looked at and why. Exit code 1 means that something is wrong. ' +
+    'With --bundle it also writes a tar archive for people who help: it is made from a list of figures, codes and switches, ' +
+    'and its files are listed before it is written.',
+  options: {
+    bundle: {
+      type: 'string',
+      value: 'FILE',
+      summary: 'Also write a support bundle to this new file: figures and codes, without names, addresses and secrets.',
+    },
+    log: {
+      type: 'string',
+      value: 'LOGFILE',
+      summary: 'With --bundle: the log of the server, if it is a file; otherwise the journal of the service.',
+    },
+  },
+  examples: ['larder doctor', 'larder doctor --json', 'larder doctor --bundle ./larder-bundle.tar'],
 
-  async run({ data, world }) {
-    const unit = unitState(data);
-    becomeOwner(data);
-    const patient = patientIn(data, world, unit);
-    let findings: Told[];
-    try {
-      findings = await examineEach(examinations, patient);
-    } finally {
-      await patient.close();
+  confirm: {
+    async question({ options: { bundle, log }, data, world }) {
+      if (bundle === undefined) return undefined;
+      // A script is refused before anything is read.
+      if (!canAsk(world)) return `It would write a support bundle to ${bundle}.`;
+      const { bundleList, prepareBundle } = await bundles();
+      const found = await prepareBundle({ data, world }, { bundle, log });
+      world.stderr.write(`${visibleLines(bundleList(found))}\n`);
+      return `This writes these files to ${found.file}.`;
+    },
+    unattended: 'refused',
+  },
+
+  async run({ data, world, options: { bundle, log } }) {
+    if (bundle === undefined) {
+      if (log !== undefined) throw new UsageError('--log goes with --bundle alone');
+      return answerOf(await examineAlone(data, world), world);
     }
-    const wrong = findings.filter(({ level }) => level === 'wrong').length;
+    const { bundleList, prepareBundle, writeBundle } = await bundles();
+    const found = await prepareBundle({ data, world }, { bundle, log });
+    const written = await writeBundle(found);
+    const answer = answerOf(found.findings, world);
+    const members = found.members.map(({ name, bytes: { length } }) => ({ name, bytes: length }));
     return {
-      text: [...findings.map((finding) => line(finding, style(world.stdout, world.env))), '', sum(findings)].join('\n'),
-      json: { good: wrong === 0, findings: findings.map((finding) => ({ ...finding, good: isGood(finding) })) },
-      exitCode: wrong === 0 ? 0 : 1,
+      ...answer,
+      text: [answer.text, '', bundleList(found), `Written to ${found.file}.`].join('\n'),
+      json: { ...answer.json, bundle: { file: found.file, ...written, members } },
     };
   },
 });
+
+/** Loaded when it is asked for: it knows the names of all operations. */
+const bundles = () => import('./doctor-bundle.ts');
+
+async function examineAlone(data: string, world: World): Promise<Told[]> {
+  const unit = unitState(data);
+  becomeOwner(data);
+  const patient = patientIn(data, world, unit);
+  try {
+    return await examineEach(examinations, patient);
+  } finally {
+    await patient.close();
+  }
+}
+
+function answerOf(findings: readonly Told[], world: World) {
+  const wrong = findings.filter(({ level }) => level === 'wrong').length;
+  return {
+    text: [...findings.map((finding) => line(finding, style(world.stdout, world.env))), '', sum(findings)].join('\n'),
+    json: { good: wrong === 0, findings: findings.map((finding) => ({ ...finding, good: isGood(finding) })) },
+    exitCode: wrong === 0 ? 0 : 1,
+  };
+}
+
+const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
 
 const isGood = ({ level }: Finding): boolean => level !== 'wrong';
 

@@ -10,6 +10,7 @@ import { isServices } from '../frame/owner.ts';
 
 const unit = 'larder.service';
 const maxAnswerMs = seconds(3);
+const maxAnswerBytes = 16 * 1024 * 1024;
 
 /** What systemd says of the unit that serves a data directory. */
 export interface UnitState {
@@ -49,10 +50,17 @@ export function whyNotServed(data: string, state: UnitState | undefined): Fault 
   return left && describeFault('ended-unexpectedly', { pid: left.pid, data });
 }
 
+/** The last lines of the service's journal; undefined if this store is not the service's, or the journal cannot be read. */
+export function journalOf(data: string, lines: number): string | undefined {
+  if (!isServices(data)) return undefined;
+  return outputOf('/usr/bin/journalctl', ['--unit', unit, '--lines', String(lines), '--output', 'cat', '--no-pager']);
+}
+
 function outputOf(program: string, args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync(program, args, {
     encoding: 'utf8',
     timeout: maxAnswerMs,
+    maxBuffer: maxAnswerBytes,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   return status === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;

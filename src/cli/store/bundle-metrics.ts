@@ -1,0 +1,58 @@
+// The figures of /metrics as a support bundle shows them: the store's own figures, with labels of an allow list.
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+import { seconds } from '#domain/clock.ts';
+import { faultCodes, jobNames, operationNames, refusalCodes } from './bundle-values.ts';
+
+const isNumber = (value: string): boolean => /^(?:\+Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.test(value);
+const among =
+  (...lists: ReadonlySet<string>[]) =>
+  (value: string): boolean =>
+    lists.some((list) => list.has(value));
+
+/** Which values each label may have. */
+const labels: Readonly<Record<string, (value: string) => boolean>> = {
+  operation: among(operationNames),
+  status: (value) => /^[1-5]\d\d$/.test(value),
+  code: among(faultCodes, refusalCodes),
+  job: among(jobNames),
+  task: among(jobNames),
+  le: isNumber,
+  version: (value) => /^v?\d{1,5}(?:\.\d{1,5}){0,3}$/.test(value),
+  kind: among(new Set(['upload', 'proposal', 'transfer', 'key request', 'major', 'minor', 'incremental', 'weakcb'])),
+  state: among(new Set(['unclaimed', 'waiting', 'approved', 'rejected', 'wanted', 'serving', 'used', 'open'])),
+  outcome: among(new Set(['made', 'refused', 'failed'])),
+  direction: among(new Set(['sent', 'received'])),
+  as: among(new Set(['served', 'whole', 'delta'])),
+};
+
+/** The lines of a page of metrics that may leave the host. */
+export function metricsForBundle(page: string): string {
+  const lines = page.split('\n').filter((line) => {
+    const [, labelText = '', value = ''] =
+      /^(?:larder|process|nodejs)_[a-z0-9_]+(?:\{([^}]*)\})? (\S+)$/.exec(line) ?? [];
+    const pairs = labelText === '' ? [] : labelText.split(',');
+    return isNumber(value) && pairs.every(isAllowedLabel);
+  });
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function isAllowedLabel(pair: string): boolean {
+  const [, name = '', value = ''] = /^(\w+)="([^"\\]*)"$/.exec(pair) ?? [];
+  return Object.hasOwn(labels, name) && labels[name]!(value);
+}
+
+/** The page of metrics of the process that serves at an address of this host. */
+export async function readMetrics(url: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // The address is one of this host, and nothing secret is sent.
+  const options = { signal: AbortSignal.timeout(seconds(5)), rejectUnauthorized: false, agent: false };
+  const send = url.startsWith('https:') ? requestHttps : requestHttp;
+  send(new URL('/metrics', url), options, resolve).on('error', reject).end();
+  const response = await promise;
+  const page = await text(response);
+  if (response.statusCode !== 200) throw new Error(`it answers with status ${String(response.statusCode)}`);
+  return page;
+}

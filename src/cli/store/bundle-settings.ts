@@ -1,0 +1,107 @@
+// The configuration as a support bundle shows it: values that cannot be a name, and of the others whether they are set.
+import type { ConfigurationKey } from '#src/config.ts';
+import { ConfigError } from '#src/configuration/config-error.ts';
+import type { Value } from '#src/configuration/edit.ts';
+import { findKey } from '#src/configuration/keys.ts';
+import { settingsIn } from '../config/values.ts';
+
+/** Settings whose value is shown: switches, numbers, sizes and words of a closed list. */
+export const shownSettings: readonly string[] = [
+  'store.offline_mode',
+  'identity.root_key_days',
+  'identity.longest_token_days',
+  'identity.require_totp',
+  'http.metrics',
+  'http.console',
+  'http.documents',
+  'http.drain_minutes',
+  'http.workers',
+  'internal.package_permissions',
+  'internal.build_records',
+  'blobs.redirect_downloads',
+  'uploads.max_size',
+  'uploads.reserve',
+  'uploads.unclaimed_per_address',
+  'uploads.unclaimed_hours',
+  'quotas.bytes',
+  'quotas.packages',
+  'revisions.keep',
+  'revisions.older_than_days',
+  'registry.notifications',
+  'integrity.scrub_rate',
+  'collaborators.invite_days',
+  'log.level',
+  'log.format',
+  'devices.snap',
+  'devices.charm',
+  'devices.remember',
+  'devices.max_downloads',
+  'devices.max_download_rate',
+  'devices.deltas',
+  'devices.max_deltas_size',
+  'approvals.days',
+  'transfers.expected_days',
+];
+
+/** Settings of which only `(set)` is shown, because they hold addresses, names or paths. Every other setting is left out. */
+export const namedSettings: readonly string[] = [
+  'store.id',
+  'auth.store_admin_id',
+  'identity.redirect_urls',
+  'http.base_url',
+  'http.listen',
+  'http.trusted_proxies',
+  'http.monitors',
+  'tls.names',
+  'tls.certificate_file',
+  'tls.authority_file',
+  'blobs.region',
+  'registry.external',
+  'names.reserved',
+  'assertions.trusted',
+  'limits.known_networks',
+  'approvals.transfers',
+  'approvals.unsigned_folders',
+  'approvals.requests',
+  'approvals.releases',
+  'approvals.delete_keys',
+  'approvals.import_keys',
+  'approvals.sources',
+  'approvals.policy',
+  'site.label',
+  'site.levels',
+  'transfers.watch',
+];
+
+const set = '(set)';
+
+/** The settings of a data directory; settings that the file does not set have their default and are not listed. */
+export function settingsForBundle(data: string): unknown {
+  let values: ReadonlyMap<string, Value>;
+  try {
+    values = settingsIn(data);
+  } catch (error) {
+    // A message of the reader may quote the line.
+    const problems = error instanceof ConfigError ? error.problems : [];
+    return { readable: false, lines: problems.flatMap(({ line }) => line ?? []) };
+  }
+  const shown = shownSettings.flatMap((name) => {
+    const value = values.get(name);
+    return value === undefined ? [] : [[name, typedValue(findKey(name), value)] as const];
+  });
+  const named = namedSettings.flatMap((name) => (values.has(name) ? [[name, set] as const] : []));
+  return {
+    readable: true,
+    settings: Object.fromEntries([...shown, ...named].sort(([one], [other]) => (one < other ? -1 : 1))),
+  };
+}
+
+/** A value of the type that the setting has; anything else may have been put there by mistake and is not shown. */
+function typedValue(key: ConfigurationKey | undefined, value: Value): string | number | boolean {
+  if (key === undefined || key.secret) return set;
+  if (typeof value === 'boolean' && key.types.includes('boolean')) return value;
+  if (typeof value === 'number' && (key.size || key.types.includes('integer'))) return value;
+  if (typeof value !== 'string') return set;
+  if (key.words.includes(value)) return value;
+  return key.size && /^[0-9]{1,6} ?[KMGT]iB$/.test(value) ? value : set;
+}

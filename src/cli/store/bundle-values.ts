@@ -1,0 +1,58 @@
+// What a support bundle may hold: closed lists of words, and forms that no name, address or secret has.
+import { operations } from '#operations/index.ts';
+import { statuses } from '#domain/refusal.ts';
+import { faultKinds } from '#src/faults.ts';
+
+/** The text if it is one of the allowed ones; else undefined, and the member is left out. */
+export const oneOf = (allowed: ReadonlySet<string>, value: unknown): string | undefined =>
+  typeof value === 'string' && allowed.has(value) ? value : undefined;
+
+export const numberOrNothing = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+
+export const flagOrNothing = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
+
+/** A moment as the store writes it; read and written again, so that nothing else can stand in it. */
+export function momentOrNothing(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const read = value instanceof Date ? value : new Date(typeof value === 'string' ? value : NaN);
+  return Number.isNaN(read.getTime()) ? undefined : read.toISOString();
+}
+
+/** The number of a release, such as 1.2.3. */
+export const releaseOrNothing = (value: unknown): string | undefined =>
+  typeof value === 'string' ? /^v?\d{1,5}(?:\.\d{1,5}){0,3}/.exec(value)?.[0] : undefined;
+
+export const operationNames: ReadonlySet<string> = new Set([...operations.map(({ name }) => name), 'none']);
+export const faultCodes: ReadonlySet<string> = new Set(Object.keys(faultKinds));
+export const refusalCodes: ReadonlySet<string> = new Set(Object.keys(statuses));
+export const logLevels: ReadonlySet<string> = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
+export const httpMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The jobs of a serving store. */
+export const jobNames: ReadonlySet<string> = new Set([
+  'expire-branches',
+  'expire-revisions',
+  'finish-pushes',
+  'forget-images',
+  'forget-invites',
+  'forget-passing',
+  'forget-proposals',
+  'forget-pull-credentials',
+  'forget-sessions',
+  'forget-uploads',
+  'keep-approval-policy',
+  'keep-catalog',
+  'keep-room',
+  'make-deltas',
+  'prove-records',
+  'read-charms',
+  'remember-time',
+  'renew-certificate',
+  'retire-keys',
+  'seal-audit',
+  'sign-revisions',
+  'sweep-blobs',
+  'sweep-temporary',
+  'watch-transfers',
+]);

@@ -1,0 +1,94 @@
+// larder doctor --bundle: shows what a support bundle would hold, and writes it.
+import { lstatSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { bytes } from '#domain/byte-size.ts';
+import { examineEach, type Finding } from '#examinations/examination.ts';
+import { examinations } from '#examinations/index.ts';
+import { Failure, type Call } from '../frame/command.ts';
+import { writeNew, cannotRead } from '../frame/outside.ts';
+import { setRootAside, type AsCaller } from '../frame/owner.ts';
+import { columns } from '../frame/terminal.ts';
+import { archiveOf, collectBundle, type BundleMember } from './bundle.ts';
+import { endOfLog, maxLines } from './bundle-log.ts';
+import { patientIn } from './patient.ts';
+import { journalOf, unitState } from './service.ts';
+
+export interface PreparedBundle {
+  file: string;
+  archive: Buffer;
+  members: readonly BundleMember[];
+  findings: (Finding & { what: string })[];
+  asCaller: AsCaller;
+}
+
+interface BundleOptions {
+  bundle: string;
+  log: string | undefined;
+}
+
+/** What is shown is what is written: a call prepares its bundle once. */
+const prepared = new WeakMap<object, Promise<PreparedBundle>>();
+
+export function prepareBundle(call: Pick<Call, 'data' | 'world'>, options: BundleOptions): Promise<PreparedBundle> {
+  const known = prepared.get(call.world) ?? prepare(call, options);
+  prepared.set(call.world, known);
+  return known;
+}
+
+async function prepare(
+  { data, world }: Pick<Call, 'data' | 'world'>,
+  { bundle, log }: BundleOptions,
+): Promise<PreparedBundle> {
+  const file = resolve(bundle);
+  // Root may read the journal, the owner of the store may not.
+  const unit = unitState(data);
+  const journal = log === undefined ? journalOf(data, maxLines) : undefined;
+  const asCaller = setRootAside(data);
+  await asCaller(() => refuseExisting(file));
+  const given = log === undefined ? undefined : await asCaller(() => readLog(resolve(log)));
+  const patient = patientIn(data, world, unit);
+  try {
+    const findings = await examineEach(examinations, patient);
+    const now = new Date();
+    const members = await collectBundle({ data, patient, findings, unit, log: given ?? journal, now });
+    return { file, archive: archiveOf(members, now), members, findings, asCaller };
+  } finally {
+    await patient.close();
+  }
+}
+
+/** Before anything is collected; the file is made exclusively all the same. */
+function refuseExisting(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
+  throw new Failure(`${file} is there already; name a file that is not there yet`, { code: 'cannot-write' });
+}
+
+function readLog(file: string): string {
+  try {
+    return endOfLog(file);
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+}
+
+/** The files of a bundle with their sizes, and what it leaves out. */
+export function bundleList({ members, archive }: Pick<PreparedBundle, 'members' | 'archive'>): string {
+  const rows = members.map(({ name, holds, bytes: { length } }): [string, string] => [
+    name,
+    `${bytes(length)}: ${holds}`,
+  ]);
+  return [
+    `The support bundle has ${String(members.length)} files, ${bytes(archive.length)} together:`,
+    columns(rows, 120).trimEnd(),
+    'It holds no names, addresses, texts, keys, tokens or passwords.',
+  ].join('\n');
+}
+
+export async function writeBundle({
+  file,
+  archive,
+  asCaller,
+}: PreparedBundle): Promise<{ sha256: string; bytes: number }> {
+  return writeNew(file, asCaller, (append) => append(archive));
+}

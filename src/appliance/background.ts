@@ -27,7 +27,7 @@ import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import { runJobs, type Job, type Runner } from '#jobs/runner.ts';
-import { sealAudit } from '#jobs/seal-audit.ts';
+import { noteAuditEnd, sealAudit } from '#jobs/seal-audit.ts';
 import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { sweepTemporary } from '#jobs/sweep-temporary.ts';
@@ -274,6 +274,7 @@ const jobsOf = (
     forgetSessions(records, acts, latestTime),
     renewCertificate(certificate.renew),
     sealAudit(records),
+    noteAuditEnd(records),
     ...more,
     clock.job,
     room.job(blobs),

@@ -109,6 +109,7 @@ export async function openRecords(
     const close = async (): Promise<void> => {
       await known.writeNotes().catch(() => undefined);
       await known.writeContacts().catch(() => undefined);
+      await known.noteAuditEnd().catch(() => undefined);
       await db.close();
     };
     const database = { place, size: () => db.size(), isFree: () => isFree(db), server: db.server };

@@ -20,9 +20,11 @@ export const records: Examination = {
       const mend = mendOfRecords(recordsPlace(data, config(), credentials), data);
       return wrong(`the database is damaged: ${problems[0]!}`, `'larder verify' lists everything. ${mend}`);
     }
-    await store().catch((error: unknown) => {
+    const { sealing } = await store().catch((error: unknown) => {
       throw error instanceof CannotLook ? (error.cause as Error) : error;
     });
+    const because = sealing.problem();
+    if (because !== undefined) return judgedBy([describeFault('audit-log', { because })], '');
     return well(
       config().records.postgres === undefined
         ? 'the database is whole, every row as it was written'

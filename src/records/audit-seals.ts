@@ -31,6 +31,9 @@ export interface AuditSeal extends AuditHead {
 /** What the next seal has to know of the one before it. */
 export type NewestSeal = Pick<AuditSeal, 'number' | 'seq' | 'at' | 'mac'>;
 
+/** How far the log has come since its newest seal, under the code of its end. */
+export type NotedEnd = AuditHead & { mac: string };
+
 /** Where the newest seal is kept a second time, outside the database. */
 export interface SealFile {
   /** Its path, for people. */
@@ -75,6 +78,16 @@ export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
     number === 0 ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE number = ${number} AND mac = ${mac}`)) !== undefined ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE left_mac = ${mac}`)) !== undefined,
+
+  /** Whether the log goes on from somewhere else since a seal, or the seal was left behind: then it says nothing of the end. */
+  isLeft: async ({ number, mac }: Pick<AuditSeal, 'number' | 'mac'>): Promise<boolean> =>
+    (await db.get(
+      sql`SELECT 1 FROM audit_seal_chain WHERE left_mac = ${mac} OR (number > ${number} AND anew IS NOT NULL) LIMIT 1`,
+    )) !== undefined,
+
+  /** Whether the log has this row. */
+  hasRow: async ({ seq, hash }: AuditHead): Promise<boolean> =>
+    (await db.get(sql`SELECT 1 FROM audit WHERE seq = ${seq} AND hash = ${hash}`)) !== undefined,
 });
 
 /** Says in the file that nothing is sealed yet; from then on it is always there. */
@@ -133,7 +146,7 @@ export function keepSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): v
   try {
     const kept = keptIn(file, siteKey);
     if (seal.anew === null && typeof kept === 'object' && kept.number >= seal.number) return;
-    file.write(textOf(seal));
+    file.write(textOf(seal, seal.anew === null ? notedBehind(kept, seal) : undefined));
   } catch (error) {
     report(cannotUse(file, error));
   }
@@ -147,11 +160,39 @@ export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing)
   const newest = await auditSeals(db).newest();
   if (newest === undefined) return;
   try {
-    if (sealing.file.read() !== textOf(newest)) sealing.file.write(textOf(newest));
+    const kept = keptIn(sealing.file, sealing.siteKey);
+    const isLeft = typeof kept === 'string' || (await auditSeals(db).isLeft(kept));
+    const text = textOf(newest, isLeft ? undefined : notedBehind(kept, newest));
+    if (sealing.file.read() !== text) sealing.file.write(text);
   } catch (error) {
     sealing.report(cannotUse(sealing.file, error));
   }
 }
+
+/**
+ * Notes beside the seal in the file how far the log has come: a copy of the database without its write-ahead log lacks the last
+ * minutes, and the newest seal may be an hour old. The database is only read. A file that does not fit the log is left as it is.
+ */
+export async function noteEnd(
+  db: Pick<Queries, 'get' | 'all'>,
+  { siteKey, file, report }: Sealing,
+  end: (AuditHead & { mac: string | null }) | undefined,
+): Promise<void> {
+  if (end === undefined || end.mac === null || !isEnd(siteKey, end)) return;
+  const { seq, hash, mac } = end;
+  try {
+    const kept = keptIn(file, siteKey);
+    if (typeof kept === 'string' || Math.max(kept.seq, kept.last?.seq ?? 0) >= seq) return;
+    if ((await problemOfFile(db, { siteKey, file })) !== undefined || (await auditSeals(db).isLeft(kept))) return;
+    file.write(textOf(kept, { seq, hash, mac }));
+  } catch (error) {
+    report(cannotUse(file, error));
+  }
+}
+
+/** What a file notes of the log behind a seal. */
+const notedBehind = (kept: Kept, { seq }: AuditSeal): NotedEnd | undefined =>
+  typeof kept === 'object' && kept.last !== undefined && kept.last.seq > seq ? kept.last : undefined;
 
 /** The seal in the file, where the chain does not know it: that far the log had come. */
 export async function leftBehind(
@@ -176,18 +217,24 @@ export async function problemOfFile(
   } catch (error) {
     return cannotUse(file, error);
   }
-  return problemOfKept(kept, file.path, (seal) => auditSeals(db).knows(seal));
+  return problemOfKept(kept, file.path, auditSeals(db));
 }
 
 /** The same for what was read from the file earlier. */
 export async function problemOfKept(
   kept: Kept,
   path: string,
-  knows: (seal: AuditSeal) => boolean | Promise<boolean>,
+  { knows, isLeft, hasRow }: Pick<ReturnType<typeof auditSeals>, 'knows' | 'isLeft' | 'hasRow'>,
 ): Promise<string | undefined> {
   if (kept === 'missing') return `the audit log's newest seal is missing: there is no ${path}`;
   if (kept === 'foreign') return `the seal in ${path} is not of this store, or was changed`;
-  if (await knows(kept)) return undefined;
+  if (await knows(kept)) {
+    if (kept.last === undefined || (await isLeft(kept)) || (await hasRow(kept.last))) return undefined;
+    return (
+      `the database is older than ${path} says: the audit log had come to row ${String(kept.last.seq)}:${kept.last.hash}, ` +
+      'and the database does not have that row, so the last changes are missing'
+    );
+  }
   return (
     `the audit log was cut off or put back: by the seal in ${path} it had come to row ` +
     `${String(kept.seq)}:${kept.hash}, and the database does not know of that seal`
@@ -195,14 +242,15 @@ export async function problemOfKept(
 }
 
 /** What the file holds: a seal of this store, none, or something else. */
-export type Kept = AuditSeal | 'missing' | 'foreign';
+export type Kept = (AuditSeal & { last?: NotedEnd }) | 'missing' | 'foreign';
 
 /** Reads the file; throws when it cannot be read, which proves nothing. */
 export function keptIn(file: SealFile, siteKey: Buffer): Kept {
   const text = file.read();
   if (text === undefined) return 'missing';
   const seal = sealIn(text);
-  return seal !== undefined && isSealed(siteKey, seal) ? seal : 'foreign';
+  if (seal === undefined || !isSealed(siteKey, seal)) return 'foreign';
+  return seal.last === undefined || isEnd(siteKey, seal.last) ? seal : 'foreign';
 }
 
 const cannotUse = (file: SealFile, error: unknown): string =>
@@ -260,12 +308,18 @@ const isDue = (newest: NewestSeal, head: AuditHead & { at: string }): boolean =>
 export const timeBetween = (one: { at: string }, other: { at: string }): number =>
   Math.abs(Date.parse(other.at) - Date.parse(one.at));
 
-const textOf = (seal: AuditSeal): string => `${JSON.stringify(seal)}\n`;
+function textOf(seal: AuditSeal, last?: NotedEnd): string {
+  const { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac, mac } = seal;
+  const text = { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac, mac, last };
+  return `${JSON.stringify(text)}\n`;
+}
 
-function sealIn(text: string): AuditSeal | undefined {
+function sealIn(text: string): (AuditSeal & { last?: NotedEnd }) | undefined {
   try {
-    const said = JSON.parse(text) as AuditSeal | null;
-    return typeof said?.mac === 'string' && Number.isSafeInteger(said.number) ? said : undefined;
+    const said = JSON.parse(text) as (AuditSeal & { last?: NotedEnd | null }) | null;
+    if (typeof said?.mac !== 'string' || !Number.isSafeInteger(said.number)) return undefined;
+    const { last, ...seal } = said;
+    return last === undefined || last === null || typeof last.mac !== 'string' ? seal : { ...seal, last };
   } catch {
     return undefined;
   }

@@ -44,7 +44,7 @@ export interface AuditProof {
 }
 
 type Reading = Pick<ReturnType<typeof audit>, 'list' | 'end' | 'earlySeals'>;
-type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows'>;
+type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows' | 'isLeft' | 'hasRow'>;
 
 const batch = 2000;
 const enough = 100;
@@ -61,7 +61,7 @@ export async function verifyAudit(
   const problems: string[] = [];
   const seals = await chainOf(records.auditSeals, siteKey, problems);
   if (file !== undefined && kept !== undefined) {
-    const problem = await problemOfKept(kept, file.path, records.auditSeals.knows);
+    const problem = await problemOfKept(kept, file.path, records.auditSeals);
     if (problem !== undefined) problems.push(problem);
   }
   if (end !== undefined && !isEnd(siteKey, end))

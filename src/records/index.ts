@@ -9,7 +9,7 @@ import { approvalPolicy, approvalPolicyChanges } from './approval-policy.ts';
 import { approverKeyChanges, approverKeys } from './approver-keys.ts';
 import { assertionChanges, assertions } from './assertions.ts';
 import { appendAudit, audit, sealEnd, type AuditEntry } from './audit.ts';
-import { auditSeals, keepSeal, leftBehind, settle, type Occasion, type Sealing } from './audit-seals.ts';
+import { auditSeals, keepSeal, leftBehind, noteEnd, settle, type Occasion, type Sealing } from './audit-seals.ts';
 import { brandChanges, brands } from './brands.ts';
 import { buildSetChanges, buildSets } from './build-sets.ts';
 import { catalog, catalogPassing } from './catalog.ts';
@@ -343,6 +343,7 @@ export function records(db: Database, sealing?: Sealing) {
     return result;
   };
 
+  let notedHash: string | undefined;
   return {
     ...remembering(reading(db), versions),
 
@@ -391,6 +392,15 @@ export function records(db: Database, sealing?: Sealing) {
     /** Holds the file with the newest seal against the chain, and brings it up to date where a killed process has not. */
     async settleSeals(): Promise<void> {
       if (sealing) await settle(db, sealing);
+    },
+
+    /** Notes the end of the audit log in the file with the newest seal, if the log has grown since this process noted it. */
+    async noteAuditEnd(): Promise<void> {
+      if (sealing === undefined) return;
+      const end = await audit(db).end();
+      if (end === undefined || end.hash === notedHash) return;
+      await noteEnd(db, sealing, end);
+      notedHash = end.hash;
     },
   };
 }

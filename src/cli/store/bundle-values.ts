@@ -45,6 +45,7 @@ export const jobNames: ReadonlySet<string> = new Set([
   'keep-catalog',
   'keep-room',
   'make-deltas',
+  'note-audit-end',
   'prove-records',
   'read-charms',
   'remember-time',

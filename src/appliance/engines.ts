@@ -22,7 +22,7 @@ export interface Engines {
   areWell(): boolean;
 }
 
-/** How often each of them is asked. With the time that it takes to give one up, a host is out within five seconds. */
+/** How often each of them is asked. With the time that it takes to give one up, a host is out within seven seconds. */
 const every = seconds(1);
 
 /** Two hosts that are so far from their engine are at most twice as far from each other: five seconds. */

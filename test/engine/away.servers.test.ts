@@ -146,6 +146,29 @@ for (const how of ['it has ended', 'nothing comes from it'] as const) {
   });
 }
 
+t.test('changes that wait for a silent server are refused together, and not tried one after the other', async (t) => {
+  const server = await startPostgres();
+  t.teardown(server.end);
+  const proxy = await startProxy(server.folder);
+  t.teardown(proxy.end);
+  await makeStore(server.address());
+  const db = await openPostgres(
+    server.address().replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder)),
+  );
+  t.teardown(() => db.close());
+  const change = () => db.transaction((tx) => tx.run(sql`DELETE FROM passing_leases WHERE name = ${'none'}`));
+  await change();
+  proxy.isSilent = true;
+  const before = proxy.tried;
+  const many = await Promise.allSettled(Array.from({ length: 40 }, change));
+  for (const { status } of many) t.equal(status, 'rejected');
+  // Each that is tried alone tries at least one connection.
+  t.ok(proxy.tried - before < 20, `${String(proxy.tried - before)} connections were tried for 40 changes`);
+  proxy.isSilent = false;
+  await change();
+  t.pass('the next change is made when the server answers again');
+});
+
 t.test('a host that tells the time otherwise than the server is not ready', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);

@@ -2,7 +2,7 @@
 import type { Statement } from '../database.ts';
 import { patienceUntil, type Connection } from './connection.ts';
 import type { Counts } from './counts.ts';
-import { forCaller, isLost, isStale } from './errors.ts';
+import { forCaller, isLost, isStale, NoConnection } from './errors.ts';
 
 /** So many are opened at most; a question beyond that waits behind others. */
 const most = 8;
@@ -60,9 +60,21 @@ export class Readers {
         return opened;
       })
       .finally(() => (this.#opening = undefined));
-    if (first === undefined) return this.#opening;
+    // Another question may have begun it, with more time left than this one has.
+    if (first === undefined) return time === undefined ? this.#opening : withinTime(this.#opening, time);
     // Others wait no longer for the new one than for those that are there.
     this.#opening.catch(() => undefined);
     return first;
+  }
+}
+
+/** A connection that is being opened, for a caller that can wait for so many milliseconds. */
+async function withinTime(opening: Promise<Connection>, time: number): Promise<Connection> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new NoConnection('the server does not answer', { mayPass: true })), time);
+  try {
+    return await Promise.race([opening, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -133,7 +133,12 @@ export class WriteLane {
           return undefined;
         }
         const isLate = performance.now() > deadline;
-        if (isLost(error) && isLate) refuse(this.#late(), forCaller(error));
+        if (isLost(error) && isLate) {
+          // To try each of them alone would take half a second for each, and the last would hear of it long after its deadline.
+          this.#waiting.unshift(...batch);
+          refuse([...this.#waiting.splice(0, 1), ...this.#late()], forCaller(error));
+          return undefined;
+        }
         const again = (isConflict(error) && attempt < tries) || (isLost(error) && !isLate);
         if (again) this.#counts.retries++;
         if (!again) return { error: forCaller(error) };

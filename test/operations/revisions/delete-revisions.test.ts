@@ -9,6 +9,7 @@ import { days } from '#domain/clock.ts';
 import { expireRevisions } from '#jobs/expire-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
+import { componentFile } from '#test/fixtures/components.ts';
 import { clockWhenOld, hasContent } from '#test/fixtures/contents.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { filler } from '#test/fixtures/filler.ts';
@@ -236,7 +237,9 @@ t.test('old revisions are deleted by a rule', async (t) => {
 const sweeping = (store: TestAppliance) => () =>
   withBlobs(store.beside, ({ blobs }) => sweepBlobs(store.beside.records, blobs, clockWhenOld(store)).run());
 
-const digestOf = (content: string): string => createHash('sha3-384').update(content).digest('hex');
+/** A component of hello that differs from others by its text. */
+const fileWith = (text: string): Buffer => componentFile('hello+data', { text });
+const digestOf = (content: string | Buffer): string => createHash('sha3-384').update(content).digest('hex');
 
 t.test('components go with the last revision that they were pushed for', async (t) => {
   const store = await startNow(t);
@@ -250,7 +253,7 @@ t.test('components go with the last revision that they were pushed for', async (
   }
   const at = '/v1/snap/hello/resources/data/revisions';
   const push = async (content: string, revision: number) => {
-    const body = { 'upload-id': await ada.upload(content), 'package-revision': revision };
+    const body = { 'upload-id': await ada.upload(fileWith(content)), 'package-revision': revision };
     const answer = await ada.post(at, body);
     t.equal(answer.status, 200, content);
     await store.appliance.reviewed();
@@ -260,20 +263,22 @@ t.test('components go with the last revision that they were pushed for', async (
   const remove = (keep: number, revisions?: number[]) =>
     ada.post('/internal/v1/packages/snap/hello/revisions/delete', { keep, revisions });
   const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
-  const isThere = (content: string): boolean => hasContent(store.directory, digestOf(content));
+  const isThere = (content: string): boolean => hasContent(store.directory, digestOf(fileWith(content)));
   const sweep = sweeping(store);
   t.match(await push('first', 1), { status: 'approved', revision: 1 });
   t.match(await push('both', 1), { status: 'approved', revision: 2 });
   t.match(await push('both', 3), { status: 'approved', revision: 2 }, 'the same content is the same revision');
   t.match(await push('last', 4), { status: 'approved', revision: 3 });
 
+  // The snap of revision 1 with the component that was pushed for it alone.
+  const gone = 1001 + fileWith('first').length;
   const before = [await kept(), await used(), await newest(store)];
-  t.match((await remove(3)).body, { deleted: false, bytes: 1001 + 'first'.length });
+  t.match((await remove(3)).body, { deleted: false, bytes: gone });
   t.same([await kept(), await used(), await newest(store)], before, 'a preview changes nothing');
-  t.match(await remove(3, [1]), { status: 200, body: { deleted: true, bytes: 1006 } });
-  t.match((await newest(store))?.details, { revisions: [1], components: [['data', 1]], bytes: 1006 });
+  t.match(await remove(3, [1]), { status: 200, body: { deleted: true, bytes: gone } });
+  t.match((await newest(store))?.details, { revisions: [1], components: [['data', 1]], bytes: gone });
   t.same(await kept(), [2, 3], 'what was pushed for another revision as well stays');
-  t.equal(await used(), (before[1] as number) - 1006);
+  t.equal(await used(), (before[1] as number) - gone);
   t.match(await command(store, 'package show snap/hello'), { bytes: await used() });
   t.same(await sweep(), { swept: 1 });
   t.same(['first', 'both', 'last'].map(isThere), [false, true, true]);

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 
 import { changeConfig } from '#src/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
+import { reachable } from '#test/fixtures/free-port.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 import { writeLayout } from '#test/fixtures/image-layout.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
@@ -29,12 +30,13 @@ async function storeOfAda(t: Test) {
   writeFileSync(credentials, 'access_key_id = "larder:ada"\nsecret_access_key = "secret-of-ada"\n');
   const place = `http://localhost:${String(server.port)}/${server.bucket}/${server.newPlace().prefix}`;
   const lines = ['[blobs]', `s3 = "${place}"`, `credentials_file = "${credentials}"`];
-  const store = await startStore(t, (text) =>
+  const configured = await reachable((text) =>
     servingSnaps(text)
       .replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0')
       .replace('[blobs]', lines.join('\n'))
       .replace(/^(?:# )?redirect_downloads = false$/m, 'redirect_downloads = true'),
   );
+  const store = await startStore(t, configured);
   const ada = await store.as('ada');
   await declare(store, 'ada', 'hello');
   const login = await uploadLogin(ada, 'hello');
@@ -97,7 +99,7 @@ t.test('skopeo goes there, and no byte of a layer passes the store', { skip }, a
   const { folder, store, login } = await storeOfAda(t);
   const run = promisify(execFile);
   const digest = writeLayout(join(folder, 'in'));
-  const here = `docker://${login.image.replace('127.0.0.1:8080', new URL(store.url).host)}`;
+  const here = `docker://${login.image}`;
   const copy = ['--insecure-policy', 'copy', '--all', '--preserve-digests'];
   const credentials = `${login.username}:${login.password}`;
   await run('skopeo', [

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
+import { reachable } from '#test/fixtures/free-port.ts';
 import { declare, logIn, uploadLogin } from '#test/fixtures/images.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 
@@ -41,13 +42,13 @@ function toolbox(t: Test) {
 }
 
 t.test('buildah pushes, podman pulls and pushes again, umoci unpacks, skopeo deletes', { skip }, async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, await reachable());
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const { folder, run } = toolbox(t);
   const login = await uploadLogin(ada, 'hello');
   const credentials = `${login.username}:${login.password}`;
-  const image = login.image.replace('127.0.0.1:8080', new URL(store.url).host);
+  const image = login.image;
 
   writeFileSync(join(folder, 'greeting'), 'hello\n');
   const container = await run('buildah', 'from', 'scratch');
@@ -60,7 +61,7 @@ t.test('buildah pushes, podman pulls and pushes again, umoci unpacks, skopeo del
 
   const { status, body } = await ada.post('/v1/charm/hello/resources/image/oci-image/blob', { 'image-digest': digest });
   t.equal(status, 200);
-  const deployed = (body.ImageName as string).replace('127.0.0.1:8080', new URL(store.url).host);
+  const deployed = body.ImageName as string;
   await run('podman', 'rmi', '--all', '--force');
   await run(
     'podman',
@@ -96,13 +97,13 @@ t.test('buildah pushes, podman pulls and pushes again, umoci unpacks, skopeo del
 });
 
 t.test('skopeo says why an image that a resource names is not deleted', { skip }, async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, await reachable());
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const { folder, run } = toolbox(t);
   const login = await uploadLogin(ada, 'hello');
   const credentials = `${login.username}:${login.password}`;
-  const image = login.image.replace('127.0.0.1:8080', new URL(store.url).host);
+  const image = login.image;
   writeFileSync(join(folder, 'greeting'), 'hello\n');
   const container = await run('buildah', 'from', 'scratch');
   await run('buildah', 'copy', container, join(folder, 'greeting'), '/greeting');

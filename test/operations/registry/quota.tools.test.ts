@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
+import { reachable } from '#test/fixtures/free-port.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { writeLayout } from '#test/fixtures/image-layout.ts';
 import { declare, uploadLogin } from '#test/fixtures/images.ts';
@@ -16,7 +17,7 @@ import { withoutPrograms } from '#test/fixtures/programs.ts';
 const skip = withoutPrograms('skopeo');
 
 t.test('skopeo shows the figures', { skip }, async (t) => {
-  const store = await startStore(t, (text) => text.replace('[quotas]', '[quotas]\nbytes = 1200'));
+  const store = await startStore(t, await reachable((text) => text.replace('[quotas]', '[quotas]\nbytes = 1200')));
   await declare(store, 'ada', 'hello');
   const folder = mkdtempSync(join(tmpdir(), 'larder-quota-'));
   t.teardown(() => {
@@ -28,7 +29,7 @@ t.test('skopeo shows the figures', { skip }, async (t) => {
     promisify(execFile)('skopeo', [
       ...['--insecure-policy', 'copy', '--all', '--preserve-digests', '--dest-tls-verify=false'],
       ...['--dest-creds', `${username}:${password}`, `oci:${join(folder, 'in')}:v1`],
-      `docker://${image.replace('127.0.0.1:8080', new URL(store.url).host)}`,
+      `docker://${image}`,
     ]);
   await t.rejects(copy(), /denied: This publisher has \d+ bytes in the store and may have 1200; these are \d+ more/);
   t.equal(footprint(store.directory)['image_manifests'], 0);

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
+import { reachable } from '#test/fixtures/free-port.ts';
 import { writeLayout } from '#test/fixtures/image-layout.ts';
 import { declare, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
@@ -17,13 +18,13 @@ const skip = withoutPrograms('skopeo');
 const run = promisify(execFile);
 
 t.test('an image for several architectures goes in and comes out with its digests', { skip }, async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, await reachable());
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const folder = mkdtempSync(join(tmpdir(), 'larder-skopeo-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const digest = writeLayout(join(folder, 'in'));
-  const here = (image: string): string => `docker://${image.replace('127.0.0.1:8080', new URL(store.url).host)}`;
+  const here = (image: string): string => `docker://${image}`;
 
   const login = await uploadLogin(ada, 'hello');
   const push = (credentials: string): Promise<unknown> =>
@@ -76,13 +77,13 @@ t.test('an image for several architectures goes in and comes out with its digest
 });
 
 t.test('an image goes in after the older format as well', { skip }, async (t) => {
-  const store = await startStore(t);
+  const store = await startStore(t, await reachable());
   await declare(store, 'ada', 'hello');
   const folder = mkdtempSync(join(tmpdir(), 'larder-skopeo-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   writeLayout(join(folder, 'in'));
   const login = await uploadLogin(await store.as('ada'), 'hello');
-  const image = `docker://${login.image.replace('127.0.0.1:8080', new URL(store.url).host)}:old`;
+  const image = `docker://${login.image}:old`;
   const credentials = `${login.username}:${login.password}`;
   await run('skopeo', [
     ...['--insecure-policy', 'copy', '--all', '--format', 'v2s2', '--dest-tls-verify=false'],

@@ -102,7 +102,7 @@ t.test(
     const { data } = await newStore(t);
     const before = readFileSync(join(data, 'admin.macaroon'), 'utf8');
     const { code } = await atTerminal(['admin-macaroon', '--data', data], {
-      steps: [{ sees: '--add lets them stay. Go on? [y/N]: ', types: 'n\r' }],
+      steps: [{ sees: '--add keeps them. Go on? [y/N]: ', types: 'n\r' }],
     });
     t.equal(code, 1);
     t.equal(readFileSync(join(data, 'admin.macaroon'), 'utf8'), before);

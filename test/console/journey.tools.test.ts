@@ -106,6 +106,7 @@ for (const scripts of [true, false]) {
       await root.locator('[name=username]').fill('carol');
       await root.locator('[name="display-name"]').fill('Carol');
       await root.locator('[name=email]').fill('carol@example.com');
+      await root.locator('main [name=password]').fill(password);
       await press(root, 'Make the account and a link');
       const link = (await root.locator('pre').first().textContent()) ?? '';
       t.match(link.trim(), /\/identity\/set-up\/[\w-]{43}$/, 'the link is shown');

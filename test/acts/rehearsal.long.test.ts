@@ -79,6 +79,8 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['transfers/asked.test.ts', 'a site gets'],
   ['transfers/keys.test.ts', 'the keys of a source', 'after a restore'],
   ['transfers/request.test.ts', 'an empty store'],
+  ['transfers/lost.test.ts'],
+  ['transfers/source-acts.test.ts', 'a very high number', 'two different rotations'],
   ['tls/serving.test.ts', 'a certificate that is made or renewed'],
 ];
 

@@ -43,7 +43,7 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let reported = 0;
-  let anyFailed = false;
+  let anyFailed = false as boolean;
   let lines: string[] = [];
   let beganAt = Date.now();
   const finish = (file: string, cpuSeconds = 0, problem?: string): void => {
@@ -83,6 +83,6 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
   }
   // What the files leave to the end of the process, such as teardowns: tap says by the exit code whether it failed.
   if (code !== 0 && !anyFailed)
-    finish(`the end of the process of ${files.join(' ')}`, 0, `${signal ?? `exit code ${String(code)}`}`);
+    finish(`the end of the process of ${files.join(' ')}`, 0, signal ?? `exit code ${String(code)}`);
   return reported;
 }

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { lowered, raised, rulesFor, rulesOf, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
+import { counted, noun } from '#domain/quantities.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import { askedBy, type ApproverRecords } from './counted-approvals.ts';
@@ -20,13 +21,13 @@ export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): 
       }
     }
     const asked = await askedBy(records, rule);
-    const people = count(rule.people, 'person', 'people');
+    const people = counted(rule.people, 'person', 'people');
     if (asked.length < rule.people) {
       const there =
         rule.of === null
-          ? `${count(asked.length, 'enabled account', 'enabled accounts')} without the role 'store-admin' ` +
-            `${asked.length === 1 ? 'has' : 'have'} the role 'transfer-approver'`
-          : `${String(asked.length)} of the accounts that it names ${asked.length === 1 ? 'is' : 'are'} enabled`;
+          ? `${counted(asked.length, 'enabled account')} without the role 'store-admin' ` +
+            `${noun(asked.length, 'has', 'have')} the role 'transfer-approver'`
+          : `${String(asked.length)} of the accounts that it names ${noun(asked.length, 'is', 'are')} enabled`;
       return `The policy asks for ${people}, and ${there}.`;
     }
     if (rule.signed !== true) continue;
@@ -36,14 +37,12 @@ export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): 
     let able = 0;
     for (const { id } of asked) if ((await records.approverKeys.of(id)).length > 0) able++;
     if (able < rule.people) {
-      const keys = `${String(able)} of the accounts that it asks ${able === 1 ? 'has' : 'have'} a key to sign with`;
+      const keys = `${String(able)} of the accounts that it asks ${noun(able, 'has', 'have')} a key to sign with`;
       return `The policy asks for signatures of ${people}, and ${keys}.`;
     }
   }
   return undefined;
 }
-
-const count = (number: number, one: string, more: string): string => `${String(number)} ${number === 1 ? one : more}`;
 
 /** Why the configured policy is not in force, or can no longer be met; nothing if all is well. */
 export async function policyProblem(

@@ -101,18 +101,23 @@ export const rotateSource = act({
     }
     if (threshold > keys.length) throw new Refusal('api-error', 'More signatures are asked for than there are keys.');
     note({ rotation, keys });
-    const before = { rotation: source.rotation, keys: source.keys, threshold: source.threshold };
-    const keysBefore = [...source.keysBefore, before].slice(-maxKeysBefore);
+    const keysBefore = keySetsOf(source).slice(-maxKeysBefore);
     await tx.transferSources.rotate({ name, keys, threshold, rotation, keysBefore });
   },
 });
+
+/** The sets of keys that a source had, the present one last. */
+const keySetsOf = ({ keysBefore, rotation, keys, threshold }: TransferSource): TransferSource['keysBefore'] => [
+  ...keysBefore,
+  { rotation, keys, threshold },
+];
 
 /**
  * Whether a rotation proves that a key of a source was copied: another rotation with its number is known, and enough of the keys that
  * were trusted before that number have signed both.
  */
 export function provesCopy(source: TransferSource, { rotation, keys, signers }: Omit<SourceRotation, 'name'>): boolean {
-  const known = [...source.keysBefore, { rotation: source.rotation, keys: source.keys, threshold: source.threshold }];
+  const known = keySetsOf(source);
   const same = known.find((one) => one.rotation === rotation);
   const before = known.findLast((one) => one.rotation < rotation);
   if (same === undefined || before === undefined || isSameSet(same.keys, keys)) return false;

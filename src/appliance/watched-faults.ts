@@ -1,6 +1,6 @@
 // The faults that are looked up while the store serves, each by the rule that 'larder doctor' has for the same.
 import { diskSpace } from '#data/blobs.ts';
-import { certificateEnds, expiryFaults, type CertificateEnds } from '#examinations/certificate.ts';
+import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { jobFaults } from '#examinations/server.ts';
@@ -8,8 +8,6 @@ import { transferFaults } from '#examinations/transfers.ts';
 import { damagedFacts } from '#integrity/blob-reports.ts';
 import type { JobState } from '#jobs/runner.ts';
 import { missingForExchange } from '#src/config.ts';
-import type { Fault } from '#src/faults.ts';
-import type { ServerTls } from '#tls/settings.ts';
 import { pendingWork } from '#transfers/pending.ts';
 import type { Certificate } from './certificate.ts';
 import type { Current } from './settings.ts';
@@ -27,7 +25,10 @@ export function watchFaults(
     return missing.length === 0 ? undefined : { missing };
   });
   health.watchAll('reserve', () => diskFaults(diskSpace(store.directory), current().config.uploads.reserve));
-  health.watchAll('certificate', certificateLook(certificate, now));
+  health.watchAll('certificate', () => {
+    const tls = certificate.current();
+    return tls === undefined ? [] : expiryFaults(certificateEnds(tls), now());
+  });
   health.watch('damaged-blobs', () => damagedFacts(records));
   health.watchAll('backups', () => backupFaults(store));
   health.watchAll('transfers', () => transferFaults({ ...store, config: current().config }));
@@ -38,14 +39,3 @@ export function watchFaults(
 /** The jobs are built later than the rest. */
 export const watchJobs = ({ health }: Pick<Storage, 'health'>, jobs: () => readonly JobState[]): void =>
   health.watchAll('jobs', () => jobFaults(jobs()));
-
-/** A certificate is parsed once for as long as it is served. */
-function certificateLook({ current }: Pick<Certificate, 'current'>, now: () => Date): () => Fault[] {
-  let parsed: { of: ServerTls; chain: CertificateEnds } | undefined;
-  return () => {
-    const tls = current();
-    if (tls === undefined) return [];
-    if (parsed?.of !== tls) parsed = { of: tls, chain: certificateEnds(tls) };
-    return expiryFaults(parsed.chain, now());
-  };
-}

@@ -41,8 +41,16 @@ export interface CertificateEnds {
   certificates: { whose: string; ends: Date; isAuthority: boolean }[];
 }
 
-/** The ends of a chain and of its authority. */
-export function certificateEnds({ certificate: chain, authority, own }: CertificateChain): CertificateEnds {
+const parsedChains = new WeakMap<CertificateChain, CertificateEnds>();
+
+/** The ends of a chain and of its authority; a chain is parsed once for as long as it is served. */
+export function certificateEnds(chain: CertificateChain): CertificateEnds {
+  const known = parsedChains.get(chain) ?? parseChain(chain);
+  parsedChains.set(chain, known);
+  return known;
+}
+
+function parseChain({ certificate: chain, authority, own }: CertificateChain): CertificateEnds {
   const certificates = certificatesIn(`${chain}${authority ?? ''}`).map(({ subject, validToDate: ends }, at) => ({
     whose:
       at === 0

@@ -2,10 +2,9 @@
 import type { Logger } from 'pino';
 
 import { isAway } from '#domain/refusal.ts';
+import type { Soon } from '#domain/soon.ts';
 import { describeFault, textOf, type FactsOf, type Fault, type FaultCode } from './faults.ts';
 import { inOneSentence } from './system-errors.ts';
-
-type MaybePromise<Value> = Value | Promise<Value>;
 
 export interface Health {
   /** Says that a fault stands, or that it is gone (undefined). `instance` tells several of one kind apart. */
@@ -14,13 +13,9 @@ export interface Health {
    * A fault that is looked up whenever the health is read. A look that fails is a fault too. While an engine on another machine
    * is away the last result stands, because that fault is shown already.
    */
-  watch<Code extends FaultCode>(
-    code: Code,
-    look: () => MaybePromise<FactsOf<Code> | undefined>,
-    instance?: string,
-  ): void;
+  watch<Code extends FaultCode>(code: Code, look: () => Soon<FactsOf<Code> | undefined>, instance?: string): void;
   /** The same for several faults that are looked up together. */
-  watchAll(subject: string, look: () => MaybePromise<readonly Fault[]>): void;
+  watchAll(subject: string, look: () => Soon<readonly Fault[]>): void;
   /** Looks everything up and returns the faults that stand, in the order in which their kinds were first known. */
   look(): Promise<Fault[]>;
 }
@@ -98,7 +93,7 @@ function changeLog(log: Pick<Logger, 'error' | 'info'>) {
 /** Looks faults up in bounded time, whatever happens. */
 function boundedLook(
   subject: string,
-  look: () => MaybePromise<readonly Fault[]>,
+  look: () => Soon<readonly Fault[]>,
   log: Pick<Logger, 'error'>,
 ): () => Promise<readonly Fault[]> {
   let last: readonly Fault[] = [];

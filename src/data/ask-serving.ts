@@ -34,18 +34,19 @@ export async function askServing(data: string): Promise<ServingState | undefined
 }
 
 async function answerOf(url: string, secret: string): Promise<ServingState> {
+  const body = await getFromServing(url, servingPath, { [servingSecretHeader]: secret });
+  return (JSON.parse(body) as { state: ServingState }).state;
+}
+
+/** The body that the process which serves at `url`, on this host, answers at a path; throws if it does not answer in time with 200. */
+export async function getFromServing(url: string, path: string, headers: Record<string, string> = {}): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const options = {
-    headers: { [servingSecretHeader]: secret },
-    signal: AbortSignal.timeout(maxAnswerMs),
-    // The address is one of this host, and the secret is of use there alone.
-    rejectUnauthorized: false,
-    agent: false,
-  };
+  // The address is one of this host, and a secret is of use there alone.
+  const options = { headers, signal: AbortSignal.timeout(maxAnswerMs), rejectUnauthorized: false, agent: false };
   const send = url.startsWith('https:') ? requestHttps : requestHttp;
-  send(new URL(servingPath, url), options, resolve).on('error', reject).end();
+  send(new URL(path, url), options, resolve).on('error', reject).end();
   const response = await promise;
   const body = await text(response);
   if (response.statusCode !== 200) throw new Error(`it answers with status ${String(response.statusCode)}`);
-  return (JSON.parse(body) as { state: ServingState }).state;
+  return body;
 }

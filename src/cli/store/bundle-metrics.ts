@@ -1,9 +1,4 @@
 // The figures of /metrics as a support bundle shows them: the store's own figures, with labels of an allow list.
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
-import { text } from 'node:stream/consumers';
-
-import { seconds } from '#domain/clock.ts';
 import { faultCodes, jobNames, operationNames, refusalCodes } from './bundle-values.ts';
 
 const isNumber = (value: string): boolean => /^(?:\+Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.test(value);
@@ -42,17 +37,4 @@ export function metricsForBundle(page: string): string {
 function isAllowedLabel(pair: string): boolean {
   const [, name = '', value = ''] = /^(\w+)="([^"\\]*)"$/.exec(pair) ?? [];
   return Object.hasOwn(labels, name) && labels[name]!(value);
-}
-
-/** The page of metrics of the process that serves at an address of this host. */
-export async function readMetrics(url: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // The address is one of this host, and nothing secret is sent.
-  const options = { signal: AbortSignal.timeout(seconds(5)), rejectUnauthorized: false, agent: false };
-  const send = url.startsWith('https:') ? requestHttps : requestHttp;
-  send(new URL('/metrics', url), options, resolve).on('error', reject).end();
-  const response = await promise;
-  const page = await text(response);
-  if (response.statusCode !== 200) throw new Error(`it answers with status ${String(response.statusCode)}`);
-  return page;
 }

@@ -4,10 +4,11 @@ import { availableParallelism, freemem, release, totalmem, uptime } from 'node:o
 
 import { block, padding, tarHeader } from '#files/tar-header.ts';
 import type { Patient } from '#examinations/examination.ts';
+import { getFromServing } from '#data/ask-serving.ts';
 import { occupied } from '#data/blobs.ts';
 import { version } from '#src/version.ts';
 import { linesForBundle } from './bundle-log.ts';
-import { metricsForBundle, readMetrics } from './bundle-metrics.ts';
+import { metricsForBundle } from './bundle-metrics.ts';
 import { settingsForBundle } from './bundle-settings.ts';
 import {
   faultCodes,
@@ -222,7 +223,7 @@ const unitOf = (unit: UnitState | undefined): unknown =>
 async function metricsOf({ patient }: BundleSources): Promise<string> {
   try {
     const state = await patient.serving();
-    return state === undefined ? '' : metricsForBundle(await readMetrics(state.url));
+    return state === undefined ? '' : metricsForBundle(await getFromServing(state.url, '/metrics'));
   } catch {
     return '';
   }

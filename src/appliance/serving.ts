@@ -1,5 +1,5 @@
 // Answering requests: what every handler gets, the server, and where it listens.
-import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { connectionLimits, type ConnectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
 import { createLastHour, type Minute } from '#api/last-hour.ts';
 import { createMetrics, type Figures, type Metrics } from '#api/metrics.ts';
+import { isSameSecret } from '#api/same-secret.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import type { TransferDesk } from '#api/transfer-desk.ts';
@@ -178,7 +179,7 @@ const stateOf = (
   };
   const wholeSoon = (): Promise<ServingState> => whole(seconds(1));
   return {
-    serving: async (shown) => (isSame(shown, secret) ? { ...(await whole(seconds(3))) } : undefined),
+    serving: async (shown) => (isSameSecret(shown, secret) ? { ...(await whole(seconds(3))) } : undefined),
     health: async () => {
       const { working = true, problems, notices = [], faults = [], workers } = await wholeSoon();
       return { working, problems, notices, faults, workers };
@@ -188,12 +189,6 @@ const stateOf = (
     lastHour: createLastHour(storage.store.now, team && ((own) => team.ask('minutes', own))),
   };
 };
-
-/** Compares secrets in a time that tells nothing of them. */
-function isSame(shown: string, secret: string): boolean {
-  const [one, other] = [shown, secret].map((text) => createHash('sha256').update(text).digest());
-  return timingSafeEqual(one!, other!);
-}
 
 const metricsOf = (made: Made, team: Team | undefined, faults: () => Promise<readonly Fault[]>): Metrics =>
   createMetrics({

@@ -1,12 +1,11 @@
 // What another registry tells of what happens in it (the notifications of the distribution project). It tells again until
 // it is answered with success, and nothing else as long as it waits for that: so what is of no interest here is taken
 // like the rest.
-import { hash, timingSafeEqual } from 'node:crypto';
-
 import { pushExternalImage } from '#acts/images.ts';
 import type { Access } from '#api/access.ts';
 import { readJson } from '#api/json.ts';
 import { Answer, operation } from '#api/operation.ts';
+import { isSameSecret } from '#api/same-secret.ts';
 import { check } from '#api/schema.ts';
 import type { RegistryEvents } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -29,8 +28,7 @@ const configuredRegistry: Access<{ told: string }> = {
     }
     const [, given = ''] = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
     const { secret } = await registry.signedTokens.shared();
-    const [left, right] = [given, secret].map((text) => Buffer.from(hash('sha256', text)));
-    if (left === undefined || right === undefined || !timingSafeEqual(left, right)) {
+    if (!isSameSecret(given, secret)) {
       throw new Refusal('unauthorized', "This is not the secret that 'larder registry settings' prints.");
     }
     return { told: external };

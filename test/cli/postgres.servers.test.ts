@@ -45,6 +45,7 @@ const at = (database: string, on = server, user = 'ada'): string =>
 async function newDatabase(on = server): Promise<string> {
   const name = `store_${randomBytes(6).toString('hex')}`;
   await on.ask(`CREATE DATABASE ${name} OWNER ada`);
+  await on.ask(`REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC`);
   return name;
 }
 
@@ -356,6 +357,7 @@ t.test('doctor tells how the server is set, and who can read the password', asyn
     mend: /CREATE ROLE larder/,
   });
   await server.ask('CREATE ROLE guest LOGIN');
+  await server.ask(`GRANT CONNECT ON DATABASE ${store.database} TO guest`);
   changeConfig(store.configuration, { 'records.postgres': at(store.database, server, 'guest') });
   t.match(await store.larder('account list'), {
     code: 1,

@@ -27,3 +27,16 @@ for (const [name, [text, exitCode]] of Object.entries(files)) {
     t.match(stdout, exitCode === 0 ? /pass: 1, fail: 0/ : /fail: [1-9]/);
   });
 }
+
+t.test('a file whose loading takes a while runs after one that leaves a teardown behind', async (t) => {
+  const folder = t.testdir({
+    'a.test.ts': `import t from 'tap';\nt.teardown(() => {});\nt.test('one', async (t) => void t.pass());\n`,
+    'b.test.ts': `import t from 'tap';\nawait new Promise((resolve) => setTimeout(resolve, 100));\nt.test('two', async (t) => void t.pass());\n`,
+  });
+  const files = ['a.test.ts', 'b.test.ts'].map((name) => join(folder, name));
+  const { status, stdout } = spawnSync(process.execPath, [join(root, 'test/run.ts'), '--jobs=1', ...files], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stdout);
+  t.match(stdout, /pass: 2, fail: 0/);
+});

@@ -24,7 +24,8 @@ function failuresOf(text: string): string {
   }
   const failing = tests.filter((test) => test.some((line) => line.startsWith('not ok'))).flat();
   // A file without any result fails too: all that it printed may say why.
-  if (failing.length === 0) return ['No test has run. Its output:', ...text.split('\n').slice(-maxFailureLines)].join('\n');
+  if (failing.length === 0)
+    return ['No test has run. Its output:', ...text.split('\n').slice(-maxFailureLines)].join('\n');
   const lines = failing.filter((line) => !/^ +ok \d/.test(line));
   return [...lines.slice(0, maxFailureLines), ...(lines.length > maxFailureLines ? ['…'] : [])].join('\n');
 }

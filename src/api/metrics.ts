@@ -83,9 +83,16 @@ export interface MetricsOptions {
   };
 }
 
+let ofProcess: Registry | undefined;
+
+/** Memory, processor time and the like, for which a process has one observer however often a store is started in it. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) collectDefaultMetrics({ register: (ofProcess = new Registry()) });
+  return ofProcess;
+}
+
 export function createMetrics({ store, process, version, team }: MetricsOptions): Metrics {
   const counted = new Registry();
-  collectDefaultMetrics({ register: counted });
   const info = { name: 'larder_info', help: 'The release that runs.', aggregator: 'first' as const };
   new Gauge({ ...info, labelNames: ['version'], registers: [counted] }).set({ version }, 1);
   const answered = requestMetrics(counted);
@@ -105,14 +112,14 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
     setProcess(now);
     // Where nobody has such a server there is nothing to tell of it.
     if (now.s3 !== undefined) (setTraffic ??= s3Counters([counted]))(now.s3);
-    return counted.getMetricsAsJSON();
+    return Registry.merge([processMetrics(), counted]).getMetricsAsJSON();
   };
   const write = async (): Promise<string> => {
     const now = await store();
     for (const set of gauges) set(now);
     setWorkers?.(team!.workers());
     const own = await figures();
-    const all = team === undefined ? counted : sumOf([own, ...(await team.others(own))]);
+    const all = team === undefined ? Registry.merge([processMetrics(), counted]) : sumOf([own, ...(await team.others(own))]);
     return [await all.metrics(), await found.metrics()].join('\n');
   };
   /** The page that is being written; it takes a while, and does for all who ask meanwhile. */

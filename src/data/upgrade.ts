@@ -6,7 +6,7 @@ import { seconds } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
-import { migrate, missing } from '#engine/migrate.ts';
+import { migrate, missing, type Migration } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
@@ -116,7 +116,14 @@ export const aloneBecause = (text: string): string | undefined =>
   /^-- Not beside older releases: (.+)\.$/m.exec(text)?.[1];
 
 /** The migrations that travel with the program, in order: one text for both engines, or a twin for the one that reads another. */
-export function migrations(engine: Engine = 'sqlite'): { name: string; text: string }[] {
+export function migrations(engine: Engine = 'sqlite'): readonly Migration[] {
+  return (knownMigrations[engine] ??= readMigrations(engine));
+}
+
+/** Read once: to open a store asks for them four times. */
+const knownMigrations: Partial<Record<Engine, readonly Migration[]>> = {};
+
+function readMigrations(engine: Engine): Migration[] {
   const files = new Set(embeddedNames('src/records/migrations'));
   const names = [...files].filter((file) => !file.endsWith(twin)).map((file) => file.replace(/\.sql$/, ''));
   return names.map((name) => {

@@ -11,7 +11,7 @@ export interface Migration {
  * The names of the migrations that have not run yet.
  * Data that a newer release has written is refused, because this one does not know what it means.
  */
-export async function missing(db: Database, migrations: Migration[]): Promise<{ names: string[]; fresh: boolean }> {
+export async function missing(db: Database, migrations: readonly Migration[]): Promise<{ names: string[]; fresh: boolean }> {
   const done = await applied(db);
   const unknown = [...done].filter((name) => !migrations.some((migration) => migration.name === name));
   if (unknown.length > 0) {
@@ -28,7 +28,7 @@ export async function missing(db: Database, migrations: Migration[]): Promise<{ 
  * `newest` is what the first of them, and perhaps all, leave behind where there was nothing: a new database is given that in
  * one transaction, 36 ms where running 69 of them takes 180.
  */
-export async function migrate(db: Database, migrations: Migration[], newest?: string): Promise<string[]> {
+export async function migrate(db: Database, migrations: readonly Migration[], newest?: string): Promise<string[]> {
   if ((await missing(db, migrations)).fresh && newest !== undefined) await makeNew(db, newest);
   const { names } = await missing(db, migrations);
   const ran: string[] = [];
@@ -46,7 +46,7 @@ export async function migrate(db: Database, migrations: Migration[], newest?: st
 }
 
 /** Makes the tables of a new database, all of them, within somebody's transaction. */
-export async function makeTables(tx: Queries, migrations: Migration[], newest: string): Promise<void> {
+export async function makeTables(tx: Queries, migrations: readonly Migration[], newest: string): Promise<void> {
   await tx.script('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)');
   await tx.script(newest);
   const done = new Set((await tx.all<{ name: string }>(sql`SELECT name FROM migrations`)).map(({ name }) => name));

@@ -7,6 +7,7 @@ import { checkSnapFiles } from './snap-rules/container.ts';
 import { Faults } from './snap-rules/fields.ts';
 import { readModel, type DuplicateKeys } from './snap-rules/model.ts';
 import { checkRules } from './snap-rules/rules.ts';
+import { checkSnapshotManifest } from './snap-rules/snapshots.ts';
 import { readSnapYaml } from './snap-yaml.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { utf8 } from './icon.ts';
@@ -24,11 +25,11 @@ export function readSnap(source: Source, packageName: string, signed = false): S
   const image = openImage(source);
   const top = image.find(image.root, ['meta', 'snap']);
   const meta = requireMetaFolder(top.get('meta'), metaFile);
-  const inMeta = image.find(meta, ['snap.yaml', 'snapcraft.yaml', 'gui', 'hooks']);
+  const inMeta = image.find(meta, ['snap.yaml', 'snapshots.yaml', 'snapcraft.yaml', 'gui', 'hooks']);
   const text = readMetaFile(image, inMeta.get('snap.yaml'), metaFile);
   const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml', 'manifest.yaml']);
   const gui = entriesIn(image, inMeta.get('gui'), iconFiles);
-  const refusals = signed ? [] : refusalsOf(image, text, inMeta.get('hooks'));
+  const refusals = signed ? [] : refusalsOf(image, text, inMeta);
   return {
     ...readSnapYaml(text, packageName, { signed, refusals }),
     // Where snapcraft puts it, and where its first versions did.
@@ -39,15 +40,17 @@ export function readSnap(source: Source, packageName: string, signed = false): S
 }
 
 /** Why devices would not install the snap. */
-function refusalsOf(image: Image, text: string, hooks: Inode | undefined): string[] {
+function refusalsOf(image: Image, text: string, inMeta: ReadonlyMap<string, Inode>): string[] {
   const faults = new Faults();
   const duplicates: DuplicateKeys = new WeakMap();
   const document = readTypedYaml(text, 'meta/snap.yaml', duplicates);
   if (!(document instanceof Map)) return [];
   const model = readModel(document, duplicates, faults);
+  const hooks = inMeta.get('hooks');
   const hookFiles = hooks?.kind === 'directory' ? Array.from(image.entries(hooks), ({ name }) => name) : [];
   checkRules(model, hookFiles, faults);
   checkSnapFiles(image, model, faults);
+  checkSnapshotManifest(image, inMeta.get('snapshots.yaml'), faults);
   return faults.sentences;
 }
 

@@ -24,18 +24,26 @@ const bounds = { maxDepth: 1000, maxValues: 200_000, maxExpandedValues: 1_000_00
  * a device cannot read, and for one beyond the bounds.
  */
 export function readYaml(text: string, file: string): Yaml {
-  return read<string | null>(text, file, (source, line) => {
+  const document = read<string | null>(text, file, (source, line) => {
     const { text: value, type } = resolveScalar(source, line);
     return type === 'null' ? null : value;
   });
+  return document ?? null;
 }
 
 /** The same, with booleans and numbers told from texts. `duplicates` is given the mappings with a key that stands twice. */
-export function readTypedYaml(
+export const readTypedYaml = (
   text: string,
   file: string,
   duplicates?: WeakMap<Map<TypedYaml, TypedYaml>, TypedYaml>,
-): TypedYaml {
+): TypedYaml => readTypedDocument(text, file, duplicates) ?? null;
+
+/** The same; undefined if the text has no document, not even an empty one. */
+export function readTypedDocument(
+  text: string,
+  file: string,
+  duplicates?: WeakMap<Map<TypedYaml, TypedYaml>, TypedYaml>,
+): TypedYaml | undefined {
   const known = new Map<string, NonText>();
   const onDuplicate = (mapping: Map<TypedYaml, TypedYaml>, key: TypedYaml) => duplicates?.set(mapping, key);
   const scalar = (source: ScalarSource, line: number): string | null | NonText => {
@@ -55,9 +63,9 @@ function read<Scalar>(
   file: string,
   scalar: TreeOptions<Scalar>['scalar'],
   onDuplicate: TreeOptions<Scalar>['onDuplicate'] = () => undefined,
-): YamlValue<Scalar> | null {
+): YamlValue<Scalar> | undefined {
   try {
-    return readTree(text, { scalar, onDuplicate, ...bounds }) ?? null;
+    return readTree(text, { scalar, onDuplicate, ...bounds });
   } catch (error) {
     if (error instanceof YamlTooLarge) throw new Unacceptable(`${file} ${error.message}.`);
     if (!(error instanceof YamlFault)) throw error;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 
 import { fileSource, type Source } from '#review/squashfs/source.ts';
-import { squashfsImage, type FileTree } from '#test/fixtures/squashfs-image.ts';
+import { squashfsImage, type EntryTree } from '#test/fixtures/squashfs-image.ts';
 
 /** Whether tests run with the large numbers that take minutes. */
 export const long = process.env['LARDER_LONG'] === '1';
 
 /** Packs files into an image without mksquashfs, and returns its path. */
-export function pack(t: Test, tree: FileTree): string {
+export function pack(t: Test, tree: EntryTree): string {
   const image = join(t.testdir({}), 'tree.snap');
   writeFileSync(image, squashfsImage(tree));
   return image;

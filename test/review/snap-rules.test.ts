@@ -1,5 +1,6 @@
 // The rules of devices as vectors: lines of a snap.yaml, what the review says of them, and the source that has the rule. All
-// are of snapd at commit bee548f (2026-08-21); test/review/judged-by-snapd.tools.test.ts asks the older library that Debian has.
+// are of snapd at commit bee548f (2026-08-21); test/review/judged-by-snapd.tools.test.ts and whole-snaps.tools.test.ts ask the older
+// library that Debian has.
 import t from 'tap';
 
 import { checkComponentFiles, checkSnapFiles } from '#review/snap-rules/container.ts';
@@ -256,6 +257,9 @@ t.test('links in meta stay in the snap, and lead to what can be read', async (t)
   t.match(fileFaults({ 'meta/gui/icon.png': 'none.png' }), [/which is not there/]);
   t.match(fileFaults({ 'meta/gui/a': 'b', 'meta/gui/b': 'a' }), [/through too many links/, /through too many links/]);
   t.match(fileFaults({ 'meta/x': '.' }), [/which contains it/]);
+  t.match(fileFaults({ 'meta/gui/a -> b': 'run.desktop', 'meta/gui/run.desktop': 0o644 }), [
+    /has an arrow in its name/,
+  ]);
 });
 
 t.test('a component needs its own files', async (t) => {

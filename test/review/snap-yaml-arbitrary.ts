@@ -281,10 +281,12 @@ const fewFields = fc.tuple(snap, fc.array(fc.nat(20), { minLength: 2, maxLength:
   );
 });
 
+export const snapYamlText: fc.Arbitrary<string> = fewFields.map((fields) =>
+  Object.entries(fields)
+    .map(([key, value]) => `${key}: ${written(value)}\n`)
+    .join(''),
+);
+
 /** `count` texts, the same for the same `seed`. */
 export const snapYamlTexts = (count: number, seed: number): string[] =>
-  fc.sample(fewFields, { numRuns: count, seed }).map((fields) =>
-    Object.entries(fields)
-      .map(([key, value]) => `${key}: ${written(value)}\n`)
-      .join(''),
-  );
+  fc.sample(snapYamlText, { numRuns: count, seed });

@@ -58,7 +58,7 @@ func judge(q question) (value interface{}, err error) {
 	case "snap.yaml":
 		return readSnapYaml(q.Text)
 	case "snap", "folder":
-		return nil, readContainer(q.Kind, q.Path)
+		return readContainer(q.Kind, q.Path)
 	}
 	panic(fmt.Sprintf("unknown kind %q", q.Kind))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/snapcore/snapd/snap"
 	"github.com/snapcore/snapd/snap/snapdir"
@@ -22,6 +23,16 @@ func readSnapYaml(text string) (interface{}, error) {
 	if err := snap.Validate(info); err != nil {
 		return nil, err
 	}
+	return facts(info), nil
+}
+
+// facts is what a device has read of a snap, in the words of its snap.yaml.
+func facts(info *snap.Info) map[string]interface{} {
+	apps := []string{}
+	for name := range info.Apps {
+		apps = append(apps, name)
+	}
+	sort.Strings(apps)
 	return map[string]interface{}{
 		"name":          info.SuggestedName,
 		"version":       info.Version,
@@ -33,29 +44,31 @@ func readSnapYaml(text string) (interface{}, error) {
 		"title":         info.OriginalTitle,
 		"summary":       info.OriginalSummary,
 		"description":   info.OriginalDescription,
-	}, nil
+		"license":       info.License,
+		"apps":          apps,
+	}
 }
 
-// readContainer opens a snap as a device does before it is installed.
-func readContainer(kind, path string) error {
+// readContainer opens and reads a snap as a device does before it is installed.
+func readContainer(kind, path string) (interface{}, error) {
 	var container snap.Container
 	if kind == "folder" {
 		container = snapdir.New(path)
 	} else {
 		c, err := snapfile.Open(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		container = c
 	}
 	info, err := snap.ReadInfoFromSnapFile(container, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	said := ""
 	logf := func(format string, v ...interface{}) { said += fmt.Sprintf(" ["+format+"]", v...) }
 	if err := snap.ValidateContainer(container, info, logf); err != nil {
-		return fmt.Errorf("%v%s", err, said)
+		return nil, fmt.Errorf("%v%s", err, said)
 	}
-	return nil
+	return facts(info), nil
 }

@@ -7,6 +7,7 @@ import type { Directory, Inode } from '../squashfs/inode.ts';
 import { quoted } from '../unacceptable.ts';
 import { isService } from './apps.ts';
 import type { Faults } from './fields.ts';
+import { checkListing } from './listing.ts';
 import type { SnapModel } from './model.ts';
 import { cleanPath } from './paths.ts';
 
@@ -115,6 +116,7 @@ class ContainerCheck {
   }
 
   check(): void {
+    checkListing(this.#image, this.#what, this.#faults);
     this.#visit('.', this.#image.root, 0);
     const { readAndRun, run, read } = this.#needs;
     for (const path of [...readAndRun, ...run, ...read])
@@ -182,6 +184,7 @@ class ContainerCheck {
       return undefined;
     };
     if (path === 'meta') return fault('but must be a folder');
+    if (path.includes(' -> ')) return fault('and has an arrow in its name, behind which a device reads the target');
     let [at, target]: [string, Inode | undefined] = [path, link];
     for (let links = 0; target?.kind === 'symlink'; links++) {
       if (links >= maxLinks) return fault('through too many links');

@@ -18,7 +18,7 @@ const hooks = [
 const hookPatterns = [
   /^(?:un)?prepare-(?:plug|slot)-[-a-z0-9]+$/,
   /^(?:dis)?connect-(?:plug|slot)-[-a-z0-9]+$/,
-  /^(?:change|save|query|load|observe)-view-.+$/,
+  /^(?:change|save|query|load|observe)-view-[^\n]+$/,
 ];
 /** Whether a device runs a hook of that name; others are ignored (snap/hooktypes.go). */
 export const isHookSupported = (name: string): boolean =>

@@ -21,7 +21,7 @@ export interface Package {
   license: string | null;
   defaultTrack: string | null;
   links: Links;
-  /** The digest and file ending of the icon, `<sha3-384>.png` or `.svg`. */
+  /** The digest and file ending of the icon, `<sha3-384>.png`, `.jpg` or `.svg`. */
   icon: string | null;
   /** What was edited here, and so does not follow what is uploaded. */
   edited: Followed[];

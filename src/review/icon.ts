@@ -22,19 +22,6 @@ export function readIcon(bytes: Uint8Array): SnapIcon | string {
   return problem === undefined ? { mediaType: 'image/svg+xml', bytes } : `as an SVG, ${problem}`;
 }
 
-/** The icon that these bytes are; undefined when they are none, or too many. */
-export function iconOf(bytes: Uint8Array): SnapIcon | undefined {
-  const icon = readIcon(bytes);
-  return typeof icon === 'string' ? undefined : icon;
-}
-
-/** The same for an icon that another site has shown, by that site's rule; every store serves icons so that they can run nothing. */
-export const carriedIconOf = (bytes: Uint8Array): SnapIcon | undefined =>
-  iconOf(bytes) ??
-  (bytes.length <= maxIconBytes && utf8(bytes)?.includes('<svg') === true
-    ? { mediaType: 'image/svg+xml', bytes }
-    : undefined);
-
 /** The text of a drawing in the encoding that it names; undefined if it is in none of these. */
 function drawingText(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 200)).toString('latin1');

@@ -18,6 +18,7 @@ import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
+import { iconMediaType } from '#review/icon.ts';
 import { anyBytes, mediaTypes } from './carried.ts';
 import { namesUnder, standing } from './held-assertions.ts';
 import { isOfWish, isTrackOfWish, wishedOf, type PackageWish } from './wishing.ts';
@@ -281,13 +282,9 @@ class Gathering {
     if (icon === null) return { icon: null };
     const [sha3_384 = '', ending] = icon.split('.');
     const bytes = await this.#from.bytesOf(sha3_384);
-    // Sites of older releases would refuse a whole transfer that names a JPEG. Others find it in the snap by their own review.
-    if (bytes === undefined || (ending !== 'png' && ending !== 'svg')) return {};
+    if (bytes === undefined || (ending !== 'png' && ending !== 'jpg' && ending !== 'svg')) return {};
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const content = this.#content(
-      { sha256, sha3_384, size: bytes.length },
-      ending === 'png' ? 'image/png' : 'image/svg+xml',
-    );
+    const content = this.#content({ sha256, sha3_384, size: bytes.length }, iconMediaType(icon));
     return { icon: { content, ending } };
   }
 

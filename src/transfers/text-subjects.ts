@@ -4,7 +4,7 @@ import { subjectOf } from '#acts/transfer-planning.ts';
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Records } from '#records/index.ts';
-import { carriedIconOf, iconName, utf8 } from '#review/icon.ts';
+import { iconName, readIcon, utf8 } from '#review/icon.ts';
 import { wholeOf } from './whole.ts';
 
 export interface FoundIcon {
@@ -60,9 +60,14 @@ async function iconIn(
 ): Promise<Found> {
   const bytes = await bytesOf(blobs, content);
   if (bytes === undefined) return notThere;
-  const icon = bytes === 'large' ? undefined : carriedIconOf(bytes);
-  const isIt = icon !== undefined && iconName(content['sha3-384'], icon).endsWith(`.${ending}`);
-  return isIt ? { kind: 'icon' } : { refused: `It is no icon that this store shows as ${ending}.` };
+  // An icon of another site is held against the same rule as one that is pushed: the site may not have had that rule.
+  const icon = bytes === 'large' ? `it has ${String(content.size)} bytes` : readIcon(bytes);
+  if (typeof icon === 'string') return { refused: `The file cannot be the icon: ${icon}.` };
+  const sha3_384 = content['sha3-384'];
+  const isNamedForType = iconName(sha3_384, icon) === `${sha3_384}.${ending}`;
+  return isNamedForType
+    ? { kind: 'icon' }
+    : { refused: `The file cannot be the icon: it is ${icon.mediaType}, and the transfer names it .${ending}.` };
 }
 
 async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<Found> {

@@ -1,7 +1,11 @@
 import t from 'tap';
 
-import { iconMediaType, iconName, iconOf, maxIconBytes, readIcon } from '#review/icon.ts';
+import { iconMediaType, iconName, maxIconBytes, readIcon } from '#review/icon.ts';
 
+function iconOf(bytes: Uint8Array) {
+  const icon = readIcon(bytes);
+  return typeof icon === 'string' ? undefined : icon;
+}
 const typeOf = (content: string | Uint8Array) =>
   iconOf(typeof content === 'string' ? new TextEncoder().encode(content) : content)?.mediaType;
 const root = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"';

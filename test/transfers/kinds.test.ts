@@ -1,6 +1,6 @@
 // What crosses beside packages' files: what is said of them, libraries of charms, and assertions that no package needs.
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
@@ -197,21 +197,80 @@ t.test('what is said of a package crosses, and its libraries; what was edited he
   t.match(await hello(), { title: 'Hello again', summary: 'Said here' });
 });
 
-t.test('a transfer does not name a JPEG icon, which a site finds in the snap itself', async (t) => {
+const svg = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>';
+/** The icons that this store accepts, each with the name that its file has in a transfer. */
+const icons: Record<string, { mediaType: string; ending: string; bytes: Buffer }> = {
+  'of-jpeg': { mediaType: 'image/jpeg', ending: 'jpg', bytes: Buffer.from('ffd8ffe000104a46494600', 'hex') },
+  'of-png': { mediaType: 'image/png', ending: 'png', bytes: Buffer.from('89504e470d0a1a0a00', 'hex') },
+  'of-svg': { mediaType: 'image/svg+xml', ending: 'svg', bytes: Buffer.from(svg) },
+};
+
+/** Sets an icon as `snapcraft upload-metadata` does. */
+async function setIcon({ store }: Served, name: string, bytes: Buffer): Promise<void> {
+  const { token } = await store.as('ada');
+  const { id } = (await store.beside.records.packages.find('snap', name))!;
+  const form = new FormData();
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  form.set('info', JSON.stringify([{ type: 'icon', hash, key: 'icon', filename: 'icon' }]));
+  form.set('icon', new Blob([new Uint8Array(bytes)]), 'icon');
+  const headers = { authorization: `Macaroon ${token}` };
+  const reply = await fetch(`${store.url}/dev/api/snaps/${id}/binary-metadata`, { method: 'PUT', headers, body: form });
+  if (reply.status !== 200) throw new Error(await reply.text());
+}
+
+/** The icon that a site shows for a snap; undefined if it shows none. */
+async function shownIcon({ store }: Served, name: string) {
+  const { id, icon } = (await store.beside.records.packages.find('snap', name))!;
+  if (icon === null) return undefined;
+  const reply = await fetch(`${store.url}/icons/${id}/${icon}`);
+  return { mediaType: reply.headers.get('content-type'), bytes: Buffer.from(await reply.arrayBuffer()) };
+}
+
+t.test('an icon that ada sets is shown at another site as the picture that it is', async (t) => {
+  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, here, join(stick, 'depot.json'));
+  const ada = await depot.store.as('ada');
+  for (const [name, { bytes }] of Object.entries(icons)) {
+    await ada.post('/v1/snap', { name });
+    // The file of the snap has no icon, so that a site cannot find it there.
+    await ada.push('snap', name, squashfsImage({ 'meta/snap.yaml': `name: ${name}\nversion: '1'\n` }));
+    await ada.post(`/v1/snap/${name}/releases`, [{ revision: 1, channel: 'latest/stable' }]);
+    await setIcon(depot, name, bytes);
+  }
+  const file = join(stick, 'one.tar');
+  const seen = await here.preview(depot, file);
+  t.strictSame([seen.problems, seen['left-out']], [[], []]);
+  const unpacked = join(stick, 'unpacked');
+  await here.json(`transfer unpack ${file} ${unpacked}`);
+  await here.json(`transfer accept ${seen.id} --yes`);
+  for (const [name, { mediaType, ending, bytes }] of Object.entries(icons)) {
+    t.same(readFileSync(join(unpacked, 'icons', `snap_${name}.${ending}`)), bytes);
+    t.same(await shownIcon(here, name), { mediaType, bytes }, name);
+  }
+
+  await setIcon(depot, 'of-png', icons['of-jpeg']!.bytes);
+  const changed = await here.preview(depot, join(stick, 'two.tar'));
+  t.match(changed.lines, [{ package: 'snap/of-png', kind: 'metadata', what: 'icon', from: /\.png$/, to: /\.jpg$/ }]);
+  await here.json(`transfer accept ${changed.id} --yes`);
+  t.match(await shownIcon(here, 'of-png'), { mediaType: 'image/jpeg' });
+});
+
+t.test('a transfer that names no icon leaves the one of the snap, as transfers of older releases do', async (t) => {
   const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
   await believing(depot, here, join(stick, 'depot.json'));
   const ada = await depot.store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
-  const jpeg = Buffer.from('ffd8ffe000104a46494600', 'hex');
-  const files = { 'meta/snap.yaml': "name: hello\nversion: '1'\n", 'meta/gui/icon.jpg': jpeg };
+  const { bytes } = icons['of-jpeg']!;
+  const files = { 'meta/snap.yaml': "name: hello\nversion: '1'\n", 'meta/gui/icon.jpg': bytes };
   await ada.push('snap', 'hello', squashfsImage(files));
   await ada.post('/v1/snap/hello/releases', [{ revision: 1, channel: 'latest/stable' }]);
-  const icon = async ({ store }: Served) => (await store.beside.records.packages.find('snap', 'hello'))!.icon;
-  t.match(await icon(depot), /^[0-9a-f]{96}\.jpg$/);
+  const { icon } = (await depot.store.beside.records.packages.find('snap', 'hello'))!;
+  // A file that is lost is not named, and the site finds the icon in the snap.
+  rmSync(join(depot.store.directory, 'blobs', 'sha3', icon!.slice(0, 2), icon!.slice(0, 96)));
   const file = join(stick, 'one.tar');
   const seen = await here.preview(depot, file);
   t.strictSame(seen.problems, []);
-  t.notMatch(readFileSync(file).toString('latin1'), '"ending"', 'older releases know no such icon');
+  t.notMatch(readFileSync(file).toString('latin1'), '"ending"');
   await here.json(`transfer accept ${seen.id} --yes`);
-  t.equal(await icon(here), await icon(depot), 'this release finds it in the snap');
+  t.same(await shownIcon(here, 'hello'), { mediaType: 'image/jpeg', bytes });
 });

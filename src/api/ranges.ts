@@ -5,6 +5,7 @@ import type { Blobs, ByteRange } from '#blobs/blobs.ts';
 import type { Downloads } from '#blobs/downloads.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#src/config.ts';
+import { attachment, safeFileName } from './content-disposition.ts';
 import { Answer } from './operation.ts';
 
 /**
@@ -55,12 +56,12 @@ export async function answerWith(
  * where a client would take along what it has shown here, as it does to a server of the same name or of one below it.
  */
 export async function elsewhere(
-  { sha3_384, size }: { sha3_384: string; size: number },
+  { name, sha3_384, size }: Pick<NumberedFile, 'name' | 'sha3_384' | 'size'>,
   { blobs, config }: { blobs: Pick<Blobs, 'addressOf'>; config: Config },
   missing: () => Error,
 ): Promise<string | undefined> {
   if (!config.blobs.redirect_downloads || blobs.addressOf === undefined) return undefined;
-  const found = await blobs.addressOf(sha3_384);
+  const found = await blobs.addressOf(sha3_384, safeFileName(name));
   if (found?.size !== size) throw missing();
   const own = new URL(config.http.base_url).hostname;
   const { hostname, href } = found.address;
@@ -81,7 +82,7 @@ export const answersWithFile = {
 
 /** A file that was given a number once; its bytes are the same for ever. */
 interface NumberedFile {
-  /** The last part of its address, under which a browser keeps it: letters, digits, `_`, `.` and `-`. */
+  /** The last part of its address, under which a browser saves it. */
   name: string;
   sha3_384: string;
   size: number;
@@ -108,14 +109,14 @@ export async function answerWithFile(
   const headers = {
     ...kept,
     'content-type': 'application/octet-stream',
-    'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`,
+    ...attachment(name),
   };
   if (request.method === 'HEAD') {
     if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
     return new Answer({ headers: { ...headers, 'content-length': String(size) } });
   }
   const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
-  const location = mayLeave ? await elsewhere({ sha3_384, size }, { blobs, config }, outOfService) : undefined;
+  const location = mayLeave ? await elsewhere({ name, sha3_384, size }, { blobs, config }, outOfService) : undefined;
   if (location !== undefined) return redirected(302, location, { etag });
   const { start, end } = range ?? { start: 0, end: size - 1 };
   const ended = await downloads.begin(end - start + 1);

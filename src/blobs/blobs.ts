@@ -104,9 +104,10 @@ export interface Blobs {
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
   /**
    * An address at which whoever has it may read the content for five minutes, where it lies on a server; it is a secret until then.
-   * Nobody holds what is read there against its digest. Left out where content lies on a disk.
+   * Nobody holds what is read there against its digest. Browsers save it under `fileName`, which must be safe in a quoted string.
+   * Left out where content lies on a disk.
    */
-  addressOf?(sha3_384: string): Promise<{ size: number; address: URL } | undefined>;
+  addressOf?(sha3_384: string, fileName: string): Promise<{ size: number; address: URL } | undefined>;
   /** Whether the content is there and has its digest; it is read for that unless it was before and is untouched. */
   prove(sha3_384: string): Promise<boolean>;
   /**

@@ -96,7 +96,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     put: (bytes, { id }) => receiver.put(bytes, id),
     stat: async (sha3_384) => contents.stat(sha3_384),
     open: async (sha3_384, range) => reading.open(sha3_384, range),
-    addressOf: async (sha3_384) => contents.addressOf(sha3_384),
+    addressOf: async (sha3_384, fileName) => contents.addressOf(sha3_384, fileName),
     prove: async (sha3_384) => reading.prove(sha3_384),
     borrow: async (sha3_384) => lend(placeOfContent(sha3_384)),
     list: () => contents.list(),

@@ -95,7 +95,7 @@ export async function passThrough({ size, part, blobs, reader, digests, step }: 
     return rangesBeyond(reader, sha3_384, size);
   });
   const told = await step('look', async () => {
-    const { address } = (await reader.addressOf!(sha3_384))!;
+    const { address } = (await reader.addressOf!(sha3_384, 'large'))!;
     const { headers, body } = await fetch(address);
     await body?.cancel();
     return [(await reader.stat(sha3_384))?.size, Number(headers.get('content-length'))];

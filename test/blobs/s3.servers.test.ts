@@ -563,7 +563,7 @@ t.test('credentials that are replaced are read again when the server refuses the
   const blobs = await beside({ access });
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   t.match(
-    await (await fetch((await blobs.addressOf!(sha3_384))!.address)).text(),
+    await (await fetch((await blobs.addressOf!(sha3_384, 'hello_1.snap'))!.address)).text(),
     'hello',
     'what is handed out is signed by them too',
   );

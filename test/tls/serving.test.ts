@@ -41,9 +41,10 @@ t.test('a store at https makes its certificates, and a client that trusts its au
   t.match(store.url, /^https:/);
   const ca = readFileSync(join(store.directory, 'tls/ca.pem'), 'utf8');
   const trusting = { ca, servername: 'store.example.internal', checkServerIdentity: () => undefined };
-  const { status, text } = await fetchPage(store, '/ca.pem', trusting);
+  const { status, text, headers } = await fetchPage(store, '/ca.pem', trusting);
   t.equal(status, 200);
   t.equal(text, ca, 'the authority can be fetched from the store');
+  t.equal(headers['content-disposition'], 'attachment; filename="ca.pem"');
   t.match((await fetchPage(store, '/healthz', trusting)).headers, {
     'strict-transport-security': 'max-age=31536000',
     'x-content-type-options': 'nosniff',

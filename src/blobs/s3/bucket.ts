@@ -186,13 +186,17 @@ export class Bucket {
   }
 
   /** An address at which anybody may read the object for so many milliseconds. */
-  async addressOf(key: string, life: number): Promise<URL> {
+  async addressOf(key: string, fileName: string, life: number): Promise<URL> {
     const { endpoint, bucket } = this.address;
     const { protocol, hostname, port, host } = new URL(endpoint);
     const request = {
       ...{ method: 'GET', protocol, hostname, ...(port !== '' && { port: Number(port) }) },
       path: `/${bucket}/${this.#key(key)}`,
-      query: { 'response-content-type': 'application/octet-stream', 'response-cache-control': 'private, no-store' },
+      query: {
+        'response-content-type': 'application/octet-stream',
+        'response-cache-control': 'private, no-store',
+        'response-content-disposition': `attachment; filename="${fileName}"`,
+      },
       headers: { host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
     };
     const signed = await this.#presigned(request, { signingDate: new Date(), expiresIn: life / seconds(1) });

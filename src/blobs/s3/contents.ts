@@ -95,11 +95,12 @@ export class S3Contents implements Destination {
     });
   }
 
-  async addressOf(sha3_384: string): Promise<{ size: number; address: URL } | undefined> {
+  async addressOf(sha3_384: string, fileName: string): Promise<{ size: number; address: URL } | undefined> {
     const key = placeOfContent(sha3_384);
     return asked(async () => {
       const found = await this.look(key);
-      return found && { size: found.size, address: await this.#parts.bucket.addressOf(key, handedOutFor) };
+      if (found === undefined) return undefined;
+      return { size: found.size, address: await this.#parts.bucket.addressOf(key, fileName, handedOutFor) };
     });
   }
 

@@ -1,4 +1,5 @@
 import { anyone } from '#api/access.ts';
+import { attachment } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -11,6 +12,7 @@ export const caCertificate = operation({
   access: anyone,
   prefixed: false,
   produces: ['application/x-pem-file'],
+  headers: ['content-disposition'],
   refuses: ['resource-not-found'],
 
   handle({ authorityCertificate }) {
@@ -21,6 +23,9 @@ export const caCertificate = operation({
         'This store has no certificate authority of its own, and none is named in its configuration.',
       );
     }
-    return new Answer({ headers: { 'content-type': 'application/x-pem-file' }, body: certificate });
+    return new Answer({
+      headers: { 'content-type': 'application/x-pem-file', ...attachment('ca.pem') },
+      body: certificate,
+    });
   },
 });

@@ -1,5 +1,6 @@
 import { textToSign } from '#acts/approval-texts.ts';
 import { account } from '#api/access.ts';
+import { shownFile } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { proposalFor } from './read-proposal.ts';
@@ -12,11 +13,13 @@ export const readProposalText = operation({
   summary: 'Give what is proposed as the text that is signed by whoever approves with a key of his own.',
   access: account('store'),
   produces: ['text/plain'],
+  headers: ['content-disposition'],
   refuses: ['conflict'],
 
   async handle({ params, principal, records, now }) {
     const { proposal } = await proposalFor(principal, params.number, records, timestamp(now()));
     const body = await textToSign(records, proposal);
-    return new Answer({ headers: { 'content-type': 'text/plain; charset=utf-8' }, body });
+    const headers = { 'content-type': 'text/plain; charset=utf-8', ...shownFile(`proposal-${params.number}.txt`) };
+    return new Answer({ headers, body });
   },
 });

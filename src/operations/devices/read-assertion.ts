@@ -1,6 +1,7 @@
 // Where devices fetch one assertion, by its type and the values of its primary key.
 import { mediaType } from '#assertions/assertion.ts';
 import { askedFor } from '#assertions/lookup.ts';
+import { attachment } from '#api/content-disposition.ts';
 import { assertionsForDevice, type AssertionsForDevice, type ReadableAssertion } from '#api/device-assertions.ts';
 import { operation } from '#api/operation.ts';
 import { forOneAlone, ofDevice, revalidated } from '#api/revalidated.ts';
@@ -23,7 +24,7 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
     access: assertionsForDevice,
     query: 'DeviceAssertionQuery',
     produces: [mediaType],
-    headers: ['etag', 'vary'],
+    headers: ['etag', 'vary', 'content-disposition'],
     refuses: ['not-found'],
     also: { 304: 'The assertion is still the one of the digest that If-None-Match names.' },
     prefixed: false,
@@ -34,7 +35,8 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
       const { type = '', ...keys } = params as Record<string, string>;
       const wanted = values.flatMap((value) => keys[value] ?? []);
       const { text, confidential } = await find(type, wanted, query, assertions);
-      const headers = { 'content-type': mediaType, vary: ofDevice, ...(confidential && forOneAlone) };
+      const named = attachment(`${[type, ...wanted].join('_')}.assert`);
+      const headers = { 'content-type': mediaType, vary: ofDevice, ...named, ...(confidential && forOneAlone) };
       return revalidated(request, text, 300, headers);
     },
   });

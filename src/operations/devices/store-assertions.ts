@@ -3,6 +3,7 @@ import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { storeAssertionMissing } from '#assertions/store-assertion.ts';
 import { anyone } from '#api/access.ts';
+import { attachment } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -14,6 +15,7 @@ export const storeAssertions = operation({
   summary: "Read the assertion of this store with the account and the keys it rests on, for 'snap ack'.",
   access: anyone,
   produces: [mediaType],
+  headers: ['content-disposition'],
   refuses: ['not-found'],
   prefixed: false,
   errors: 'snapd',
@@ -26,6 +28,9 @@ export const storeAssertions = operation({
       throw new Refusal('not-found', storeAssertionMissing(id));
     }
     const all = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
-    return new Answer({ headers: { 'content-type': mediaType }, body: stream(all) });
+    return new Answer({
+      headers: { 'content-type': mediaType, ...attachment(`store_${id}.assert`) },
+      body: stream(all),
+    });
   },
 });

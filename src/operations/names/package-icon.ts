@@ -1,4 +1,5 @@
 import { anyone } from '#api/access.ts';
+import { shownFile } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { hasAlready } from '#api/ranges.ts';
 import { notModified } from '#api/revalidated.ts';
@@ -14,7 +15,7 @@ export const packageIcon = operation({
   access: anyone,
   prefixed: false,
   produces: ['image/png', 'image/jpeg', 'image/svg+xml'],
-  headers: ['etag'],
+  headers: ['etag', 'content-disposition'],
   also: notModified,
 
   async handle({ params, request, records, blobs }) {
@@ -29,6 +30,7 @@ export const packageIcon = operation({
         'content-type': iconMediaType(icon),
         'content-length': String(content.size),
         ...kept,
+        ...shownFile(icon),
         // A drawing may hold scripts; nothing in it may run or reach out.
         'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         'x-content-type-options': 'nosniff',

@@ -1,3 +1,4 @@
+import { attachment } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { answerWith, elsewhere, rangeOf, redirected } from '#api/ranges.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
@@ -19,7 +20,7 @@ export const imageBlob = operation({
     206: 'The range of bytes that was asked for.',
     307: 'Where the server of the files gives it, for five minutes.',
   },
-  headers: ['docker-content-digest', 'etag', 'content-range', 'location'],
+  headers: ['docker-content-digest', 'etag', 'content-range', 'content-disposition', 'location'],
   refuses: ['digest-invalid', 'blob-unknown', 'range-invalid'],
 
   async handle({ params, request, records, repository, blobs, config }) {
@@ -28,10 +29,12 @@ export const imageBlob = operation({
     const blob = await records.images.blob(repository, digest.digits);
     if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
     const { size, sha3_384 } = blob;
+    const fileName = name.replace(':', '-');
     const named = { ...apiVersion, 'docker-content-digest': name, etag: `"${name}"` };
     const headers = {
       ...named,
       'content-type': 'application/octet-stream',
+      ...attachment(fileName),
       'accept-ranges': 'bytes',
       'cache-control': 'private, max-age=31536000, immutable',
     };
@@ -43,7 +46,7 @@ export const imageBlob = operation({
     }
     const range = rangeOf(request.headers.range, size);
     const missing = (): Error => new Error(`cannot read the blob ${name}: its content is missing or damaged`);
-    const location = await elsewhere({ sha3_384, size }, { blobs, config }, missing);
+    const location = await elsewhere({ name: fileName, sha3_384, size }, { blobs, config }, missing);
     if (location !== undefined) return redirected(307, location, named);
     return answerWith({ sha3_384, size, range, headers }, blobs, missing);
   },

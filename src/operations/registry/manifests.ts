@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 
 import { mustBeThere, pushImageManifest } from '#acts/images.ts';
+import { attachment } from '#api/content-disposition.ts';
 import { isManifestType, manifestShapes, readManifest } from '#api/image-manifest.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, locationFor, onRepository } from '#api/registry-access.ts';
@@ -28,7 +29,7 @@ export const imageManifest = operation({
   produces: manifestShapes,
   errors: 'registry',
   prefixed: false,
-  headers: ['docker-content-digest', 'etag'],
+  headers: ['docker-content-digest', 'etag', 'content-disposition'],
   refuses: ['manifest-unknown'],
 
   async handle({ params, request, records, repository, blobs, now }) {
@@ -40,6 +41,7 @@ export const imageManifest = operation({
       'content-length': String(manifest.size),
       'docker-content-digest': digestText(digest),
       etag: `"${digestText(digest)}"`,
+      ...attachment(`${params.resource}-${params.reference.replace(':', '-')}.json`),
     };
     if (request.method === 'HEAD') {
       if ((await blobs.stat(manifest.sha3_384))?.size !== manifest.size)

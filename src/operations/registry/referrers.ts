@@ -1,4 +1,5 @@
 // What is about an image: signatures, lists of parts, whatever names it as its subject.
+import { attachment } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { digestText } from '#registry/repository.ts';
@@ -18,7 +19,7 @@ export const listImageReferrers = operation({
   produces: { [indexType]: 'ImageReferrers' },
   errors: 'registry',
   prefixed: false,
-  headers: ['link', 'oci-filters-applied'],
+  headers: ['link', 'oci-filters-applied', 'content-disposition'],
   refuses: ['digest-invalid'],
 
   async handle({ params, query, records, repository, repositoryName: name }) {
@@ -42,6 +43,7 @@ export const listImageReferrers = operation({
       headers: {
         ...apiVersion,
         'content-type': indexType,
+        ...attachment(`referrers-${digestText(digest).replace(':', '-')}.json`),
         ...(type !== undefined && { 'oci-filters-applied': 'artifactType' }),
         ...(found.length > inPage && {
           link: `</v2/${name}/referrers/${digestText(digest)}?${more.toString()}>; rel="next"`,

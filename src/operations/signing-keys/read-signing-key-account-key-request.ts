@@ -3,6 +3,7 @@ import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { mediaType } from '#assertions/assertion.ts';
 import { names } from '#api/accept.ts';
 import { brandAdministrator } from '#api/access.ts';
+import { attachment } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import type { AccountKeyRequestRequest } from '#api/wire.ts';
 import { caller } from '../by.ts';
@@ -49,7 +50,7 @@ export const readSigningKeyAccountKeyRequest = operation({
     return new Answer({
       headers: {
         'content-type': mediaType,
-        'content-disposition': `attachment; filename="${key.name}.account-key-request"`,
+        ...attachment(`${key.name}.account-key-request`),
       },
       body: text,
     });

@@ -118,11 +118,11 @@ t.test('each act that may be held is held at all of its doors, and done at the s
     t.equal(await newest(), before + 1, what);
     const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
     await store.beside.acts.do(approveProposal, { actor: store.ids.bob }, { number: before + 1, login });
-    const rows = rowsOf(store);
+    const rows = await rowsOf(store);
     const { done, text } = await go();
     t.ok(done, `${what}: ${text}`);
     const { act, lines } = (await store.beside.records.proposals.find(before + 1))!;
-    t.strictSame(unapproved(act, { lines, before: rows, after: rowsOf(store) }), [], what);
+    t.strictSame(unapproved(act, { lines, before: rows, after: await rowsOf(store) }), [], what);
   }
   t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 100)).length, doors.length);
 });

@@ -80,11 +80,15 @@ async function asking(t: Test, more = '', policy = 'releases = ["1 of B for */*:
       lines: { on: string; part: string | null; from: string | null; to: string | null; kind: string }[];
     };
     await approve(number);
-    const before = rowsOf(store);
+    const before = await rowsOf(store);
     const done = await accept();
     if (done.code !== 0) throw new Error(done.err);
     const { lines } = (await store.beside.records.proposals.find(number))!;
-    t.strictSame(unapproved('accept_transfer', { lines, before, after: rowsOf(store) }), [], 'no row changes unseen');
+    t.strictSame(
+      unapproved('accept_transfer', { lines, before, after: await rowsOf(store) }),
+      [],
+      'no row changes unseen',
+    );
     return shown.lines
       .filter(({ kind }) => kind === 'releases')
       .map(({ on, part, from, to }) => `${on} ${part ?? ''}: ${from ?? '-'} → ${to ?? '-'}`);

@@ -62,13 +62,21 @@ export const revokeInvites = act({
     { at, note },
   ) {
     const pending = await tx.invites.listPending(subject.id, at);
-    const meant = new Set<string | undefined>();
-    for (const email of emails) meant.add((await tx.accounts.byEmail(email.trim()))?.id);
-    const revoked = pending.filter(({ accountId }) => meant.has(accountId));
+    const revoked = new Set<Invite>();
+    for (const email of emails) for (const invite of await invitesOf(tx, pending, email)) revoked.add(invite);
     for (const { tokenSha256 } of revoked) await tx.invites.revoke(tokenSha256, { at, by: revokedBy });
-    note({ revoked: revoked.map(({ accountId }) => accountId) });
+    note({ revoked: [...revoked].map(({ accountId }) => accountId) });
   },
 });
+
+/** Those that show the address, whatever address the account has now; if none does, those of the account that has it. */
+async function invitesOf(tx: Changes, pending: readonly Invite[], email: string): Promise<Invite[]> {
+  const address = email.trim();
+  const shown = pending.filter((invite) => invite.email.toLowerCase() === address.toLowerCase());
+  if (shown.length > 0) return shown;
+  const account = await tx.accounts.byEmail(address);
+  return account === undefined ? [] : pending.filter(({ accountId }) => accountId === account.id);
+}
 
 /** The answer of an account to an invite. */
 interface Answer {

@@ -1,0 +1,56 @@
+// What the rows of undoing acts are made of: an act, its undoing, and what may happen between.
+import { Refusal } from '#domain/refusal.ts';
+import type { Client, TestAppliance } from '#test/fixtures/appliance.ts';
+
+export interface World {
+  store: TestAppliance;
+  root: Client;
+  ada: Client;
+  bob: Client;
+  /** The snap of this case, with the revisions 1 and 2; ada publishes it. */
+  name: string;
+  id: string;
+  /** The internal address of the snap. */
+  at: string;
+  /** Other things that a case remembers between its steps. */
+  notes: Record<string, string>;
+}
+
+export interface UndoCase {
+  /** What happens between the act and its undoing. */
+  between: string;
+  event?(world: World): Promise<unknown>;
+  /** The status of the undoing; 200 if nothing else is said. */
+  status?: number;
+  /** What is true afterwards. */
+  after(world: World): Promise<unknown>;
+  equals: unknown;
+}
+
+export interface UndoRow {
+  done(world: World): Promise<unknown>;
+  undone(world: World): Promise<number>;
+  cases: readonly UndoCase[];
+}
+
+export const release = (client: Client, { name }: World, channel: string, revision: number | null) =>
+  client.post(`/v1/snap/${name}/releases`, [{ channel, revision }]);
+export const handOver = ({ root, at, store }: World) => root.post(`${at}/publisher`, { 'account-id': store.ids.bob });
+/** Each channel with the revision that it holds. */
+export const held = async ({ store, id }: World): Promise<Record<string, number>> => {
+  const now = store.clock.now.toISOString();
+  const current = await store.beside.records.releases.current(id, now);
+  return Object.fromEntries(current.map(({ channel, revision }) => [channel, revision]));
+};
+export const status = async (reply: Promise<{ status: number }>) => (await reply).status;
+
+/** The status of an act that no operation does; 200 if it was done. */
+export async function statusOf(done: Promise<unknown>): Promise<number> {
+  try {
+    await done;
+    return 200;
+  } catch (error) {
+    if (error instanceof Refusal) return error.status;
+    throw error;
+  }
+}

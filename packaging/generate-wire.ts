@@ -2,9 +2,11 @@
 // The schemas stay the only statement of shape: the result is git-ignored, never edited, and made again whenever
 // a schema (or this file) has changed.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { compile } from 'json-schema-to-typescript';
+
+import { readIfPresent, writeGenerated } from './write-generated.ts';
 
 interface Schema {
   [keyword: string]: unknown;
@@ -109,32 +111,13 @@ export async function writeWireTypes(folder: string, target: string): Promise<vo
   const files = new Map(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   const inputs = JSON.stringify([readFileSync(import.meta.filename, 'utf8'), ...files]);
   const banner = `// Made from schemas/*.json by packaging/generate-wire.ts, inputs ${sha256(inputs)}. Not to be edited.\n`;
-  if (existing(target).startsWith(banner)) return;
-  const text = banner + (await wireTypes(files));
-  mkdirSync(dirname(target), { recursive: true });
-  const fresh = `${target}.${String(process.pid)}`;
-  try {
-    writeFileSync(fresh, text);
-    renameSync(fresh, target);
-  } finally {
-    rmSync(fresh, { force: true });
-  }
-}
-
-function existing(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
+  if (readIfPresent(target).startsWith(banner)) return;
+  writeGenerated(target, banner + (await wireTypes(files)));
 }
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-if (import.meta.main) {
-  const root = join(import.meta.dirname, '..');
-  await writeWireTypes(join(root, 'schemas'), join(root, 'src/api/wire.ts'));
-}
+// Running this file writes every generated file, as `npm run generate` does.
+if (import.meta.main) void import('./generate.ts');

@@ -6,36 +6,26 @@ import { join } from 'node:path';
 
 import { newStore, start } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { saved } from './saved.ts';
 
 t.setTimeout(600_000);
 
-const guides = join(import.meta.dirname, '../../src/api/documents/guides');
-
-/** The command lines of a section of a guide, those of larder alone. */
-function linesOf(guide: string, section: string): string[] {
-  const text = readFileSync(join(guides, `${guide}.html`), 'utf8');
-  const [, after] = text.split(`<h2>${section}</h2>`);
-  if (after === undefined) throw new Error(`the guide ${guide} has no section '${section}'`);
-  const blocks = after.split('<h2>')[0]!.matchAll(/<pre><code>([^<]*)<\/code><\/pre>/g);
-  return [...blocks].flatMap(([, block]) => block!.split('\n')).filter((line) => line.startsWith('larder '));
-}
-
 t.test('the guides’ lines about backups and a lost disk do what they say', async (t) => {
   const { store, folder, keys } = await saved(t);
-  const walk = async (lines: readonly string[], data: string): Promise<void> => {
-    t.ok(lines.length > 0);
-    for (const line of lines) {
+  const walk = async (examples: readonly string[][], data: string): Promise<void> => {
+    // The commands of systemd are typed in packaging/deb.long.test.ts.
+    for (const line of examples.flat().filter((line) => line.startsWith('larder '))) {
       const here = line.slice('larder '.length).replaceAll('/media/usb', folder).replaceAll('/media/safe', keys);
       const { code, err } = await larder(here, { env: { LARDER_DATA: data } });
       t.equal(code, 0, `${line}${err}`);
     }
   };
-  await walk(linesOf('administrator', 'Back up'), store.directory);
+  await walk(examplesIn('administrator', 'Back up', 2), store.directory);
   const data = join(folder, 'data');
-  await walk(linesOf('recovery', 'The disk died, or the machine is gone'), data);
+  await walk(examplesIn('recovery', 'The disk died, or the machine is gone', 2), data);
   t.ok(existsSync(join(data, 'admin.macaroon')), 'there is a credential for the administrator');
-  await walk(linesOf('recovery', 'A blob is damaged, or cannot be read'), data);
+  await walk(examplesIn('recovery', 'A blob is damaged, or cannot be read', 1), data);
 });
 
 t.test('at another address old tokens are good, and what trusted the store goes on trusting it', async (t) => {

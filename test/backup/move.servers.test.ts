@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 
 import { changeConfig } from '#src/config.ts';
 import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { placeIn, sharedSwift } from '#test/fixtures/swift.ts';
@@ -245,12 +246,9 @@ t.test('the guide’s lines go to a server and back', async (t) => {
   await server.ask(`CREATE ROLE ada LOGIN`);
   await server.ask('CREATE DATABASE guide OWNER ada');
   writeFileSync(join(bin, 'password'), 'none is asked for\n');
-  const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
-  const section = guide.split('<h2>From one host to PostgreSQL, and back</h2>')[1]!.split('<h2>')[0]!;
-  const blocks = [...section.matchAll(/<pre><code>([^<]*)<\/code><\/pre>/g)].map(([, block]) =>
-    block!
-      .replaceAll('&amp;', '&')
-      .replaceAll('&gt;', '>')
+  const blocks = examplesIn('administrator', 'From one host to PostgreSQL, and back', 2).map((lines) =>
+    lines
+      .join('\n')
       .replaceAll('/var/lib/larder', data)
       .replaceAll('/root', bin)
       .replaceAll('/etc/larder/postgres-password', join(bin, 'password'))

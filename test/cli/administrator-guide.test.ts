@@ -1,5 +1,5 @@
 // The administrator's guide, read and typed at a store without TLS: its lines do what they say, and its links lead somewhere.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -7,25 +7,67 @@ import t from 'tap';
 import { guides } from '#api/documents/guides.ts';
 import { readConfig } from '#src/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
-import { newStore } from './process.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
+import { newBrandStore, several } from './brand-store.ts';
+import { folder, newStore } from './process.ts';
 import { larder } from './world.ts';
 
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
+/** A line without its comment, as the arguments of larder. */
+const toArguments = (line: string): string => line.replace(/ +#.*$/, '').replace(/^larder /, '');
 
-/** The lines of the block that begins with a line. */
-function blockFrom(first: string): string[] {
-  const block = [...guide.matchAll(/<pre><code>([^<]*)<\/code><\/pre>/g)].find(([, text = '']) =>
-    text.startsWith(first),
+t.test('the lines that show how the store is, and prove it', async (t) => {
+  const { data } = await newStore(t);
+  const run = (line: string) => larder(toArguments(line), { env: { LARDER_DATA: data } });
+  const [looks = []] = examplesIn('administrator', 'Look', 2);
+  // A store that is not served has something to say, and is not well.
+  for (const line of looks) t.match(await run(line), { code: /^[01]$/, out: /\S/, err: '' }, line);
+  const monday = join(folder(t), 'monday.tar');
+  t.equal((await run(`backup ${monday}`)).code, 0);
+  const [, head = ''] = /Audit log +(\d+:\w+)/.exec((await run('status')).out) ?? [];
+  for (const line of examplesIn('administrator', 'Prove', 1).flat()) {
+    const { code, err } = await run(line.replace('/media/usb/monday.tar', monday).replace('SEQ:HASH', head));
+    t.equal(code, 0, `${line}: ${err}`);
+  }
+});
+
+t.test('the lines about a registry of the site print what that registry needs', async (t) => {
+  const { data } = await newStore(t, '--base-url https://store.internal');
+  const [[, setting = ''] = [], ...typed] = examplesIn(
+    'administrator',
+    'Let a registry of the site keep the images',
+    2,
   );
-  if (block?.[1] === undefined) throw new Error(`the guide has no block that begins with '${first}'`);
-  return block[1].split('\n');
-}
+  const file = join(data, 'larder.toml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^# external = .*$/m, setting));
+  const out: string[] = [];
+  for (const line of typed.flat()) {
+    const printed = await larder(toArguments(line).replace(/ >.*$/, ''), { env: { LARDER_DATA: data } });
+    t.equal(printed.code, 0, `${line}: ${printed.err}`);
+    out.push(printed.out);
+  }
+  t.match(out[0], /^-----BEGIN CERTIFICATE-----/);
+  t.match(out[1], /registry\.internal:5000/);
+});
+
+t.test('the lines about a brand make its key, and take in what the online store says of it', async (t) => {
+  const { larder, file, files } = await newBrandStore(t);
+  t.equal((await larder('account create --id acme --email a@example.org --username acme --display-name A')).code, 0);
+  const returned = file('return.assert', several('brand-account-key', 'brand-account', 'store-account-key'));
+  for (const line of examplesIn('administrator', 'Brands and their keys', 1).flat()) {
+    const here = toArguments(line).replace('./', `${files}/`).replace('return.assert', returned);
+    t.match(await larder(here), { code: 0 }, line);
+  }
+  await larder('account create --id ada --email ada@example.org --username ada --display-name Ada');
+  await larder('package register snap/hello --account ada --private');
+  for (const line of examplesIn('administrator', 'Private snaps on devices', 1).flat())
+    t.match(await larder(toArguments(line)), { code: 0 }, line);
+});
 
 t.test('the lines about monitoring hosts let these read the metrics', async (t) => {
   // Not served: the command sends SIGHUP to the process that serves, which would be this one.
   const { data } = await newStore(t);
   const answers: string[] = [];
-  for (const line of blockFrom('larder config set http.monitors')) {
+  for (const line of examplesIn('administrator', 'Look', 2)[1] ?? []) {
     const { code, out, err } = await larder(`${line.slice('larder '.length)} --data ${data}`);
     t.equal(code, 0, `${line}: ${err}`);
     answers.push(out);
@@ -40,7 +82,7 @@ t.test('the lines about manual review make an upload wait, and approve it', asyn
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
   let [upload, pushed] = ['', 0];
-  for (const line of blockFrom('larder package manual-review')) {
+  for (const line of examplesIn('administrator', 'Have uploads wait for a person', 1).flat()) {
     const typed = line.replace('larder ', '').replace('snap/hello', 'snap/tiny-app').replace('UPLOAD', upload);
     const { code, out, err } = await larder(`${typed} --data ${store.directory}`);
     t.equal(code, 0, `${line}: ${err}`);

@@ -6,16 +6,10 @@ import { codeAt } from '#identity/totp.ts';
 import { days } from '#domain/clock.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { larder } from './world.ts';
 
-export const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
-export const everyBlock = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) =>
-  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n'),
-);
-/** A store of its own is made with the first approvers. */
-export const isFirstDay = ([line = '']: string[]): boolean => line.startsWith('larder init');
-export const blocks = everyBlock.filter((block) => !isFirstDay(block));
 export const password = 'four pumps at the harbour, 9';
 
 /** ada has snap/hello, and nobody is called bob yet but in the guide. */
@@ -33,7 +27,7 @@ export async function published(t: Parameters<typeof startStore>[0]) {
   const run = (line: string, stdin: string[] = []) =>
     larder(`${line.replace(/^larder /, '')} --data ${store.directory}`, { stdin });
   const secrets = new Map<string, Buffer>();
-  for (const line of blocks[0] ?? []) {
+  for (const line of examplesIn('approvals', 'Who approves', 1).flat()) {
     const outcome = await (line.includes(' password ') ? run(`${line} --password-stdin`, [password]) : run(line));
     if (outcome.code !== 0) throw new Error(`${line}: ${outcome.err}`);
     const secret = /Secret: +(\w+)/.exec(outcome.out)?.[1];

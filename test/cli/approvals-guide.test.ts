@@ -6,15 +6,17 @@ import t from 'tap';
 
 import { codeAt } from '#identity/totp.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder, serve } from './process.ts';
 import { setUpWith } from './set-up.ts';
 import { larder } from './world.ts';
-import { everyBlock, isFirstDay, blocks, password, published } from './approvals-guide-world.ts';
+import { password, published } from './approvals-guide-world.ts';
 
 t.test('two people approve of a release as the guide says', async (t) => {
   const { run, configured, fourDaysLater, asPerson } = await published(t);
-  const [, config = [], policy = [], proposing = [], approving = [], releasing = []] = blocks;
+  const [config = [], policy = []] = examplesIn('approvals', 'What waits', 2);
+  const [proposing = [], approving = [], releasing = []] = examplesIn('approvals', 'Propose, approve, release', 3);
   configured(config);
   await until(async () => /^releases snap\/\*:\*\/stable +2 /m.test((await run(policy[1] ?? '')).out));
 
@@ -39,7 +41,7 @@ t.test('two people approve of a release as the guide says', async (t) => {
 
 t.test('the approvers of init approve on the first day, and not after a change of their account', async (t) => {
   const data = join(folder(t), 'data');
-  const [init = ''] = everyBlock.find(isFirstDay) ?? [];
+  const [[init = ''] = []] = examplesIn('approvals', 'Two approvers on the first day', 1);
   const run = (line: string, stdin: string[] = []) => larder(`${line} --data ${data}`, { stdin });
   const made = await run(`${init.replace(/^larder /, '')} --json`);
   t.match(made, { code: 0, err: '' });

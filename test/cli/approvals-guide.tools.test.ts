@@ -4,17 +4,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder } from './process.ts';
-import { blocks, published } from './approvals-guide-world.ts';
+import { published } from './approvals-guide-world.ts';
 
 t.test(
   'and sign what they approve of, where the guide asks for that',
   { skip: withoutPrograms('ssh-keygen') },
   async (t) => {
     const { run, configured, fourDaysLater, asPerson } = await published(t);
-    const [making = [], registering = [], config = [], proposing = [], signing = [], approving = []] = blocks.slice(6);
+    const [making = [], registering = [], config = [], proposing = [], signing = [], approving = []] = examplesIn(
+      'approvals',
+      "With a signature of one's own",
+      7,
+    );
     const home = folder(t);
     const atHome = ([, ...lines]: string[]): void => {
       for (const line of lines) {

@@ -8,6 +8,7 @@ import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { folder, newStore, start } from './process.ts';
@@ -15,15 +16,6 @@ import { folder, newStore, start } from './process.ts';
 t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
-const guide = readFileSync(join(root, 'src/api/documents/guides/devices.html'), 'utf8');
-
-/** The examples under a heading, each as its lines. */
-function under(heading: string): string[][] {
-  const section = guide.slice(guide.indexOf(`<h2>${heading}</h2>`) + 4).split('<h2>', 1)[0] ?? '';
-  return [...section.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) =>
-    text.replaceAll('&gt;', '>').trim().split('\n'),
-  );
-}
 
 t.test(
   'the lines for the store and for a device do what the guide says',
@@ -63,7 +55,7 @@ t.test(
     };
     const called = (): string => readFileSync(join(bin, 'called'), 'utf8');
 
-    const [[, section = '', key = ''] = [], reload = []] = under('Turn it on');
+    const [[, section = '', key = ''] = [], reload = []] = examplesIn('devices', 'Turn it on', 2);
     const before = readFileSync(config, 'utf8');
     t.match(before, new RegExp(`^\\${section}$[^[]*^# snap = false$`, 'm'), 'the configuration has such a place');
     writeFileSync(config, before.replace(/^# snap = false$/m, key));
@@ -72,11 +64,11 @@ t.test(
     serving.child.kill('SIGHUP');
     await serving.says(/"msg":"configuration reloaded/);
 
-    const [bring = [], look = []] = under('Bring snaps in');
+    const [bring = [], look = []] = examplesIn('devices', 'Bring snaps in', 2);
     t.match(await sh(bring), /hello-on/);
     // Of the base nothing was carried in, and the command says so with its exit code too.
     t.match(await sh(look.map((line) => `${line} || true`)), /^core22 +base/m);
-    const [snippet = [], byHand = []] = under('Point a device here');
+    const [snippet = [], byHand = []] = examplesIn('devices', 'Point a device here', 2);
     t.match(await sh(snippet.map((line) => `${line} --help`)), /Print the lines that point a device here/);
     await sh(byHand);
     t.match(called(), /^snap set system store-certs\.larder=-----BEGIN CERTIFICATE-----$/m);
@@ -85,7 +77,7 @@ t.test(
       `=https://localhost:${port}\n`,
     );
 
-    const [asked = [], onDevice = []] = under('See that it works');
+    const [asked = [], onDevice = []] = examplesIn('devices', 'See that it works', 2);
     const [info = '', find = ''] = (await sh(asked)).trim().split('\n');
     t.match(JSON.parse(info), {
       name: 'hello-on',
@@ -104,7 +96,7 @@ t.test(
       const { code, err } = await store.larder(line);
       t.equal(code, 0, `${line}: ${err}`);
     }
-    const [switches = [], counted = []] = under('Less to fetch: deltas');
+    const [switches = [], counted = []] = examplesIn('devices', 'Less to fetch: deltas', 2);
     const present = readFileSync(config, 'utf8');
     writeFileSync(
       config,
@@ -119,6 +111,9 @@ t.test(
       t.match(figures, figure);
     }
 
-    t.match(await sh(under('Private snaps').flat()), /snap\/secret is there for[^]*acme[^]*snap\/secret/);
+    t.match(
+      await sh(examplesIn('devices', 'Private snaps', 1).flat()),
+      /snap\/secret is there for[^]*acme[^]*snap\/secret/,
+    );
   },
 );

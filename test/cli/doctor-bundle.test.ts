@@ -12,6 +12,7 @@ import { namedSettings, shownSettings } from '#cli/store/bundle-settings.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { settingNames } from '#cli/config/values.ts';
 import { metricsForBundle } from '#cli/store/bundle-metrics.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { folder, newStore, serve } from './process.ts';
 import { larder } from './world.ts';
 
@@ -255,9 +256,10 @@ t.test('nothing is written before somebody has seen the list, nor over a file th
 
 t.test('the lines of the guide make a bundle and print it', async (t) => {
   const { data } = await newStore(t);
-  const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
-  const [, block = ''] = /<h2>Ask for help<\/h2>.*?<pre><code>(.*?)<\/code><\/pre>/s.exec(guide) ?? [];
-  const lines = block.replaceAll('/media/usb', folder(t)).split('\n');
+  const usb = folder(t);
+  const lines = examplesIn('administrator', 'Ask for help', 1)
+    .flat()
+    .map((line) => line.replaceAll('/media/usb', usb));
   t.equal(lines.length, 2);
   const [, typed = ''] = /^larder (.*)$/.exec(lines[0]!) ?? [];
   t.match(await larder(`${typed} --yes`, { env: { LARDER_DATA: data } }), { code: 0 });

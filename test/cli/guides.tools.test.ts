@@ -7,31 +7,26 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 
 import { freePort } from '#test/fixtures/free-port.ts';
+import { examplesIn, examplesThroughout } from '#test/fixtures/guides.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { folder, newStore, start } from './process.ts';
 
 const skip = withoutPrograms('curl');
 const root = join(import.meta.dirname, '../..');
-const guides = join(root, 'src/api/documents/guides');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const administrator = readFileSync(join(guides, 'administrator.html'), 'utf8');
-const publisher = readFileSync(join(guides, 'publisher.html'), 'utf8');
 
-/** The lines of a page's examples, as they are copied; a line that ends with a backslash goes on in the next. */
+/** The lines of the README's examples, as they are copied; a line that ends with a backslash goes on in the next. */
 const linesOf = (blocks: Iterable<RegExpExecArray>): string[] =>
   [...blocks].flatMap(([, text = '']) =>
     text
-      .replace(/&lt;/g, '<')
-      .replace(/&gt;/g, '>')
-      .replace(/&amp;/g, '&')
       .replace(/\\\n/g, ' ')
       .trim()
       .split('\n')
       .map((line) => line.replace(/^[$#] /, '').trim())
       .filter((line) => line !== ''),
   );
-const inGuide = linesOf(publisher.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g));
+const inGuide = examplesThroughout('publisher').flat();
 const journey = readme.slice(readme.indexOf('## The journey'), readme.indexOf('**The device gateway**'));
 const inReadme = linesOf(journey.matchAll(/```(?:sh|console)\n([^]*?)```/g));
 
@@ -88,16 +83,13 @@ t.test("the publisher's guide: each tool finds the store by the lines that are p
 
 t.test("what the administrator's guide and the README say of the packages is typed as it stands", async (t) => {
   const { sh, mine } = await world(t);
-  const section = (title: string): string[] => {
-    const text = administrator.slice(administrator.indexOf(`<h2>${title}</h2>`));
-    return linesOf(text.slice(0, text.indexOf('</pre>') + 6).matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g));
-  };
   const named = (line: string): string =>
     mine(line)
       .replace('snap/hello', 'snap/tiny-app')
       .replace('./hello_1.0_all.snap', `'${snapPath('app-xz')}'`)
       .replace('./hello_1.1_all.snap', `'${snapPath('app-zstd')}'`);
-  const [pushing, looking] = [section('Push and release from the host'), section('Look through the store')];
+  const pushing = examplesIn('administrator', 'Push and release from the host', 1).flat();
+  const looking = examplesIn('administrator', 'Look through the store', 1).flat();
   const again = linesOf(readme.slice(readme.indexOf('**Without a second tool**')).matchAll(/```console\n([^]*?)```/g));
   t.same([pushing.length, looking.length], [5, 5]);
   const said = await sh([...pushing, ...looking, ...again.slice(0, 3)].map(named));

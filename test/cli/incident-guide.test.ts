@@ -1,6 +1,5 @@
 // The guide for what was stolen, leaked or released by mistake: its lines are typed as they stand.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 
 import t from 'tap';
@@ -8,11 +7,11 @@ import t from 'tap';
 import { groups } from '#cli/index.ts';
 import { readArguments } from '#cli/frame/arguments.ts';
 import { demoSnaps } from '#cli/demo/snaps.ts';
+import { examplesThroughout } from '#test/fixtures/guides.ts';
 import { newBrandStore } from './brand-store.ts';
 import { words } from './world.ts';
 
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/incident.html'), 'utf8');
-const lines = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].flatMap(([, text = '']) => text.split('\n'));
+const lines = examplesThroughout('incident').flat();
 
 t.test('every line of the guide can be typed', async (t) => {
   const entries = groups.flatMap(({ commands }) => commands);

@@ -10,19 +10,13 @@ import t from 'tap';
 import { jujuClient, jujuClientMissing } from '#test/assertions/judge.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { folder, newStore, start } from './process.ts';
 
 t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
-const guide = readFileSync(join(root, 'src/api/documents/guides/juju.html'), 'utf8');
-
-/** The examples under a heading, each as its lines. */
-function under(heading: string): string[][] {
-  const section = guide.slice(guide.indexOf(`<h2>${heading}</h2>`) + 4).split('<h2>', 1)[0] ?? '';
-  return [...section.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) => text.trim().split('\n'));
-}
 
 t.test(
   'the lines for the store and for juju do what the guide says',
@@ -32,8 +26,8 @@ t.test(
     const store = await newStore(t, `--base-url https://localhost:${port} --listen 127.0.0.1:${port}`);
     const bin = folder(t);
     const config = join(store.data, 'larder.toml');
-    const [[, , switched = ''] = [], reload = []] = under('Turn it on');
-    const [[, , names = ''] = [], resolve = [], refresh = []] = under('Models that run already');
+    const [[, , switched = ''] = [], reload = []] = examplesIn('juju', 'Turn it on', 2);
+    const [[, , names = ''] = [], resolve = [], refresh = []] = examplesIn('juju', 'Models that run already', 3);
     const before = readFileSync(config, 'utf8');
     t.match(before, /^\[devices\]$[^[]*^# charm = false$/m, 'the configuration has such a place');
     t.match(before, /^\[tls\]$[^[]*^# names = \[\]$/m, 'and one for names');
@@ -80,11 +74,11 @@ t.test(
       'account create --id ada --email ada@example.org --username ada --display-name Ada',
     );
     t.equal(made.code, 0, made.err);
-    await sh(under('Bring charms in').flat());
-    await sh(under('Trust the store').flat());
+    await sh(examplesIn('juju', 'Bring charms in', 1).flat());
+    await sh(examplesIn('juju', 'Trust the store', 1).flat());
     t.match(called(), /^update-ca-certificates $/m);
 
-    const [atBirth = [], byHand = []] = under('Point juju here');
+    const [atBirth = [], byHand = []] = examplesIn('juju', 'Point juju here', 2);
     await sh(atBirth);
     t.match(called(), new RegExp(`^juju add-model shop --config charmhub-url=https://localhost:${port}$`, 'm'));
     const answers = (await sh(byHand)).trim().split('\n');
@@ -93,7 +87,7 @@ t.test(
       t.match(JSON.parse(answers[1] ?? ''), { 'channel-map': [{ channel: { name: 'latest/stable' } }, {}] });
     }
     t.match(JSON.parse(await sh(resolve)), { results: [{ name: 'hello' }] }, 'under the name of the online store');
-    const [asked = [], deployed = []] = under('See that it works');
+    const [asked = [], deployed = []] = examplesIn('juju', 'See that it works', 2);
     const [found = '', info = ''] = (await sh(asked)).trim().split('\n');
     t.match(JSON.parse(found), { results: [{ name: 'hello', 'default-release': { revision: { revision: 1 } } }] });
     t.match(JSON.parse(info), { 'channel-map': [{ channel: { name: 'latest/stable' } }, {}] });

@@ -31,6 +31,7 @@ import {
   snapOf,
   snapRevision,
 } from '#test/fixtures/online-store.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { folder, newStore, start, withoutOthers } from './process.ts';
 
@@ -449,10 +450,8 @@ t.test("what the administrator's guide says of it is typed as it stands", async 
   const { larder, json, stick } = await world(t);
   const hello = offered('hello-on', 12);
   await download(stick, hello);
-  const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
-  const section = guide.slice(guide.indexOf('<h2>Carry snaps in from another store</h2>'));
-  const [, lines = ''] = /<pre><code>([^]*?)<\/code><\/pre>/.exec(section) ?? [];
-  const typed = lines.split('\n').map((line) => line.replace('larder ', ''));
+  const lines = examplesIn('administrator', 'Carry snaps in from another store', 1).flat();
+  const typed = lines.map((line) => line.replace('larder ', ''));
   t.equal(typed.length, 3);
   for (const line of typed) {
     const { code, err } = await larder(line.replace('/media/stick', stick).replace('SNAP-ID', hello.id));

@@ -1,6 +1,6 @@
 // The guide for transfers, typed as it stands at two sites with one stick between them.
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -10,6 +10,7 @@ import t from 'tap';
 import { changeConfig } from '#src/config.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { snapInfo } from '#test/fixtures/fetched.ts';
+import { examplesIn, examplesOf } from '#test/fixtures/guides.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 import { larder } from './world.ts';
@@ -17,19 +18,14 @@ import { larder } from './world.ts';
 t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
-const guide = readFileSync(join(root, 'src/api/documents/guides/transfers.html'), 'utf8');
 
-/** The blocks of commands in the order in which they are typed: a round needs what is set up further down. */
-function blocksOf(text: string): string[] {
-  const sections = text.split(/(?=<h2>)/);
-  const isRound = (section: string): boolean => section.startsWith('<h2>A round</h2>');
-  const after = sections.findIndex((section) => section.startsWith('<h2>Ask for it</h2>'));
-  const ordered = [
-    ...sections.slice(0, after + 1).filter((section) => !isRound(section)),
-    ...sections.filter(isRound),
-    ...sections.slice(after + 1),
-  ];
-  return [...ordered.join('').matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, block = '']) => block);
+/** The examples in the order in which they are typed: a round needs what is set up further down. */
+function examplesInOrder(): string[][] {
+  const examples = examplesOf('transfers').filter(({ language }) => language !== 'text');
+  const round = examples.filter(({ section }) => section === 'A round');
+  const others = examples.filter((example) => !round.includes(example));
+  const after = others.findLastIndex(({ section }) => section === 'Ask for it') + 1;
+  return [...others.slice(0, after), ...round, ...others.slice(after)].map(({ lines }) => lines);
 }
 
 const fingerprintIn = (text: string): string => /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(text)?.[1] ?? '';
@@ -88,8 +84,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
     );
   const said: string[] = [];
   const known: Record<string, string> = {};
-  for (const text of blocksOf(guide)) {
-    const [where = '', ...lines] = text.trim().split('\n');
+  for (const [where = '', ...lines] of examplesInOrder()) {
     const site = sites[where.replace(/^# (?:larder\.toml )?/, '')];
     if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
     if (where.startsWith('# larder.toml ')) {
@@ -97,7 +92,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
       continue;
     }
     for (const line of lines) {
-      const stdout = await runTyped(typed(line).replaceAll('/media/stick', stick).replaceAll('&amp;', '&'), bin, {
+      const stdout = await runTyped(typed(line).replaceAll('/media/stick', stick), bin, {
         ...known,
         LARDER_DATA: site.data,
       });
@@ -114,7 +109,11 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.ok(existsSync(join(stick, 'receipt.json')));
   t.ok(existsSync(join(stick, 'round-receipt.json')), 'the round ends with its receipt');
   t.ok(existsSync(join(stick, 'round-backup.tar')));
-  t.match(guide, /^larder backup \S+ --check<\/code>/m, 'the round ends with a backup that is checked');
+  t.match(
+    examplesIn('transfers', 'A round', 3).at(-1)?.at(-1),
+    /^larder backup \S+ --check$/,
+    'the round ends with a backup that is checked',
+  );
   t.match(said.join('\n'), /The transfers of desk are not believed any more\./);
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /is put back: 1 release\./);

@@ -6,13 +6,11 @@ import t from 'tap';
 
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
-
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/console.html'), 'utf8');
-const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) => text.split('\n'));
+import { examplesThroughout } from '#test/fixtures/guides.ts';
 
 t.test('an administrator gets in, and lets another one in, as the guide says', async (t) => {
   const { data } = await newStore(t);
-  const [first = [], others = [], ...settings] = blocks;
+  const [first = [], others = [], ...settings] = examplesThroughout('console');
   const run = (line: string, stdin: string[] = []) =>
     larder(`${line.replace(/^larder /, '')} --data ${data}`, { stdin });
   for (const line of [...first, ...others]) {

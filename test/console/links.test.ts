@@ -1,13 +1,11 @@
 // No page of the console has a link that the person who sees it may not follow.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import t from 'tap';
 
 import { changeRole } from '#acts/accounts.ts';
 import { itself } from '#acts/act.ts';
+import { readGuide } from '#test/fixtures/guides.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
-import { startConsole, textOf, type Visitor } from './world.ts';
+import { startConsole, type Visitor } from './world.ts';
 
 /** A publisher, an approver, an auditor and an administrator, each with a package and a token. */
 async function peopled(t: Parameters<typeof startConsole>[0]) {
@@ -62,9 +60,8 @@ t.test('whoever follows any link of any page is let see what is there', async (t
 
 t.test('each role sees what the guide says', async (t) => {
   const { store } = await peopled(t);
-  const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/console.html'), 'utf8');
   const rows = new Map(
-    [...guide.matchAll(/<td>([^<]+)<\/td>\s*<td>([^<]+)<\/td>/g)].map(([, who = '', sees = '']) => [who, textOf(sees)]),
+    [...readGuide('console').matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, who = '', sees = '']) => [who, sees]),
   );
   for (const [who, role] of [
     ['carol', 'transfer-approver'],

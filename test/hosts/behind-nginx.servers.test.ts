@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { startHosts } from '#test/fixtures/hosts.ts';
 import { startNginx } from '#test/fixtures/nginx.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
@@ -14,7 +15,6 @@ import { until } from '#test/fixtures/until.ts';
 const skip = withoutPrograms('nginx', 'openssl');
 t.setTimeout(1_800_000);
 
-const guide = join(import.meta.dirname, '../../src/api/documents/guides/hosts.html');
 const name = 'store.example.internal';
 
 t.test('whoever asks does not notice that a host fails, or is stopped', { skip }, async (t) => {
@@ -25,7 +25,7 @@ t.test('whoever asks does not notice that a host fails, or is stopped', { skip }
     [ca, ca, ca],
     'one authority',
   );
-  const [, guided = ''] = /# nginx\n([^]*?)<\/code>/.exec(readFileSync(guide, 'utf8')) ?? [];
+  const [[, ...guided] = []] = examplesIn('hosts', 'The load balancer', 1);
   const { port, folder } = await startNginx(t, (listen, folder) => {
     const [key, certificate] = ['store.key', 'store.pem'].map((file) => join(folder, file)) as [string, string];
     const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
@@ -34,7 +34,7 @@ t.test('whoever asks does not notice that a host fails, or is stopped', { skip }
     return hosts
       .reduce(
         (text, host, at) => text.replace(`store-${at + 1}.example.internal:443`, new URL(host.url).host),
-        guided.replaceAll('&quot;', '"'),
+        guided.join('\n'),
       )
       .replace('listen 443', `listen ${listen}`)
       .replace('/etc/nginx/store.pem', certificate)

@@ -14,6 +14,7 @@ import { codeAt } from '#identity/totp.ts';
 import { changeConfig } from '#src/config.ts';
 import { larder as run } from '#test/cli/world.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
+import { examplesThroughout } from '#test/fixtures/guides.ts';
 import { newHost, type Host } from '#test/fixtures/hosts.ts';
 import { postgresPrograms, startPostgres } from '#test/fixtures/postgres.ts';
 import { startSwift } from '#test/fixtures/swift.ts';
@@ -30,13 +31,11 @@ for (const one of ['etc', 'backup', 'first', 'second', 'bin']) mkdirSync(at(one)
 const password = 'the password of the role, 1';
 
 /** Its examples: where each is typed, and its lines; one that ends with a backslash goes on in the next. */
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/hosts.html'), 'utf8');
-const blocks = [...guide.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text = '']) => {
-  const plain = text
-    .replaceAll('&amp;', '&')
-    .replaceAll('&quot;', '"')
-    .replaceAll(/\\\n\s*/g, '');
-  const [where = '', ...lines] = plain.trim().split('\n');
+const blocks = examplesThroughout('hosts').map((example) => {
+  const [where = '', ...lines] = example
+    .join('\n')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n');
   return { where: where.replace(/^# /, ''), lines };
 });
 const typed = new Set(['nginx']);

@@ -35,7 +35,7 @@ function usesOf(path: string, text: string, known: ReadonlySet<string>): string[
 
 /** Every source file by its path, and every other file of these folders without its text. */
 export function readImportGraph(): Map<string, SourceFile> {
-  const paths = globSync('{src,test,packaging,schemas,config}/**/*.*', { cwd: root });
+  const paths = globSync('{src,test,packaging,schemas,config,docs}/**/*.*', { cwd: root });
   const known = new Set(paths);
   return new Map(
     paths.map((path) => {

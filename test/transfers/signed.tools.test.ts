@@ -5,19 +5,21 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { signedTransfer } from './signed-world.ts';
 
 t.setTimeout(600_000);
 
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/approvals.html'), 'utf8');
-const [, verifying = ''] = /<pre><code># where the receipt is\n([^]*?)<\/code>/.exec(guide) ?? [];
+const verifying = examplesIn('approvals', "With a signature of one's own", 7).find(
+  ([where]) => where === '# where the receipt is',
+);
 const skip = withoutPrograms('jq', 'ssh-keygen');
 
 t.test('who has the receipt sees who approved, with no more than ssh-keygen', { skip }, async (t) => {
   const { there, text, pairs } = await signedTransfer(t);
   writeFileSync(join(there, 'bob.pub'), pairs.get('bob')?.publicKey ?? '');
-  const typed = verifying.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+  const typed = verifying!.join('\n');
   const shown = execFileSync('sh', ['-ec', typed], { cwd: there, encoding: 'utf8' });
   t.match(shown, /^Good "larder-approval" signature for bob with ED25519 key SHA256:/);
   t.equal(readFileSync(join(there, 'text'), 'utf8'), text);

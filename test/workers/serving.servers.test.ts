@@ -9,6 +9,7 @@ import t from 'tap';
 
 import { changeConfig, readConfig } from '#src/config.ts';
 import { commandsOn } from '#test/cli/process.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { dataFolder, larder } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
 import { serveByWorkers } from '#test/fixtures/workers.ts';
@@ -18,8 +19,7 @@ await larder('init', '--data', data);
 const commands = commandsOn(data);
 
 /** What the administrator's guide says to type. */
-const guide = readFileSync(join(import.meta.dirname, '../../src/api/documents/guides/administrator.html'), 'utf8');
-const [change, restart, ...looks] = /<h2>Several workers<[^]*?<code>([^<]*)<\/code>/.exec(guide)![1]!.split('\n');
+const [change, restart, ...looks] = examplesIn('administrator', 'Several workers', 1).flat();
 execFileSync('/bin/sh', ['-c', change!.replace('/var/lib/larder', data)]);
 const configured = readConfig(join(data, 'larder.toml')).http.workers;
 const store = await serveByWorkers(t, data);

@@ -9,7 +9,7 @@ import { auditWords, errors, first, permissionTable } from './chapters.ts';
 import { withContents } from './contents.ts';
 import { foundContent } from './found.ts';
 import { guide, guides, slug, type Guide } from './guides.ts';
-import { operationsIndex, operationsOf } from './operations.ts';
+import { operationLink, operationsIndex, operationsOf } from './operations.ts';
 import { page, type Documents, type Page } from './page.ts';
 import { createSearch } from './search.ts';
 import { createShapePages } from './shapes.ts';
@@ -64,11 +64,14 @@ export function createDocuments(sections: readonly Section[], version: string): 
 /** Every page by its name; the guides first, which are what is found first of two that are as good. */
 function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
   const shapes = createShapePages(sections.flatMap((section) => section.operations));
+  const operationLinks = new Map(
+    sections.flatMap((section) => section.operations.map((op) => [op.name, operationLink(section, op)] as const)),
+  );
   return new Map<string, Chapter>([
     ['', { title: 'Documents', content: first }],
     ...Object.entries(guides).map(([name, title]): [string, Chapter] => [
       name,
-      { title, content: () => guide(name as Guide) },
+      { title, content: () => guide(name as Guide, operationLinks) },
     ]),
     ['operations', { title: 'Operations', content: () => operationsIndex(sections) }],
     ...sections.map((section): [string, Chapter] => [

@@ -1,7 +1,6 @@
-// The guides: written by hand, one file each in guides/.
+// The guides. They are Markdown in docs/guides/; packaging/render-guides.ts writes the HTML that is read here.
 import { embeddedText } from '#src/embedded.ts';
-import { html, markup, type Html } from '../pages/html.ts';
-import { textOf } from '../pages/text.ts';
+import { markup, type Html } from '../pages/html.ts';
 
 export const guides = {
   publisher: 'Publishing packages',
@@ -33,15 +32,14 @@ export const teasers: Readonly<Record<Guide, string>> = {
   incident: 'A device, a token, a key or a revision in the wrong hands: what to run first.',
 };
 
-/** Each heading has an address of its own, and what scrolls sideways can be reached with the keyboard. */
-export const guide = (name: Guide): Html =>
+/** The content of a guide. An operation that it names in code style is a link to the operation's reference. */
+export const guide = (name: Guide, operationLinks: ReadonlyMap<string, Html>): Html =>
   markup(
-    embeddedText(`src/api/documents/guides/${name}.html`)
-      .replaceAll('<pre>', '<pre tabindex="0">')
-      .replace(/<h2>([^<]*)<\/h2>/g, (_, words: string) => addressed(words).toString()),
+    embeddedText(`src/api/documents/guides/${name}.html`).replace(
+      /<code>(\w+)<\/code>/g,
+      (code, operation: string) => operationLinks.get(operation)?.toString() ?? code,
+    ),
   );
-
-const addressed = (words: string): Html => html`<h2 id="${slug(textOf(words))}">${markup(words)}</h2>`;
 
 /** A text as it stands in an address. */
 export const slug = (text: string): string => text.toLowerCase().replace(/[^a-z]+/g, '-');

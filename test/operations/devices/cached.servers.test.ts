@@ -1,10 +1,8 @@
 // A cache in front of the store, Debian's nginx: what it keeps, and for whom.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import t from 'tap';
 
 import { snapFixture, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { startNginx } from '#test/fixtures/nginx.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { pumpDevice, startForDevices } from './world.ts';
@@ -12,13 +10,12 @@ import { pumpDevice, startForDevices } from './world.ts';
 const skip = withoutPrograms('nginx');
 t.setTimeout(600_000);
 
-const guide = join(import.meta.dirname, '../../../src/api/documents/guides/devices.html');
-
 /** nginx as the guide for device operators sets it up; the address of it. */
 async function cacheBefore(t: Parameters<typeof startForDevices>[0], store: TestAppliance): Promise<string> {
-  const [, guided = ''] = /# nginx\n([^]*?)<\/code>/.exec(readFileSync(guide, 'utf8')) ?? [];
+  const [[, ...lines] = []] = examplesIn('devices', 'A cache in front', 1);
   const { port } = await startNginx(t, (listen, folder) =>
-    guided
+    lines
+      .join('\n')
       .replace('/var/cache/nginx/larder', `${folder}/cache`)
       .replace('listen 8443', `listen ${listen}`)
       .replaceAll('http://127.0.0.1:8080', store.url),

@@ -6,6 +6,7 @@ import t from 'tap';
 import { hours } from '#domain/clock.ts';
 import { rowsIn } from '#test/fixtures/behind.ts';
 import { refresh } from '#test/fixtures/devices.ts';
+import { examplesIn } from '#test/fixtures/guides.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { larder } from '../../cli/world.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -64,6 +65,9 @@ t.test('the administrator sees which devices called, what they hold, and how far
   t.match(await run('device show acme/pump/0001'), { out: /hello +2/ });
   t.match(await run('device show acme/pump/0009'), { code: 1, err: /No device acme\/pump\/0009 has called/ });
   t.match(await run('device list --csv'), { out: /^"brand-id",.*\r\n"acme","pump","0001","2026/ });
+  for (const line of examplesIn('administrator', 'Which devices called', 1).flat()) {
+    t.match(await run(line.replace('larder ', '')), { code: 0 }, line);
+  }
   t.match(await run('device list --limit 1'), { out: /--after acme\/pump\/0001/ });
   t.match(await json('device list --after acme/pump/0001'), { devices: [{ serial: '0002' }], more: false });
 });

@@ -1,0 +1,9 @@
+// Writes the generated files, which git ignores: the types of the wire, and the guides as HTML. Leaves alone what is up to date.
+import { join } from 'node:path';
+
+import { writeWireTypes } from './generate-wire.ts';
+import { writeGuides } from './render-guides.ts';
+
+const root = join(import.meta.dirname, '..');
+await writeWireTypes(join(root, 'schemas'), join(root, 'src/api/wire.ts'));
+writeGuides(join(root, 'docs/guides'), join(root, 'src/api/documents/guides'));

@@ -158,6 +158,8 @@ async function serves(t: Test, place: Jail): Promise<void> {
     t.ok(await ready(`http://${listen}/readyz`, server), `it is ready the ${time} time`);
     const page = await (await fetch(`http://${listen}/console/log-in`)).text();
     t.match(page, /<title>[^<]* \u2013 [^<]*<\/title>/, 'the title of a page is as it was written');
+    const guide = await (await fetch(`http://${listen}/docs/administrator`)).text();
+    t.match(guide, '<h2 id="back-up">Back up</h2>', 'the guides are in it');
     server.kill('SIGTERM');
     t.match(await ended, { code: 0 }, `it stops cleanly the ${time} time`);
   }

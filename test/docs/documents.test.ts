@@ -17,8 +17,6 @@ const forContributors = [
   'src/README.md',
   'packaging/README.md',
 ];
-/** Until the guides are Markdown files, links to them cannot be followed. */
-const hasGuides = existsSync(join(root, 'docs/guides'));
 const withoutCode = (text: string): string => text.replace(/^```[^]*?^```/gm, '');
 
 /** The address of a heading, as code hosts make it. */
@@ -34,7 +32,7 @@ const anchorsIn = (text: string): string[] =>
 t.test('every link leads to a file and a heading that exist', (t) => {
   for (const path of [...documents, 'README.md', 'src/README.md', 'packaging/README.md']) {
     for (const [, link = ''] of withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^(?:https?:|mailto:|\/)/.test(link) || (!hasGuides && link.startsWith('guides/'))) continue;
+      if (/^(?:https?:|mailto:|\/)/.test(link)) continue;
       const [target = '', anchor] = link.split('#');
       const file = target === '' ? path : normalize(join(dirname(path), target));
       if (!t.ok(existsSync(join(root, file)), `${path}: ${link}`) || anchor === undefined) continue;
@@ -138,6 +136,14 @@ t.test('the glossary is in the order of the alphabet, and has each term once', (
   ).slice(1);
   t.ok(terms.length > 120, `${String(terms.length)} terms`);
   t.strictSame(terms, [...new Set(terms)].sort());
+  t.end();
+});
+
+t.test('every guide is listed', (t) => {
+  const list = read('docs/README.md');
+  for (const path of documents.filter((path) => path.startsWith('docs/guides/'))) {
+    t.ok(list.includes(`](${path.replace('docs/', '')})`), path);
+  }
   t.end();
 });
 

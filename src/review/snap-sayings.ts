@@ -27,10 +27,16 @@ export function readSnapSayings(document: ReadonlyMap<Yaml, Yaml>): Pick<SnapFac
   const links: SnapLinks = {};
   for (const [key, kind] of kinds) {
     const listed = stated instanceof Map ? stated.get(key) : undefined;
-    const fitting = (Array.isArray(listed) ? listed : []).flatMap((link) => linkOf(kind, link)).slice(0, maxLinks);
-    if (fitting.length > 0) links[kind] = [...new Set(fitting)];
+    const fitting = linksIn(kind, listed).length > 0 ? linksIn(kind, listed) : linksIn(kind, document.get(key));
+    if (fitting.length > 0) links[kind] = fitting;
   }
   return { license: isLicense && isPlain(license) ? license : null, links };
+}
+
+/** The links of a kind: a list under 'links', or what older tools write at the top, one text or a list. */
+function linksIn(kind: keyof SnapLinks, stated: Yaml | undefined): string[] {
+  const listed = typeof stated === 'string' ? [stated] : Array.isArray(stated) ? stated : [];
+  return [...new Set(listed.flatMap((link) => linkOf(kind, link)).slice(0, maxLinks))];
 }
 
 /** No control characters, and no halves of characters. */

@@ -36,6 +36,28 @@ t.test('a snap that says only its name and version has the defaults', async (t) 
   });
 });
 
+t.test('links are read from their list, and from the keys that older publishing tools write at the top', async (t) => {
+  for (const [lines, links] of [
+    ['contact: ada@site.example', { contact: ['mailto:ada@site.example'] }],
+    [
+      'contact: [https://site.example/ask, ada@site.example]',
+      { contact: ['https://site.example/ask', 'mailto:ada@site.example'] },
+    ],
+    [
+      'website: https://site.example/\nissues: https://site.example/issues',
+      { issues: ['https://site.example/issues'], website: ['https://site.example/'] },
+    ],
+    [
+      'source-code: https://site.example/git\ndonation: https://site.example/give',
+      { donations: ['https://site.example/give'], source: ['https://site.example/git'] },
+    ],
+    ['contact: top@site.example\nlinks: {contact: [ada@site.example]}', { contact: ['mailto:ada@site.example'] }],
+    ['website: top.example\ncontact: {a: b}\nissues: [javascript:x()]', {}],
+  ] as const) {
+    t.same(read(`${lines}\n`).links, links, lines);
+  }
+});
+
 t.test('values are taken as they are written', async (t) => {
   for (const version of ['1.10', '0x1F', '1e3', '007', '1_000', 'yes', '2024-01-01', '.5~', '1.0+git-abc']) {
     const yaml = `name: hello\nversion: ${version}\n`;

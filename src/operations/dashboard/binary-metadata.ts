@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
 import { updatePackageMetadata } from '#acts/package-metadata.ts';
 import { readForm } from '#api/form-data.ts';
 import { operation, type Operation } from '#api/operation.ts';
@@ -41,7 +43,7 @@ const setsIcon = (name: string, method: 'POST' | 'PUT', summary: string): Operat
 
     async handle(call) {
       const { package: subject, request, acts, blobs } = call;
-      const form = await readForm(request, maxIconBytes + besideIcon);
+      const form = await readIconForm(request);
       const wanted = readWanted(form.get('info'));
       const icon = await iconIn(wanted, form, call);
       const { package: changed } = await acts.do(updatePackageMetadata, caller(call), {
@@ -68,6 +70,16 @@ export const dashboardForceBinaryMetadata = setsIcon(
 
 /** What a form holds beside the icon: the list, and the words around its parts. */
 const besideIcon = 64 * 1024;
+
+async function readIconForm(request: IncomingMessage): Promise<ReadonlyMap<string, Buffer>> {
+  try {
+    return await readForm(request, maxIconBytes + besideIcon);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'request-too-large') throw error;
+    // The publishing tool shows the sentence to a person, who knows of an icon and of no body.
+    throw new Refusal(error.code, `The icon is too large; an icon has at most ${maxIconBytes} bytes.`);
+  }
+}
 
 function readWanted(info: Buffer | undefined): DashboardBinaryMetadataWanted {
   if (info === undefined) throw new Refusal('api-error', "The form has no part named 'info'.");

@@ -250,6 +250,10 @@ t.test('what is no description, no icon, no form', async (t) => {
     sendForm(store, ada, ['PUT', icons], parts, closing);
   const info = { name: 'info', content: JSON.stringify([entry]) };
   t.match(
+    await form([info, { name: 'icon', content: 'x'.repeat(400_000), filename: 'icon.svg' }]),
+    refused(413, 'request-too-large', /^The icon is too large; an icon has at most 300000 bytes\.$/),
+  );
+  t.match(
     await form([info, { name: 'icon', content: '', filename: 'icon.svg' }]),
     bad(/another SHA-256/),
     'read to its end',

@@ -11,7 +11,10 @@ export interface Migration {
  * The names of the migrations that have not run yet.
  * Data that a newer release has written is refused, because this one does not know what it means.
  */
-export async function missing(db: Database, migrations: readonly Migration[]): Promise<{ names: string[]; fresh: boolean }> {
+export async function missing(
+  db: Database,
+  migrations: readonly Migration[],
+): Promise<{ names: string[]; fresh: boolean }> {
   const done = await applied(db);
   const unknown = [...done].filter((name) => !migrations.some((migration) => migration.name === name));
   if (unknown.length > 0) {

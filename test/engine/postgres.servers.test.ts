@@ -397,6 +397,28 @@ t.test(
   },
 );
 
+t.test(
+  'a store says that another process holds the lock when it is opened, and opens once the lock is free',
+  async (t) => {
+    const { address, db } = await opened(t);
+    const free = Promise.withResolvers<undefined>();
+    const begun = Promise.withResolvers<undefined>();
+    const holding = db.transaction(async (tx) => {
+      await add(tx, 'held');
+      begun.resolve(undefined);
+      await free.promise;
+    });
+    await begun.promise;
+    await t.rejects(openPostgres(address, { lasting: 0 }), {
+      message: /^cannot use the database \S+ at \S+: another process holds the lock that changes need$/,
+    });
+    const opening = openPostgres(address);
+    free.resolve(undefined);
+    await holding;
+    await (await opening).close();
+  },
+);
+
 t.test('who fails in a batch fails alone', async (t) => {
   const { db } = await opened(t);
   const results = await Promise.allSettled(

@@ -7,7 +7,7 @@ import { lastCommit, marks } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { refuseOther } from './contents.ts';
 import { newCounts } from './counts.ts';
-import { codeOf, NoConnection } from './errors.ts';
+import { codeOf, isHeld, NoConnection } from './errors.ts';
 import { lockHolderOf, poolOf, sizeFrom, stateOf } from './figures.ts';
 import { queriesOn, serverClock, tableNamed } from './queries.ts';
 import { reach, type ReachOptions } from './reach.ts';
@@ -71,6 +71,9 @@ async function prepare(address: PostgresAddress, connection: Connection, mustHol
     );
     await connection.script(`${marks}; COMMIT`);
   } catch (error) {
+    // A host that hangs in the midst of a change is cut off by the server after ten seconds.
+    const held = `cannot use ${placeOf(address)}: another process holds the lock that changes need`;
+    if (isHeld(error)) throw new NoConnection(held, { cause: error, mayPass: true });
     if (codeOf(error) !== '42501') throw error;
     const why = `its user ${address.user} may not do there what the store needs; make it the owner of the database`;
     throw new NoConnection(`cannot use ${placeOf(address)}: ${why}`, { cause: error });

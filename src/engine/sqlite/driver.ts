@@ -6,7 +6,7 @@ import SQLite from 'better-sqlite3';
 import { List, sql, type Database, type Queries, type Statement, type Value } from '../database.ts';
 import { commitCounter, type CommitCounter } from './commit-counter.ts';
 import { GroupCommit } from './group-commit.ts';
-import { damagedRow, keepRowDigests, type RowPlace } from './row-digests.ts';
+import { createDigestTriggers, damagedRow, renewRowDigests, type RowPlace } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, where better-sqlite3 cannot find it by itself. */
@@ -31,6 +31,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   const reading = queries(reader, options.damaged);
   const turns = new GroupCommit(writer, queries(writer, options.damaged), { ...options, committed: commits.again });
   let closed = false;
+  let needsTriggers = false;
 
   return {
     get: reading.get,
@@ -38,10 +39,19 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     isDamaged: reading.isDamaged,
     hasTable: reading.hasTable,
     version: commits.count,
-    transaction: (work) =>
-      closed ? Promise.reject(new Error('cannot write: the database is closed')) : turns.transaction(work),
+    transaction(work) {
+      if (closed) return Promise.reject(new Error('cannot write: the database is closed'));
+      try {
+        if (needsTriggers) createDigestTriggers(writer);
+        needsTriggers = false;
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+      return turns.transaction(work);
+    },
     keepRowDigests() {
-      keepRowDigests(writer);
+      renewRowDigests(writer);
+      needsTriggers = true;
     },
     size: () => Promise.resolve({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
     async close() {

@@ -17,17 +17,28 @@ type Connection = SQLite.Database;
 const exempt =
   /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|package_days|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
 
-/** Begins to keep the digests of every row that this connection writes; computes those that migrations have left behind. */
-export function keepRowDigests(writer: Connection): void {
+/** Computes the digests that migrations have left behind. Call `createDigestTriggers` before the connection writes a row. */
+export function renewRowDigests(writer: Connection): void {
   defineDigest(writer);
-  const patience = writer.pragma('busy_timeout', { simple: true });
+  withBusyTimeout(writer, () => {
+    const schema = schemaName(writer);
+    const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
+    // Written once for each schema, all of it at once: a command beside a busy server must not wait for its turn to find that out.
+    if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
+  });
+}
+
+/** Keeps the digest of every row that this connection writes from now on. It takes 9 ms: commands that only read do without. */
+export function createDigestTriggers(writer: Connection): void {
+  defineDigest(writer);
+  withBusyTimeout(writer, () => writer.exec(`BEGIN; ${shapes(writer).map(triggersOf).join('\n')} COMMIT;`));
+}
+
+function withBusyTimeout(writer: Connection, work: () => unknown): void {
+  const before = writer.pragma('busy_timeout', { simple: true });
   writer.pragma('busy_timeout = 5000');
-  const schema = schemaName(writer);
-  const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
-  // Written once for each schema, all of it at once: a command beside a busy server must not wait for its turn to find that out.
-  if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
-  writer.exec(`BEGIN; ${shapes(writer).map(triggersOf).join('\n')} COMMIT;`);
-  writer.pragma(`busy_timeout = ${String(patience)}`);
+  work();
+  writer.pragma(`busy_timeout = ${String(before)}`);
 }
 
 /** Where a row is: its number, or its key as JSON where the rows of its table have no numbers, or it is not there any more. */

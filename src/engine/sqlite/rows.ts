@@ -4,7 +4,7 @@ import SQLite from 'better-sqlite3';
 import { sendOn } from '#files/durable.ts';
 import { batch, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
 import type { FileOptions } from './check.ts';
-import { keepRowDigests } from './row-digests.ts';
+import { renewRowDigests } from './row-digests.ts';
 
 type Connection = SQLite.Database;
 
@@ -58,7 +58,7 @@ export function sqliteTarget(file: string, options: FileOptions = {}): RowTarget
       for (const { sql } of later) db.exec(sql);
       const [lost] = db.pragma('foreign_key_check') as { table: string; parent: string }[];
       if (lost !== undefined) throw new Error(`a row of ${lost.table} refers to nothing in ${lost.parent}`);
-      keepRowDigests(db);
+      renewRowDigests(db);
     },
     close() {
       db.close();

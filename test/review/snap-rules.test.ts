@@ -268,6 +268,37 @@ t.test('a component needs its own files', async (t) => {
   t.match(faults.sentences, [/'meta\/component.yaml' in the component cannot be read by everybody/]);
 });
 
+t.test('a line of a GPIO chip is in one slot of a gadget alone', async (t) => {
+  const slotOf = (attributes: string) => `{interface: gpio-chardev, ${attributes}}`;
+  const gadget = (...slots: string[]) =>
+    faultsOf(`type: gadget\nslots: {${slots.map((slot, at) => `s${String(at)}: ${slotOf(slot)}`).join(', ')}}`);
+  t.same(
+    gadget('source-chip: [a], lines: "0,3-5"', 'source-chip: [a], lines: "1-2,6"', 'source-chip: [b], lines: "3"'),
+    [],
+  );
+  t.match(gadget('source-chip: [a], lines: "0,3-5"', 'source-chip: [b, a], lines: "5"'), [
+    /share a line of the chip 'a'/,
+  ]);
+  t.match(gadget('source-chip: [a, a], lines: "1"'), [/share a line of the chip 'a'/]);
+  for (const wrong of [
+    ...[
+      'source-chip: [a]',
+      'lines: "1"',
+      'source-chip: a, lines: "1"',
+      'source-chip: [1], lines: "1"',
+      'source-chip: [a], lines: 1',
+    ],
+    ...['"5-5"', '"5-4"', '"1,1"', '"1-3,3"', '""', '"1,"', '"a"', '"4294967296"', '"1-2-3"'].map(
+      (lines) => `source-chip: [a], lines: ${lines}`,
+    ),
+  ])
+    t.match(gadget(wrong), [/^The slot 's0' in meta\/snap.yaml needs 'source-chip'/], wrong);
+  const many = Array.from({ length: 101 }, (_, at) => String(at)).join();
+  t.match(gadget(`source-chip: [${many.replaceAll(/\d+/g, 'c$&')}], lines: "${many}"`), [/more than 10000 ranges/]);
+  t.same(gadget('source-chip: [], lines: "4294967295"'), []);
+  t.same(faultsOf(`slots: {s: ${slotOf('lines: x')}}`), [], 'of other snaps a device asks less');
+});
+
 t.test('a thousand faults are told in a few sentences, and all names are bounded', async (t) => {
   const apps = Array.from(
     { length: 2000 },

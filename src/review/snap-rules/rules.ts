@@ -3,6 +3,7 @@
 import { quoted } from '../unacceptable.ts';
 import { checkApps } from './apps.ts';
 import type { Faults } from './fields.ts';
+import { checkGpioSlots } from './gpio.ts';
 import { checkLayouts } from './layouts.ts';
 import { licenseProblem } from './license.ts';
 import { checkLinks } from './links.ts';
@@ -110,6 +111,7 @@ function checkConnectors(snap: SnapModel, faults: Faults): void {
         );
     }
   }
+  if (snap.type === 'gadget') checkGpioSlots(slots, faults);
   for (const name of plugs.keys())
     if (slots.has(name))
       faults.add(`${quoted(name)} is the name of a plug and of a slot in ${file}: rename one of them.`);

@@ -48,7 +48,11 @@ t.test('what cannot be looked up is a problem, and the log hears of it once', as
   t.same(await texts(health), [problem]);
   isGone = false;
   t.same(await texts(health), []);
-  t.same(lines, ['cannot look whether all is well', problem, 'this is well again']);
+  const told = ['cannot look whether all is well', problem, 'this is well again'];
+  t.same(lines, told);
+  isGone = true;
+  t.same(await texts(health), [problem]);
+  t.same(lines, [...told, ...told.slice(0, 2)], 'the same failure after a look that succeeded is a new one');
 });
 
 t.test('a look that begins after a change sees it, however many ask at once', async (t) => {

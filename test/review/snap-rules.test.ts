@@ -94,6 +94,8 @@ const refused: [source: string, lines: string, sentence: RegExp][] = [
   ['naming/validate.go ValidatePlug', 'plugs: {Home: home}', /'Home' is no name of a plug/],
   ['info_snap_yaml.go convertToSlotOrPlugData', 'plugs: {a: {b: ~}}', /a value that a device cannot keep/],
   ['info_snap_yaml.go convertToSlotOrPlugData', 'plugs: {a: {$b: c}}', /the reserved attribute '\$b'/],
+  ['info_snap_yaml.go convertToSlotOrPlugData', 'plugs: {a: {"": c}}', /'a' .* has an attribute without a name/],
+  ['info_snap_yaml.go convertToSlotOrPlugData', 'slots: {a: {1: c}}', /'a' .* has an attribute without a name/],
   ['strutil/map.go OrderedMap', 'environment: {A: b, A: c}', /'environment' .* has 'A' twice/],
   ['strutil/map.go OrderedMap', 'environment: {1: b}', /a name that is no text/],
   ['info_snap_yaml.go typoDetector', 'layouts: {}', /a device knows 'layout' alone/],

@@ -45,7 +45,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
         if (needsTriggers) createDigestTriggers(writer);
         needsTriggers = false;
       } catch (error) {
-        return Promise.reject(error as Error);
+        return Promise.reject(error);
       }
       return turns.transaction(work);
     },

@@ -63,9 +63,9 @@ function exampleFor(text: string, line: number): string {
   const section = lines.findLast((each) => /^[ \t]*\[/.test(each));
   const [, inSection = ''] = /^[ \t]*\[[ \t]*([\w-]+)/.exec(section ?? '') ?? [];
   const [, first = '', second] = key;
-  const name = second === undefined ? `${inSection}.${first}` : `${first}.${second}`;
+  const name = second === undefined ? `${inSection === '' ? '' : `${inSection}.`}${first}` : `${first}.${second}`;
   const known = findKey(name);
-  if (known === undefined) return '';
+  if (known === undefined) return `; there is no setting '${brief(name)}'`;
   const example = tomlValue((known.example ?? known.default) as Value);
   return `; ${name} is ${known.expected}, as in: ${second === undefined ? first : name} = ${example}`;
 }

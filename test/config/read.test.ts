@@ -496,6 +496,8 @@ t.test('broken TOML is refused with line and column, and what is said twice with
   ]);
   t.match(refusal('[devices]\nsnap = yes\n'), [/; devices\.snap is true or false, as in: snap = false$/]);
   t.match(refusal('http.listen = 127.0.0.1:80\n'), [/; http\.listen is HOST:PORT.*, as in: http\.listen = "127/]);
+  t.match(refusal('[http]\nname = \n'), [/^larder\.toml:2:\d+: .*; there is no setting 'http\.name'$/]);
+  t.match(refusal('name = \n'), [/; there is no setting 'name'$/]);
   t.match(refusal('[store\n'), [/^larder\.toml:1:7: illegal character in key; a line is a section such as \[http\]/]);
   t.strictSame(refusal('[store]\nid = "a"\n\nid = "b"\n'), ["larder.toml:4: 'store.id' is already set on line 2"]);
   t.strictSame(refusal('[store]\n[log]\n[store]\n'), ['larder.toml:3: [store] is already set on line 1']);

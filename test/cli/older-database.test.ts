@@ -68,4 +68,8 @@ t.test('a note that somebody else wrote is no note of this store', async (t) => 
     code: 1,
     out: /WRONG Records: The seal in .* is not of this store, or was changed/,
   });
+  for (const last of [null, 7, {}, { seq: 1, hash: '0', mac: 7 }]) {
+    writeFileSync(seal, JSON.stringify({ ...kept, last }));
+    t.match(await larder('doctor --json'), { code: 0 }, `${JSON.stringify(last)} is no note`);
+  }
 });

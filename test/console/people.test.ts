@@ -61,6 +61,8 @@ t.test('people and tokens', async (t) => {
       (await root.open('/console/people?q=CAROL')).text,
       /carol Carol carol@example\.org Invited, no password yet/,
     );
+    const whoseLink = async () => (await root.open('/console/people/carol-of-acme')).text;
+    t.match(await whoseLink(), /What you can do New link to set a password/);
     const form = {
       key: link.slice(link.lastIndexOf('/') + 1),
       password: 'four words of carol',
@@ -74,6 +76,7 @@ t.test('people and tokens', async (t) => {
     t.equal(set.status, 303);
     const carol = store.visitor();
     t.match(await carol.logIn('carol', { password: 'four words of carol' }), { status: 200, text: /Carol/ });
+    t.match(await whoseLink(), /What you can do New password, by a link/);
     t.match(
       (await root.open('/console/people/carol-of-acme')).text,
       /Logs in with Password Last seen 2026-03-01 12:00 UTC/,

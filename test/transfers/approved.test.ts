@@ -49,6 +49,8 @@ t.test('what a transfer changes waits for two people, and its receipt names them
   const changes = (await run('approval show 3')).out.split('\n').filter((line) => line.includes('latest/stable'));
   t.equal(new Set(changes).size, changes.length, 'each change is listed once');
   t.ok(changes.length > 0);
+  t.match(await run('site reset-floor depot --to 0 --yes'), { code: 1, err: /Waits for 2 more approvals/ });
+  t.match((await run('approval show 4')).out, /number 1\b.*number 0; later numbers can be accepted again/s);
 });
 
 t.test('a policy that cannot be met lets no transfer in, until it is in force', async (t) => {

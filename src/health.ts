@@ -7,7 +7,10 @@ import { describeFault, textOf, type FactsOf, type Fault, type FaultCode } from 
 import { inOneSentence } from './system-errors.ts';
 
 export interface Health {
-  /** Says that a fault stands, or that it is gone (undefined). `instance` tells several of one kind apart. */
+  /**
+   * Says that a fault stands, or that it is gone (undefined). `instance` tells several of one kind apart. One that is looked up as
+   * well is only written to the log by this.
+   */
   report<Code extends FaultCode>(code: Code, facts: FactsOf<Code> | undefined, instance?: string): void;
   /**
    * A fault that is looked up whenever the health is read. A look that fails is a fault too. While an engine on another machine
@@ -25,6 +28,7 @@ const maxLookMs = 2000;
 
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   const sources = new Map<string, () => Promise<readonly Fault[]>>();
+  const watched = new Set<string>();
   const changes = changeLog(log);
   let looking: Promise<Fault[]> | undefined;
   let next: Promise<Fault[]> | undefined;
@@ -53,9 +57,10 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   };
   return {
     report(code, facts, instance = '') {
-      const key = `${code} ${instance}`;
+      const key = keyOf(code, instance);
       const faults = facts === undefined ? [] : [describeFault(code, facts)];
-      sources.set(key, () => Promise.resolve(faults));
+      // What is looked up is so whatever was reported; the log hears of it at once.
+      if (!watched.has(key)) sources.set(key, () => Promise.resolve(faults));
       changes.tell(key, faults, { isReport: true });
     },
     watch(code, look, instance = '') {
@@ -63,15 +68,18 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
         const facts = await look();
         return facts === undefined ? [] : [describeFault(code, facts)];
       };
-      watchAll(`${code} ${instance}`.trimEnd(), lookUp);
+      watched.add(keyOf(code, instance));
+      watchAll(keyOf(code, instance), lookUp);
     },
     watchAll,
     look: () => (next ??= lookNext()),
   };
 }
 
+const keyOf = (code: FaultCode, instance: string): string => `${code} ${instance}`.trimEnd();
+
 /** Writes each change to the log once: that a fault stands, and that it is gone. */
-function changeLog(log: Pick<Logger, 'error' | 'info'>) {
+export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
   const logged = new Map<string, Map<FaultCode, Fault>>();
   return {
     tell(key: string, faults: readonly Fault[], { isReport = false } = {}): void {

@@ -73,7 +73,8 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  store: () => Promise<StoreState>;
+  /** What is about the store; the faults alone while the records are away. */
+  store: () => Promise<StoreState | Pick<StoreState, 'faults'>>;
   process: () => ProcessState;
   version: string;
   /** Where several processes serve the store together: what the others have counted, and how many of them there are. */
@@ -101,11 +102,13 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   // Asked of one process alone: it would be added up with what the others say of the same store.
   const found = new Registry();
   const registers = [found];
+  const standing = new Registry();
+  const setFaults = faultGauges([standing]);
   const gauges = [
     ...[storeGauges(registers), uploadGauges(registers), deltaGauges(registers)],
-    ...[faultGauges(registers), pendingGauge(registers)],
+    ...[pendingGauge(registers)],
   ];
-  const setWorkers = team && workerGauges(registers);
+  const setWorkers = team && workerGauges([standing]);
 
   const figures = async (): Promise<Figures> => {
     const now = process();
@@ -116,11 +119,15 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   };
   const write = async (): Promise<string> => {
     const now = await store();
-    for (const set of gauges) set(now);
+    setFaults(now);
+    const isCounted = 'sealed' in now;
+    if (isCounted) for (const set of gauges) set(now);
     setWorkers?.(team!.workers());
     const own = await figures();
-    const all = team === undefined ? Registry.merge([processMetrics(), counted]) : sumOf([own, ...(await team.others(own))]);
-    return [await all.metrics(), await found.metrics()].join('\n');
+    const all =
+      team === undefined ? Registry.merge([processMetrics(), counted]) : sumOf([own, ...(await team.others(own))]);
+    // What was counted before is not given as if it were so now.
+    return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await found.metrics()] : [])].join('\n');
   };
   /** The page that is being written; it takes a while, and does for all who ask meanwhile. */
   let writing: Promise<string> | undefined;
@@ -222,7 +229,7 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
 const secondsOf = (moment: string | undefined): number => (moment === undefined ? 0 : Date.parse(moment) / 1000);
 
 /** 1 for each fault that stands, and 0 for every other kind, so that an alert ends by itself. */
-function faultGauges(registers: Registers): (now: StoreState) => void {
+function faultGauges(registers: Registers): (now: Pick<StoreState, 'faults'>) => void {
   const gauge = (name: string, help: string) =>
     new Gauge({ name: `larder_${name}`, help, labelNames: ['code'], registers });
   const problems = gauge('problems', "Problems of the store by their code; 'larder doctor' shows them in words.");

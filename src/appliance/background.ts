@@ -90,7 +90,7 @@ export async function startBackground(
   const watching = new AbortController();
   const all = jobsOf(storage, current, certificate, [
     ...[...more, reading, deltasJob(storage, current, maker)],
-    watchingJob({ health, directory: store.directory }, current, watching.signal),
+    watchingJob({ health, directory: store.directory, intervalMs: options.limits?.watchMs }, current, watching.signal),
     ...sweepingOf(options, storage),
   ]);
   const jobs = keepsAll(options) ? all : all.filter((job) => job.oncePer === 'process' && !ofKeeper.has(job.name));
@@ -112,7 +112,7 @@ export async function startBackground(
     (maker) => maker.close(),
   );
   await endsWith(parts, watching);
-  const scrub = keepsAll(options) ? await startScrubbing(parts, storage, current) : scrubbedElsewhere;
+  const scrub = keepsAll(options) ? await startScrubbing(parts, options, storage, current) : scrubbedElsewhere;
   await holdsUntil(parts, leases);
   return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
@@ -166,7 +166,12 @@ const scrubbedElsewhere: Scrub = {
   stop: () => Promise.resolve(),
 };
 
-async function startScrubbing(parts: Parts, storage: Storage, current: Current): Promise<Scrub> {
+async function startScrubbing(
+  parts: Parts,
+  { limits }: Pick<ApplianceOptions, 'limits'>,
+  storage: Storage,
+  current: Current,
+): Promise<Scrub> {
   const { store, log, health, leases, blobs, scrubDigests, reports } = storage;
   const { records, acts, now } = store;
   // Several hosts have the same blobs, and each of them would read all.
@@ -182,7 +187,7 @@ async function startScrubbing(parts: Parts, storage: Storage, current: Current):
     () => {
       const rate = (): number => (turn?.isThis() === false ? 0 : current().config.integrity.scrub_rate);
       const kept = { records, acts, blobs, digests: scrubDigests };
-      return startScrub({ ...kept, reports, health, now, log, rate, rest: hours(1) });
+      return startScrub({ ...kept, reports, health, now, log, rate, rest: hours(1), ...limits?.scrub });
     },
     (scrub) => scrub.stop(),
   );

@@ -14,6 +14,8 @@ export interface Certificate {
   current(): ServerTls | undefined;
   /** Makes or reads it again where it ends soon or was replaced; whether it is another one now. */
   renew(): Promise<boolean>;
+  /** Resolves when a renewal that is under way has ended. */
+  settled(): Promise<void>;
   /** Told of each one that comes in the place of another. */
   onRenewal(listener: (tls: ServerTls) => void): void;
 }
@@ -39,17 +41,26 @@ export async function keepCertificate(
   const first = speaksTls(current().config) ? await read() : undefined;
   if (first?.renewed === true) await tell(first);
   let tls: ServerTls | undefined = first;
+  let renewing: Promise<unknown> = Promise.resolve();
+  async function renewNow(): Promise<boolean> {
+    if (tls === undefined) return false;
+    const before = tls.certificate;
+    tls = await read();
+    if (tls.certificate === before) return false;
+    for (const listener of listeners) listener(tls);
+    await tell(tls);
+    return true;
+  }
   return {
     current: () => tls,
     onRenewal: (listener) => void listeners.push(listener),
-    async renew() {
-      if (tls === undefined) return false;
-      const before = tls.certificate;
-      tls = await read();
-      if (tls.certificate === before) return false;
-      for (const listener of listeners) listener(tls);
-      await tell(tls);
-      return true;
+    renew() {
+      const renewal = renewNow();
+      renewing = renewal.catch(() => undefined);
+      return renewal;
+    },
+    settled: async () => {
+      await renewing;
     },
   };
 }

@@ -35,15 +35,19 @@ export async function watchEngines(
   { health, clock = () => new Date() }: { health: Health; clock?: Now },
 ): Promise<Engines> {
   const unwell = new Set<Engine>();
+  const offsets = new Map<Engine, number>();
   const look = async (engine: Engine): Promise<void> => {
     const found = await lookAt(engine, clock);
+    const off = 'apart' in found ? steadyOffset(offsets.get(engine), found.apart) : undefined;
+    if (off === undefined) offsets.delete(engine);
+    else offsets.set(engine, off);
     if ('away' in found || 'apart' in found) unwell.add(engine);
     else unwell.delete(engine);
     const about = { engine: engine.name, about: engine.about };
     health.report('engine-away', 'away' in found ? { ...about, ...found.away } : undefined, engine.name);
     health.report(
       'engine-clock',
-      'apart' in found ? { ...about, off: found.apart, about: 'Clock' } : undefined,
+      off === undefined ? undefined : { ...about, off: offsetText(off), about: 'Clock' },
       engine.name,
     );
     const trouble = engine.trouble?.();
@@ -71,7 +75,7 @@ export async function watchEngines(
 }
 
 /** How an engine is: away, or with another time than this host. */
-type EngineState = { away: { why?: string } } | { apart: string } | { well: true };
+type EngineState = { away: { why?: string } } | { apart: number } | { well: true };
 
 async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
   const asked = clock().getTime();
@@ -85,5 +89,12 @@ async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
   // Whenever between the two it was asked.
   const apart = there < asked ? there - asked : Math.max(0, there - answered);
   if (Math.abs(apart) <= mostApart) return { well: true };
-  return { apart: `${(Math.abs(apart) / seconds(1)).toFixed(1)} seconds ${apart > 0 ? 'behind' : 'ahead of'}` };
+  return { apart };
 }
+
+/** The offset that is shown: an engine that tells the time in whole seconds is a little further off each time, and no place says another. */
+const steadyOffset = (shown: number | undefined, found: number): number =>
+  shown !== undefined && Math.abs(found - shown) < seconds(2) ? shown : found;
+
+const offsetText = (milliseconds: number): string =>
+  `${(Math.abs(milliseconds) / seconds(1)).toFixed(1)} seconds ${milliseconds > 0 ? 'behind' : 'ahead of'}`;

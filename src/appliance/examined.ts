@@ -37,12 +37,14 @@ export function createExamined({ store, credentials, config, serving }: Asked): 
     const named = new Map([...kept, ...found].map((one) => [one.what, one]));
     return quick.flatMap(({ what }) => named.get(what) ?? []);
   };
-  let last: { at: number; found: Promise<readonly Examined[]> } | undefined;
-  const costly = (): Promise<readonly Examined[]> => {
+  let last: { at: number; faults: string; found: Promise<readonly Examined[]> } | undefined;
+  const costly = async (): Promise<readonly Examined[]> => {
+    const faults = ((await serving()).faults ?? []).map(({ code }) => code).join();
     const at = store.now().getTime();
-    if (last === undefined || Math.abs(at - last.at) >= fresh) {
+    // Another fault, or one less, may show in each of them.
+    if (last?.faults !== faults || Math.abs(at - last.at) >= fresh) {
       const some = quick.filter(({ isCostly }) => isCostly === true);
-      last = { at, found: examineEach(some, patient) };
+      last = { at, faults, found: examineEach(some, patient) };
     }
     return last.found;
   };

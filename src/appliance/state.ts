@@ -5,6 +5,7 @@ import { occupied } from '#data/blobs.ts';
 import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
+import { isAway } from '#domain/refusal.ts';
 import { certificateEnds } from '#examinations/certificate.ts';
 import { lastBackups } from '#examinations/records.ts';
 import { textOf, type Fault, type Severity } from '#src/faults.ts';
@@ -106,8 +107,20 @@ export const processState = ({ background, storage }: Pick<Told, 'background' | 
   s3: 'traffic' in storage.blobs ? storage.blobs.traffic() : undefined,
 });
 
-/** And what is about the store. */
+/** And what is about the store; of records that are away, the faults alone. */
 export async function countState(
+  made: Omit<Told, 'background'>,
+  faults: readonly Fault[],
+): Promise<StoreState | Pick<StoreState, 'faults'>> {
+  try {
+    return await countAll(made, faults);
+  } catch (error) {
+    if (isAway(error)) return { faults };
+    throw error;
+  }
+}
+
+async function countAll(
   { storage, certificate, current }: Omit<Told, 'background'>,
   faults: readonly Fault[],
 ): Promise<StoreState> {

@@ -1,7 +1,7 @@
 // The faults that are looked up while the store serves, each by the rule that 'larder doctor' has for the same.
 import { diskSpace } from '#data/blobs.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
-import { diskFaults } from '#examinations/files.ts';
+import { diskFaults, ownerFaults } from '#examinations/files.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { jobFaults } from '#examinations/server.ts';
 import { transferFaults } from '#examinations/transfers.ts';
@@ -16,7 +16,7 @@ import type { Storage } from './storage.ts';
 /** Watches what the configuration, the disk, the keys and the records say; whatever of it changes shows in the next answer. */
 export function watchFaults(
   { health, store }: Pick<Storage, 'health' | 'store'>,
-  { current, certificate }: { current: Current; certificate: Pick<Certificate, 'current'> },
+  { current, certificate }: { current: Current; certificate: Pick<Certificate, 'current' | 'settled'> },
 ): void {
   const { records, now } = store;
   health.watch('sealed', () => (current().masterKey === undefined ? {} : undefined));
@@ -25,10 +25,20 @@ export function watchFaults(
     return missing.length === 0 ? undefined : { missing };
   });
   health.watchAll('reserve', () => diskFaults(diskSpace(store.directory), current().config.uploads.reserve));
-  health.watchAll('certificate', () => {
+  health.watchAll('owner', () => ownerFaults(store.directory, 0));
+  health.watchAll('certificate', async () => {
+    // A reload does not wait for the certificate that it takes into use.
+    await certificate.settled();
     const tls = certificate.current();
     return tls === undefined ? [] : expiryFaults(certificateEnds(tls), now());
   });
+  const { server } = store.database;
+  if (server !== undefined) {
+    health.watch('database-open', async () => {
+      const { isOpenToAll, database } = await server.state();
+      return isOpenToAll ? { database } : undefined;
+    });
+  }
   health.watch('damaged-blobs', () => damagedFacts(records));
   health.watchAll('backups', () => backupFaults(store));
   health.watchAll('transfers', () => transferFaults({ ...store, config: current().config }));

@@ -2,13 +2,16 @@
 // its own does it, by the command that a person has for the same: to read a transfer of thousands of packages, and to compute what it would change, takes seconds in which
 // nobody would be answered here.
 import { once } from 'node:events';
+import { opendir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 
 import { seconds } from '#domain/clock.ts';
 import type { Job } from '#jobs/runner.ts';
 import { startCommand } from '#src/embedded.ts';
+import type { FactsOf } from '#src/faults.ts';
 import { nativePath } from '#src/native.ts';
+import { inOneSentence } from '#src/system-errors.ts';
 import type { TakenFiles } from '#transfers/watched.ts';
 import { watchFolder } from '#transfers/watching.ts';
 import type { Current } from './settings.ts';
@@ -18,6 +21,8 @@ interface Watched {
   health: Pick<Storage['health'], 'watch'>;
   /** The data directory. */
   directory: string;
+  /** Milliseconds between two looks, if they are others than usual. */
+  intervalMs?: number | undefined;
   /** Starts a command; handed in so that a test can hold it. */
   start?: (argv: readonly string[], options: WorkerOptions) => Worker;
 }
@@ -25,8 +30,13 @@ interface Watched {
 /** What a command has on the host, a thread of the store need not exceed either. */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
-export function watchingJob({ health, ...watched }: Watched, current: Current, signal: AbortSignal): Job {
+export function watchingJob(
+  { health, intervalMs = seconds(30), ...watched }: Watched,
+  current: Current,
+  signal: AbortSignal,
+): Job {
   let problem: string | undefined;
+  health.watch('watched-folder-gone', () => whyUnreadable(current().config.transfers.watch));
   health.watch('watched-folder', () => (problem === undefined ? undefined : { because: problem }));
   const look = watchFolder({
     folder: () => current().config.transfers.watch,
@@ -36,8 +46,10 @@ export function watchingJob({ health, ...watched }: Watched, current: Current, s
     },
   });
   return {
-    ...{ name: 'watch-transfers', every: seconds(30), inDoubt: 'waits' },
+    ...{ name: 'watch-transfers', every: intervalMs, inDoubt: 'waits' },
     async run() {
+      // That is a fault of its own.
+      if ((await whyUnreadable(current().config.transfers.watch)) !== undefined) return {};
       try {
         return await look();
       } catch (error) {
@@ -49,10 +61,21 @@ export function watchingJob({ health, ...watched }: Watched, current: Current, s
   };
 }
 
+/** Why a folder cannot be read; undefined if it can. */
+async function whyUnreadable(folder: string | undefined): Promise<FactsOf<'watched-folder-gone'> | undefined> {
+  if (folder === undefined) return undefined;
+  try {
+    await (await opendir(folder)).close();
+    return undefined;
+  } catch (error) {
+    return { folder, because: inOneSentence(error) };
+  }
+}
+
 /** Has `larder transfer watch` take these files in; it is ended with the signal, and waited for. */
 async function takenIn(
   files: readonly string[],
-  { directory, start = startCommand }: Omit<Watched, 'health'>,
+  { directory, start = startCommand }: Omit<Watched, 'health' | 'intervalMs'>,
   signal: AbortSignal,
 ): Promise<TakenFiles> {
   signal.throwIfAborted();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Space } from './space.ts';
 
 const piece = 1024 * 1024;
-const size = 64 * piece;
+export const ballastBytes = 64 * piece;
 const fill: (bytes: Buffer) => Promise<unknown> = promisify(randomFill);
 
 /** Real blocks, filled with random bytes: a file system that compresses or shares blocks would keep zeros for nothing. */
@@ -17,16 +17,16 @@ export async function keepBallast(
 ): Promise<boolean> {
   const place = join(folder, 'ballast');
   if (await isThere(place)) return true;
-  if ((await room.free()) < size) return false;
-  const claim = await room.claim(size);
+  if ((await room.free()) < ballastBytes) return false;
+  const claim = await room.claim(ballastBytes);
   const file = await open(`${place}.tmp`, 'w', 0o600);
   try {
     const bytes = Buffer.allocUnsafe(piece);
-    for (let at = 0; at < size; at += piece) {
+    for (let at = 0; at < ballastBytes; at += piece) {
       await fill(bytes);
       await file.write(bytes, 0, piece, at);
     }
-    await claim.wrote(size);
+    await claim.wrote(ballastBytes);
     await sync(file);
     await rename(`${place}.tmp`, place).catch(async (error: unknown) => {
       // Another process, or a job of this one, has set the same aside meanwhile.
@@ -52,5 +52,5 @@ export async function releaseBallast(folder: string): Promise<boolean> {
 
 async function isThere(place: string): Promise<boolean> {
   const found = await lstat(place).catch(() => undefined);
-  return found?.size === size;
+  return found?.size === ballastBytes;
 }

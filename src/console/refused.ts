@@ -2,7 +2,8 @@
 import { browsingOf, isOwnForm } from '#api/browser.ts';
 import type { Answer, Refused } from '#api/operation.ts';
 import { html, nothing } from '#api/pages/html.ts';
-import type { Refusal } from '#domain/refusal.ts';
+import { isAway, type Refusal } from '#domain/refusal.ts';
+import { textOf, type Fault } from '#src/faults.ts';
 import { framed } from './frame.ts';
 import { logInPage } from './log-in-page.ts';
 import { pageOf } from './page.ts';
@@ -13,6 +14,9 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
   const { request, config, records, version, principal } = asked;
   const [address = ''] = (request.url ?? '').split('?');
   const isForm = request.method === 'POST';
+  // Without the records there is no page of the console; what is wrong with the store is no secret (GET /readyz).
+  const isUnavailable: boolean = isAway(refusal);
+  if (isUnavailable) return plainly(refusal, asked, (await asked.health()).faults);
   const typed = isForm && isOwnForm(request, config.http.base_url) ? kept(asked.typed) : undefined;
   if (principal === undefined) {
     if (refusal.status !== 401) return plainly(refusal, asked);
@@ -54,7 +58,7 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** A page without a frame, for somebody of whom nothing is known. */
-const plainly = (refusal: Refusal, { config }: Refused): Answer =>
+const plainly = (refusal: Refusal, { config }: Refused, faults: readonly Fault[] = []): Answer =>
   pageOf({
     title: 'This cannot be done',
     store: new URL(config.http.base_url).host,
@@ -64,6 +68,7 @@ const plainly = (refusal: Refusal, { config }: Refused): Answer =>
       <main id="main" class="alone">
         <h1>This cannot be done</h1>
         ${notice('warn', refusal.message)}
+        ${faults.filter(({ severity }) => severity === 'problem').map((fault) => notice('warn', textOf(fault)))}
       </main>
     </body>`,
   });

@@ -98,14 +98,19 @@ function latest<Moment extends Date | string>(one: Moment | undefined, other: Mo
 
 /** What the serving process said last; nothing when the directory is not being served. */
 export function servingState(data: string): ServingState | undefined {
+  // Nothing where it begins or ends at this moment, or something else holds the directory.
+  return isHeld(data) ? saidState(data) : undefined;
+}
+
+/** Whether a process holds the data directory, because it serves the store, begins or ends. */
+export function isHeld(data: string): boolean {
   try {
     lockDirectory(data).close();
-    return undefined;
+    return false;
   } catch (error) {
-    if (!(error instanceof DataDirectoryInUse)) throw error;
+    if (error instanceof DataDirectoryInUse) return true;
+    throw error;
   }
-  // Nothing where it begins or ends at this moment, or something else holds the directory.
-  return saidState(data);
 }
 
 /** What stands in the file, whoever holds the directory: whoever said it may have died since. */

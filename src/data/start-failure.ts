@@ -6,6 +6,8 @@ export interface StartFailure {
   /** RFC 3339. */
   at: string;
   because: string;
+  /** How to remove the cause, in whole sentences, if that is known. */
+  remedy?: string;
 }
 
 const fileIn = (directory: string): string => join(directory, 'start-failure.json');

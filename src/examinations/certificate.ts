@@ -31,9 +31,9 @@ export const certificate: Examination = {
   },
 };
 
-/** Days before the end at which an end is a notice, and a problem. The store renews its own certificate at 30 days. */
-const noticeDays = { site: 30, own: 25 };
-const problemDays = 5;
+/** Days before the end from which on an end is a notice, and a problem. The store renews its own certificate at 30 days. */
+export const noticeDays = { site: 30, own: 25 };
+export const problemDays = 5;
 
 /** When each certificate of a chain ends. */
 export interface CertificateEnds {
@@ -65,10 +65,15 @@ function parseChain({ certificate: chain, authority, own }: CertificateChain): C
 /** Which of them expire soon or have expired. */
 export const expiryFaults = ({ own, certificates }: CertificateEnds, now: Date): Fault[] =>
   certificates.flatMap(({ whose, ends, isAuthority }) => {
-    const left = Math.floor((ends.getTime() - now.getTime()) / days(1));
-    if (left >= (own && !isAuthority ? noticeDays.own : noticeDays.site)) return [];
-    const facts = { whose, ends: ends.toISOString().slice(0, 10), days: left, renewal: renewalOf(own, isAuthority) };
-    return [describeFault(left <= problemDays ? 'certificate-expired' : 'certificate-expires', facts)];
+    const left = ends.getTime() - now.getTime();
+    if (left > days(own && !isAuthority ? noticeDays.own : noticeDays.site)) return [];
+    const facts = {
+      whose,
+      ends: ends.toISOString().slice(0, 10),
+      days: Math.floor(left / days(1)),
+      renewal: renewalOf(own, isAuthority),
+    };
+    return [describeFault(left <= days(problemDays) ? 'certificate-expired' : 'certificate-expires', facts)];
   });
 
 type CertificateChain = Pick<ServerTls, 'certificate' | 'authority' | 'own'>;

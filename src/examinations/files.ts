@@ -13,16 +13,32 @@ export const owner: Examination = {
   what: 'Owner',
   onHostAlone: true,
   look({ data }) {
-    const { uid, gid } = lstatSync(data);
-    const foreign = entriesOf(data).filter(({ stats }) => stats.uid !== uid);
-    const [first] = foreign;
-    if (first === undefined) return well(`everything belongs to ${nameOf(uid, '/etc/passwd')}`);
-    return wrong(
-      `the directory belongs to ${nameOf(uid, '/etc/passwd')}, and ${listed(foreign)} to ${nameOf(first.stats.uid, '/etc/passwd')}`,
-      `Run as root: chown -R ${nameOf(uid, '/etc/passwd')}:${nameOf(gid, '/etc/group')} ${data}`,
-    );
+    return judgedBy(ownerFaults(data), `everything belongs to ${nameOf(lstatSync(data).uid, '/etc/passwd')}`);
   },
 };
+
+/**
+ * That files belong to another user than the data directory: those directly in it, else those up to `levels` folders below. So what
+ * looks at fewer levels says the same of what it sees.
+ */
+export function ownerFaults(data: string, levels = maxLevels): Fault[] {
+  const { uid, gid } = lstatSync(data);
+  // A file system of its own has a folder that is always root's.
+  const isForeign = ({ name, stats }: Entry): boolean => stats.uid !== uid && name !== 'lost+found';
+  const direct = entriesOf(data, 0).filter(isForeign);
+  const foreign = direct.length > 0 || levels === 0 ? direct : entriesOf(data, levels).filter(isForeign);
+  const [first] = foreign;
+  if (first === undefined) return [];
+  const owner = nameOf(uid, '/etc/passwd');
+  return [
+    describeFault('foreign-owner', {
+      owner,
+      files: listed(foreign),
+      fileOwner: nameOf(first.stats.uid, '/etc/passwd'),
+      command: `chown -R ${owner}:${nameOf(gid, '/etc/group')} ${data}`,
+    }),
+  ];
+}
 
 export const permissions: Examination = {
   what: 'Permissions',
@@ -48,10 +64,11 @@ export const disk: Examination = {
   },
 };
 
-/** That the disk is too small for the reserve, or that uploads will stop soon; all in bytes. */
+/** That the disk is too small for the reserve, or that uploads stop or will stop soon; all in bytes. */
 export function diskFaults({ diskFreeBytes: free, diskSizeBytes: size }: DiskSpace, reserve: number): Fault[] {
   const small = tooSmall(size, reserve);
   if (small !== undefined) return [describeFault('reserve-too-large', small)];
+  if (free <= reserve) return [describeFault('disk-reserve', {})];
   return free > reserve * 2 ? [] : [describeFault('disk-low', { free, size, reserve })];
 }
 
@@ -84,9 +101,11 @@ const isOpenToAll = (file: string): boolean => ((statSync(file, { throwIfNoEntry
 
 /** More than these tell nothing new, and blobs are many. */
 const enough = 20_000;
+/** Folders below the data directory that are looked into. */
+const maxLevels = 3;
 
 /** What is in a folder and, so many levels down, in those in it. */
-function entriesOf(folder: string, levels = 3): Entry[] {
+function entriesOf(folder: string, levels = maxLevels): Entry[] {
   const found: Entry[] = [];
   const waiting = [{ path: '', level: levels }];
   for (let next = waiting.shift(); next !== undefined && found.length < enough; next = waiting.shift()) {

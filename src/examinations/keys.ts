@@ -12,7 +12,7 @@ export const siteKey: Examination = {
       await store();
     } catch (error) {
       if (!(error instanceof CannotLook && error.cause instanceof ForeignSiteKey)) throw error;
-      return judgedBy([describeFault('wrong-site-key', { because: error.cause.message })], '');
+      return judgedBy([describeFault('wrong-site-key', error.cause.facts)], '');
     }
     return well(`site.key is that of this store, fingerprint ${fingerprintOf(key)}`);
   },

@@ -5,6 +5,7 @@ import { ConfigError, missingForExchange, readConfig } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { describeFault } from '#src/faults.ts';
 import { judgedBy, well, wrong, type Examination } from './examination.ts';
+import { accessTo, invalidConfiguration } from './opening.ts';
 
 export const configuration: Examination = {
   what: 'Configuration',
@@ -13,11 +14,9 @@ export const configuration: Examination = {
       const { http } = readConfig(join(data, 'larder.toml'));
       return well(`larder.toml is good; clients use ${http.base_url}`);
     } catch (error) {
-      const hasLine = error instanceof ConfigError && error.problems.some(({ line }) => line !== undefined);
-      return wrong(
-        inOneSentence(error, { data }),
-        hasLine ? 'Correct larder.toml; the line is named above.' : undefined,
-      );
+      // Whose a file is that may not be read says another examination.
+      const isFault = error instanceof ConfigError && accessTo(join(data, 'larder.toml')) === 'given';
+      return isFault ? judgedBy([invalidConfiguration(error)], '') : wrong(inOneSentence(error, { data }));
     }
   },
 };

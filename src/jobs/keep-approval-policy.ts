@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { itself, type Acts } from '#acts/act.ts';
 import { whyUnmet } from '#acts/policy-standing.ts';
 import { changeApprovalPolicy } from '#acts/proposals.ts';
-import { readPolicy } from '#domain/approvals.ts';
+import { readPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
@@ -14,7 +14,7 @@ import type { Health } from '#src/health.ts';
 import type { Job } from './runner.ts';
 
 export interface ApprovalPolicyKeeping {
-  /** Takes up what the configuration says, or tells why that is not in force. */
+  /** Takes up what the configuration says; that it is not in force is a fault. */
   takeUp(): Promise<void>;
   /** Looks again, because what waited may have been approved meanwhile. */
   job: Job;
@@ -24,27 +24,46 @@ interface Options {
   records: Pick<Records, 'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'totpSecrets'>;
   acts: Acts;
   config: () => Pick<Config, 'approvals'>;
-  health: Pick<Health, 'report'>;
+  health: Pick<Health, 'watch'>;
 }
 
 export function approvalPolicyKeeping({ records, acts, config, health }: Options): ApprovalPolicyKeeping {
-  async function takeUp(): Promise<void> {
-    const wanted = readPolicy(config().approvals);
-    const isInForce = isDeepStrictEqual(wanted, await records.approvalPolicy.inForce());
-    // Approvers may have been disabled, or have lost the role or their keys, since it came into force.
-    const unmet = isInForce ? await whyUnmet(records, wanted) : undefined;
-    let because: string | undefined;
-    if (!isInForce) {
-      try {
-        await acts.do(changeApprovalPolicy, itself, wanted);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        because = error.message;
-      }
+  let refused: string | undefined;
+  let takingUp: Promise<void> = Promise.resolve();
+  const isInForce = async (policy: ApprovalPolicy): Promise<boolean> =>
+    isDeepStrictEqual(policy, await records.approvalPolicy.inForce());
+
+  async function takeUpNow(): Promise<void> {
+    const configured = readPolicy(config().approvals);
+    refused = undefined;
+    if (await isInForce(configured)) return;
+    try {
+      await acts.do(changeApprovalPolicy, itself, configured);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused = error.message;
     }
-    health.report('approvals-not-in-force', because === undefined ? undefined : { because });
-    health.report('approvals-unmet', unmet === undefined ? undefined : { because: unmet });
   }
+
+  const takeUp = (): Promise<void> => {
+    const taking = takeUpNow();
+    takingUp = taking.catch(() => undefined);
+    return taking;
+  };
+
+  health.watch('approvals-not-in-force', async () => {
+    // A reload does not wait for the policy that it takes up.
+    await takingUp;
+    if (refused === undefined || (await isInForce(readPolicy(config().approvals)))) return undefined;
+    return { because: refused };
+  });
+  health.watch('approvals-unmet', async () => {
+    await takingUp;
+    const configured = readPolicy(config().approvals);
+    // Approvers may have been disabled, or have lost the role or their keys, since it came into force.
+    const unmet = (await isInForce(configured)) ? await whyUnmet(records, configured) : undefined;
+    return unmet === undefined ? undefined : { because: unmet };
+  });
 
   return {
     takeUp,

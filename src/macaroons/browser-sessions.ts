@@ -8,7 +8,7 @@ import { beginBrowserSession } from '#acts/tokens.ts';
 import { after, hours, minutes, timestamp } from '#domain/clock.ts';
 import { isUuid, type NewIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/principal.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { isAway, Refusal } from '#domain/refusal.ts';
 import { moment } from './caveats.ts';
 import { conditionsOf, mint, signatureMatches, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { readToken, writeToken } from './codec/text.ts';
@@ -116,7 +116,8 @@ async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, root
     return await sessions.find(sessionId, rootKeyId);
   } catch (error) {
     if (error instanceof MissingOneTimePassword) throw error;
-    throw error instanceof Refusal ? ended('This login was ended; log in again.') : error;
+    // Records that cannot be read say nothing of the session.
+    throw error instanceof Refusal && !isAway(error) ? ended('This login was ended; log in again.') : error;
   }
 }
 

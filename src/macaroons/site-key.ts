@@ -5,18 +5,21 @@ import { createHmac } from 'node:crypto';
 import { itself, type Acts } from '#acts/act.ts';
 import { rememberSiteKey, siteKeyCheckName } from '#acts/site-key.ts';
 import type { Records } from '#records/index.ts';
+import { describeFault, type FactsOf } from '#src/faults.ts';
 import { seal, unseal } from './sealing.ts';
 
 const purpose = 'check of the site key';
 
 /** The key is of another store; the message is for a person. */
 export class ForeignSiteKey extends Error {
-  constructor(given: string, wanted: string | undefined) {
-    super(
-      `this site.key is of another store: its fingerprint is ${given}` +
-        `${wanted === undefined ? '' : `, and that of this store's ${wanted}`}. Put the copy of this store's own site.key in its place`,
-    );
+  readonly facts: FactsOf<'wrong-site-key'>;
+
+  constructor(given: string, expected: string | undefined) {
+    const facts = { given, expected };
+    const { says, remedy } = describeFault('wrong-site-key', facts);
+    super(`${says}. ${remedy.replace(/\.$/, '')}`);
     this.name = 'ForeignSiteKey';
+    this.facts = facts;
   }
 }
 

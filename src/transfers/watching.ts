@@ -46,6 +46,8 @@ export function watchFolder(watching: Watching): () => Promise<Looked> {
     if (++looks % looksBetween === 0) for (const path of refused.keys()) settled.delete(path);
     const ready = [...now].filter(([path, as]) => before.get(path) === as && settled.get(path) !== as);
     before = now;
+    // A file that was refused may have been taken away.
+    watching.report(told(refused));
     const found = JSON.stringify(ready);
     if (ready.length === 0 || found === incomplete) return {};
     const known = settled.size;

@@ -19,6 +19,7 @@ import { documentsAt } from '#operations/appliance/documents.ts';
 import { configDigest, readConfig, type Config } from '#src/config.ts';
 import { programAgain } from '#src/embedded.ts';
 import { describeFault, textOf, type Fault } from '#src/faults.ts';
+import { changeLog } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
@@ -82,6 +83,7 @@ class Supervisor {
   readonly #places: Place[];
   readonly #patience: ReturnType<typeof createPatience>;
   readonly #gathering: ReturnType<typeof createGathering>;
+  readonly #changes: ReturnType<typeof changeLog>;
   readonly #since = new Date().toISOString();
   readonly #secret = randomBytes(24).toString('hex');
   #refused: string | undefined;
@@ -105,6 +107,7 @@ class Supervisor {
     const size = config.http.workers;
     const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     this.log = createLog(config.log.level, { asText: () => isText, others: true });
+    this.#changes = changeLog(this.log);
     this.#patience = createPatience(size);
     this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1));
     this.#gathering = createGathering(this.#places, () => this.#own());
@@ -252,6 +255,8 @@ class Supervisor {
 
   /** Hears how each worker is, and tells each how the others are, and whoever asks on the host how all of them are. */
   async #tellState(): Promise<void> {
+    // The log hears of its own faults before a worker that hangs is waited for.
+    this.#own();
     const told = await Promise.all(this.#places.map(async (place) => ({ place, state: await place.ask('state') })));
     if (this.#isStopping) return;
     const own = this.#own();
@@ -274,6 +279,7 @@ class Supervisor {
       faults.push(describeFault(code, workers));
     }
     if (this.#refused !== undefined) faults.push(describeFault('configuration-refused', { because: this.#refused }));
+    if (!this.#isStopping && this.#telling !== undefined) this.#changes.tell('workers', faults);
     return faults;
   }
 

@@ -91,7 +91,11 @@ t.test('every examination is told of, in whatever state the store is', async (t)
 t.test('what hangs on something wrong says so and does not pass for well', async (t) => {
   const store = await newStore(t);
   writeFileSync(join(store.data, 'larder.toml'), '[http]\nlisten = 7\n');
-  t.match(await finding(store, 'Configuration'), { level: 'wrong', says: /larder\.toml:2/, mend: /the line is named/ });
+  t.match(await finding(store, 'Configuration'), {
+    level: 'wrong',
+    says: /larder\.toml:2/,
+    mend: /^Correct larder\.toml, then start the store/,
+  });
   t.match(await finding(store, 'Clock'), {
     level: 'not looked at',
     says: 'could not be looked at because larder.toml is not good',
@@ -111,7 +115,7 @@ t.test('files of somebody else in the data directory are named, with the line th
   t.match(await finding(store, 'Owner'), {
     level: 'wrong',
     says: 'the directory belongs to root, and larder.toml to 1234',
-    mend: `Run as root: chown -R root:root ${store.data}`,
+    mend: `Run as root: 'chown -R root:root ${store.data}'.`,
   });
 });
 
@@ -142,9 +146,11 @@ t.test("another store's site.key is refused by every command, named by fingerpri
   copyFileSync(join(other.data, 'site.key'), key);
   const says = new RegExp(
     `this site\\.key is of another store: its fingerprint is ${given}, and that of this store's ${wanted}`,
+    'i',
   );
   for (const line of ['status', 'serve --listen 127.0.0.1:0', 'token issue --account larder-admin']) {
-    t.match(await mine.larder(line), { code: 1, err: says }, line);
+    const { code, out, err } = await mine.larder(line);
+    t.match({ code, text: (out + err).replaceAll(/\s+/g, ' ') }, { code: 1, text: says }, line);
   }
   t.match(await finding(mine, 'Site key'), { level: 'wrong', says });
   chmodSync(key, 0o600); // the copy came with its mode
@@ -162,7 +168,7 @@ t.test('records without a check of the key are asked by what is sealed in them',
   const key = join(mine.data, 'site.key');
   chmodSync(key, 0o600);
   copyFileSync(join(other.data, 'site.key'), key);
-  t.match(await mine.larder('status'), { code: 1, err: /this site\.key is of another store/ });
+  t.match(await mine.larder('status'), { code: 1, out: /Problem\s+This site\.key is of another store/ });
 });
 
 t.test('a store whose database is gone is not taken for a new one', async (t) => {
@@ -187,7 +193,7 @@ t.test('a store whose database is gone is not taken for a new one', async (t) =>
       const { code, out, err } = await store.larder(line);
       t.equal(code, 1, line);
       t.match(
-        out + err,
+        (out + err).replaceAll(/\s+/g, ' '),
         new RegExp(`the database ${file} is ${word}; put it back, or move .* aside and restore`),
         line,
       );

@@ -1,6 +1,5 @@
-// A store that is not served, or whose process does not answer: doctor and status say why, and neither says that all is well.
+// What a process that serves says of itself in its next answer. Why a store is not served says test/faults/not-served.test.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -14,65 +13,6 @@ t.setTimeout(300_000);
 
 const says = async (store: NewStore, command: 'doctor' | 'status'): Promise<string> =>
   (await store.larder(command)).out.replaceAll(/\s+/g, ' ');
-
-t.test('a store that was never served is a notice', async (t) => {
-  const store = await newStore(t);
-  t.match(await store.larder('doctor'), {
-    code: 0,
-    out: /note {2}Server: The store is not being served at the moment/,
-  });
-  t.match(await says(store, 'status'), /Serving no .*Notice The store is not being served at the moment/);
-});
-
-t.test('a start that failed is shown with its reason until the store is served', async (t) => {
-  const store = await newStore(t);
-  const taken = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => taken.once('listening', resolve));
-  const { port } = taken.address() as { port: number };
-  const failed = await store.larder(`serve --listen 127.0.0.1:${String(port)}`);
-  taken.close();
-  t.match(failed, { code: 1, err: /cannot listen on 127\.0\.0\.1/ });
-  const doctor = await store.larder('doctor');
-  t.match(doctor, {
-    code: 1,
-    out: /WRONG Server: The store is not served: its last start at .* failed: .*cannot listen on/i,
-  });
-  t.match(
-    await says(store, 'status'),
-    /Problem The store is not served: its last start at .* failed: .*cannot listen on/i,
-  );
-
-  const server = await serve(t, store.data);
-  t.match(await store.larder('doctor'), { code: 0, out: /ok {4}Server: served since/ });
-  server.child.kill('SIGTERM');
-  await server.ended;
-  t.match(await store.larder('doctor'), { code: 0, out: /note {2}Server: The store is not being served/ });
-});
-
-t.test('a process that was killed is missed', async (t) => {
-  const store = await newStore(t);
-  const server = await serve(t, store.data);
-  server.child.kill('SIGKILL');
-  await server.ended;
-  const words = new RegExp(`process ${String(server.child.pid)} served it and ended without a stop`);
-  t.match(await store.larder('doctor'), { code: 1, out: words });
-  t.match(await says(store, 'status'), words);
-});
-
-t.test('a process that does not answer is not taken for one that is well', async (t) => {
-  const store = await newStore(t);
-  const server = await serve(t, store.data);
-  server.child.kill('SIGSTOP');
-  t.teardown(() => server.child.kill('SIGCONT'));
-  t.match(await store.larder('doctor'), {
-    code: 1,
-    out: new RegExp(`WRONG Server: Process ${String(server.child.pid)} holds the store and does not answer`),
-  });
-  server.child.kill('SIGCONT');
-  await until(async () => (await store.larder('doctor')).code === 0);
-  server.child.kill('SIGTERM');
-  await server.ended;
-});
 
 t.test('a reload that was refused shows in the next answer, and one that was accepted too', async (t) => {
   const store = await newStore(t);

@@ -1,5 +1,5 @@
 // A store with its console, and people who look at it: what a browser does without a script, it does here by `fetch`.
-import { startIdentity, password, type IdentityStore } from '#test/identity/world.ts';
+import { startIdentity, password, type How, type IdentityStore } from '#test/identity/world.ts';
 
 type Test = Parameters<typeof startIdentity>[0];
 
@@ -33,12 +33,8 @@ export interface ConsoleStore extends IdentityStore {
 }
 
 /** A store in which ada and bob publish, and root administers. */
-export async function startConsole(
-  t: Test,
-  configure?: (text: string) => string,
-  moment?: Date,
-): Promise<ConsoleStore> {
-  const store = await startIdentity(t, configure, moment);
+export async function startConsole(t: Test, ...how: How): Promise<ConsoleStore> {
+  const store = await startIdentity(t, ...how);
   const visitor = (): Visitor => browse(store.url);
   const ready = new Set(['ada']);
   return Object.assign(store, {
@@ -97,7 +93,8 @@ function fieldsOf(html: string, address: string): Record<string, string> {
   throw new Error(`the page has no form to ${address}`);
 }
 
-function browse(url: string): Visitor {
+/** A browser that reaches a store at `url`, which calls itself `origin`. */
+export function browse(url: string, origin = url): Visitor {
   const call = async (address: string, init: RequestInit = {}): Promise<Page> => {
     const response = await fetch(url + address, {
       ...init,
@@ -114,7 +111,7 @@ function browse(url: string): Visitor {
   const post = (address: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     call(address, {
       method: 'POST',
-      headers: { origin: url, 'sec-fetch-site': 'same-origin', ...headers },
+      headers: { origin, 'sec-fetch-site': 'same-origin', ...headers },
       body: new URLSearchParams(fields),
     });
   const self: Visitor = {

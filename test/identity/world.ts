@@ -29,23 +29,25 @@ export interface IdentityStore extends TestAppliance {
 let links = 0;
 
 /** A store that is reached under its own base URL, as outside of tests; ada has a password. */
-export function startIdentity(t: Test, configure?: (text: string) => string, moment?: Date): Promise<IdentityStore> {
+export function startIdentity(t: Test, ...how: How): Promise<IdentityStore> {
   useCheapPasswords();
-  return startWithRealPasswords(t, configure, moment);
+  return startWithRealPasswords(t, ...how);
 }
+
+/** How a store is started, as for `startStore`. */
+export type How = Parameters<typeof startStore> extends [Test, ...infer Rest] ? Rest : never;
 
 /** The same for a store that other processes serve too: they do not know cheap passwords. */
 export async function startWithRealPasswords(
   t: Test,
-  configure: (text: string) => string = (text) => text,
-  moment?: Date,
+  ...[configure = (text: string) => text, ...how]: How
 ): Promise<IdentityStore> {
   const port = await freePort();
   const configured = (text: string): string =>
     configure(
       text.replace('http://127.0.0.1:8080', `http://127.0.0.1:${port}`).replace('"127.0.0.1:0"', `"127.0.0.1:${port}"`),
     );
-  const store = await startStore(t, configured, moment);
+  const store = await startStore(t, configured, ...how);
   const { records, siteKey } = store.beside;
   const passwords = sitePasswords(siteKey);
   const entry = () => ({ at: store.clock.now.toISOString(), actor: 'test', action: 'test', object: 'account' });

@@ -17,6 +17,7 @@ import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { aLostHostComesBack } from './lost-host.ts';
 import { stick } from './stick.ts';
+import { aStoppedServiceShows } from './stopped-service.ts';
 
 const needsDpkg = { skip: withoutPrograms('dpkg-deb') };
 const needsContainer = { skip: missingForContainer() };
@@ -164,6 +165,8 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.match(await release(), { status: 200, revision: 1 });
   run('systemctl', 'reload', 'larder');
   t.match(await eventually(() => journal(container), /configuration reloaded/), /configuration reloaded/);
+
+  aStoppedServiceShows(t, container);
 
   // The keys as credentials: of the service, and of commands beside it and without it.
   run('install', '-d', '-m', '0700', '/etc/credstore.encrypted', '/root/safe');

@@ -1,10 +1,15 @@
 // larder ready
+import { join } from 'node:path';
+
 import { days } from '#domain/clock.ts';
-import { saidState, type ServingState } from '#data/serving-state.ts';
+import { isHeld, saidState, type ServingState } from '#data/serving-state.ts';
 import { createWaiting } from '#shared/waiting.ts';
+import { readConfig } from '#src/config.ts';
+import { textOf, type Fault } from '#src/faults.ts';
 import { command, Failure } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { becomeOwner } from '../frame/owner.ts';
+import { faultsOfStart, unitState, type UnitState } from './service.ts';
 
 /** What a script is told of a store that is not served yet. */
 const notYet = 7;
@@ -30,6 +35,8 @@ export const ready = command({
   examples: ['larder ready --timeout 1s', 'larder ready'],
 
   async run({ options: { process: wanted, timeout }, data }) {
+    // Root may read the journal, the owner of the store may not. The unit itself asks about a process.
+    const before = wanted === undefined ? unitState(data) : undefined;
     becomeOwner(data);
     const patience = timeout === undefined ? Infinity : readDuration(timeout, '--timeout', days(1));
     const look = (): Promise<ServingState | undefined> => {
@@ -38,15 +45,49 @@ export const ready = command({
         return Promise.resolve(state);
       }
       if (wanted === undefined || isAlive(wanted)) return Promise.resolve(undefined);
-      const ended = `process ${String(wanted)} has ended, and does not serve the store; its log says why`;
-      return Promise.reject(new Failure(ended, { code: 'ended' }));
+      return Promise.reject(endedError(wanted, data));
     };
     const state = await createWaiting(pause).until('ready', look, { patience });
-    return state === undefined
-      ? { text: 'The store is not served yet.', json: { ready: false }, exitCode: notYet }
-      : { text: `The store is served since ${state.since}.`, json: { ready: true, since: state.since } };
+    if (state !== undefined)
+      return { text: `The store is served since ${state.since}.`, json: { ready: true, since: state.since } };
+    const unit = wanted === undefined ? unitState(data) : undefined;
+    const faults = whyNotReady(data, unit && { ...unit, lastLine: unit.lastLine ?? before?.lastLine });
+    return {
+      text: ['The store is not served yet.', ...faults.map(textOf)].join('\n'),
+      json: { ready: false, faults },
+      exitCode: notYet,
+    };
   },
 });
+
+function endedError(pid: number, data: string): Failure {
+  const faults = whyNotReady(data, undefined);
+  const why = faults.length === 0 ? ['Its log says why.'] : faults.map(textOf);
+  return new Failure(`process ${String(pid)} has ended, and does not serve the store. ${why.join(' ')}`, {
+    code: 'ended',
+  });
+}
+
+/** Why the store is not served, as far as its host and its configuration say; it is not opened for that. */
+function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
+  try {
+    // A process that holds the directory is starting, or serves by fewer workers than it is to.
+    if (isHeld(data)) return [];
+  } catch {
+    // What cannot be locked is not held, and the owner of the files may be why.
+  }
+  return faultsOfStart(data, unit, refusedConfiguration(data));
+}
+
+/** Why the configuration cannot be used; undefined if it can. */
+function refusedConfiguration(data: string): unknown {
+  try {
+    readConfig(join(data, 'larder.toml'));
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
 
 /** Milliseconds between two looks, each of which reads a small file. */
 const pause = 100;

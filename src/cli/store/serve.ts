@@ -5,8 +5,10 @@ import { startAppliance, type Appliance } from '#appliance/appliance.ts';
 import { whyRefused } from '#appliance/reload.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
 import { forgetStartFailure, keepStartFailure } from '#data/start-failure.ts';
+import { openingFault } from '#examinations/opening.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
 import { isListenAddress } from '#src/configuration/check.ts';
+import { textOf } from '#src/faults.ts';
 import type { LogFormat } from '#src/log.ts';
 import { workerVariable } from '#workers/messages.ts';
 import type { SupervisorOptions } from '#workers/supervisor.ts';
@@ -47,7 +49,6 @@ export const serve = command({
       throw new UsageError(`--listen is HOST:PORT, such as 127.0.0.1:8080 or [::]:443, not '${options.listen}'`);
     }
     becomeOwner(data);
-    refuseWithoutDatabase(data);
     const how = {
       directory: data,
       credentials: world.env['CREDENTIALS_DIRECTORY'],
@@ -55,11 +56,13 @@ export const serve = command({
       logFormat: options['log-format'] as LogFormat | undefined,
     };
     if (isWorker(world.env)) {
+      refuseWithoutDatabase(data);
       const { serveAsWorker } = await import('#workers/process.ts');
       return { text: '', json: {}, exitCode: await serveAsWorker(how) };
     }
     const life = lifeOfProcess();
     try {
+      refuseWithoutDatabase(data);
       const appliance = await Promise.race([start(how, life), life.cutShort]);
       forgetStartFailure(data);
       life.begin(appliance);
@@ -67,16 +70,29 @@ export const serve = command({
       await Promise.race([appliance.stop(), life.cutShort]);
       return { text: '', json: { data, signal } };
     } catch (error) {
-      if (error instanceof DataDirectoryInUse) throw dataInUse(data);
-      // An end that was asked for twice is no failure.
-      if (!(error instanceof Failure))
-        keepStartFailure(data, { at: new Date().toISOString(), because: whyRefused(error, how) });
-      throw error;
+      throw refusedStart(error, how);
     } finally {
       life.forget();
     }
   },
 });
+
+/** Keeps why the store is not served for those who ask later; the error to end with. */
+function refusedStart(error: unknown, how: Pick<SupervisorOptions, 'directory'>): unknown {
+  const { directory: data } = how;
+  if (error instanceof DataDirectoryInUse) return dataInUse(data);
+  // An end that was asked for twice is no failure.
+  if (error instanceof Failure && error.code === 'cut-short') return error;
+  const fault = openingFault(error, data);
+  const at = new Date().toISOString();
+  if (fault === undefined) {
+    keepStartFailure(data, { at, because: whyRefused(error, how) });
+    return error;
+  }
+  keepStartFailure(data, { at, because: fault.says, remedy: fault.remedy });
+  const code = error instanceof ConfigError ? 'configuration' : 'failed';
+  return new Failure(textOf(fault), { code, cause: error });
+}
 
 /** Whether a supervisor has started this process. */
 const isWorker = (env: World['env']): boolean => env[workerVariable] !== undefined && process.send !== undefined;

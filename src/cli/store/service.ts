@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { saidState } from '#data/serving-state.ts';
 import { readStartFailure } from '#data/start-failure.ts';
 import { seconds } from '#domain/clock.ts';
+import { openingFault } from '#examinations/opening.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
 import { isServices } from '../frame/owner.ts';
 
@@ -42,12 +43,20 @@ export function whyNotServed(data: string, state: UnitState | undefined): Fault 
   if (state !== undefined) {
     const { active, sub, result } = state;
     const how = `${active}, ${sub}${result === 'success' ? '' : `, result ${result}`}`;
-    const lastLine = active === 'inactive' ? state.lastLine : (failure?.because ?? state.lastLine);
-    return describeFault('service-down', { unit: 'larder', state: how, lastLine });
+    // A service that was stopped says so in its last line; the failure is one of an earlier start.
+    const failed = active === 'inactive' ? undefined : failure;
+    const lastLine = failed?.because ?? state.lastLine;
+    return describeFault('service-down', { unit: 'larder', state: how, lastLine, remedy: failed?.remedy });
   }
   if (failure !== undefined) return describeFault('start-failed', { ...failure, data });
   const left = saidState(data);
   return left && describeFault('ended-unexpectedly', { pid: left.pid, data });
+}
+
+/** Every fault of a store that cannot be opened, or is not served: what its host knows, and what opening it came to. */
+export function faultsOfStart(data: string, state: UnitState | undefined, error?: unknown): Fault[] {
+  const opening = error === undefined ? undefined : openingFault(error, data);
+  return [whyNotServed(data, state), opening].filter((fault) => fault !== undefined);
 }
 
 /** The last lines of the service's journal; undefined if this store is not the service's, or the journal cannot be read. */

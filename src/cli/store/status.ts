@@ -11,18 +11,19 @@ import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { ConfigError } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
-import { command, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, type Answer, type Call } from '../frame/command.ts';
 import { askServing } from '#data/ask-serving.ts';
 import { workersSay, type ServingState } from '#data/serving-state.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
+import { whyInvalid } from '#examinations/opening.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { transferFaults } from '#examinations/transfers.ts';
 import { describeFault, textOf, type Fault, type Severity } from '#src/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
-import { unitState, whyNotServed, type UnitState } from './service.ts';
+import { faultsOfStart, unitState, whyNotServed, type UnitState } from './service.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { channelTable } from '../release/table.ts';
 
@@ -49,14 +50,36 @@ async function statusOfStore(call: Pick<Call, 'data' | 'world'>): Promise<Answer
     return await statusOfRecords(call, unit);
   } catch (error) {
     const serving = await askServing(call.data).catch(() => undefined);
-    if (serving === undefined) throw error;
-    return statusOfProcess(call, serving, error);
+    if (serving !== undefined) return statusOfProcess(call, serving, error);
+    // There is no store, or it is another user's.
+    if (error instanceof Failure && error.code !== 'store-damaged') throw error;
+    const faults = faultsOfStart(call.data, unit, error);
+    if (faults.length === 0) throw error;
+    return statusUnopened(call, faults, error);
   }
+}
+
+const whyNotShown = (error: unknown, data: string): string =>
+  error instanceof ConfigError ? whyInvalid(error) : inOneSentence(error, { data });
+
+/** What is known of a store that no process serves and that cannot be opened. */
+function statusUnopened({ data, world }: Pick<Call, 'data' | 'world'>, faults: Fault[], error: unknown): Answer {
+  const because = whyNotShown(error, data);
+  const rows: Row[] = [
+    ['Store', `${data}, larder ${version}`],
+    ['Serving', 'no'],
+    ...(faults.some(({ says }) => says.includes(because))
+      ? []
+      : [['Not shown', `what the records say: ${visible(because)}`] satisfies Row]),
+    ...rowsOfFaults({ serving: undefined, faults }),
+  ];
+  const text = columns(rows, widthOf(world.stdout, 120)).trimEnd();
+  return { text, json: { version, serving: null, faults, error: because }, exitCode: 1 };
 }
 
 /** What the serving process says, if the configuration or the records cannot be opened beside it. */
 function statusOfProcess({ data, world }: Pick<Call, 'data' | 'world'>, serving: ServingState, error: unknown): Answer {
-  const because = error instanceof ConfigError ? error.message : inOneSentence(error, { data });
+  const because = whyNotShown(error, data);
   const faults = serving.faults ?? [];
   const rows: Row[] = [
     ['Store', `${serving.url}, larder ${serving.version}`],

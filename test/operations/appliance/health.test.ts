@@ -8,13 +8,13 @@ import { startStore } from '#test/fixtures/appliance.ts';
 t.test('load balancers and people ask how the store is', async (t) => {
   const store = await startStore(t);
   t.same((await store.anyone.get('/healthz')).body, { status: 'ok' });
-  t.same((await store.anyone.get('/readyz')).body, {
-    status: 'ok',
-    problems: [],
-    notices: [
-      "No backup was made yet. Run 'larder backup FILE', and keep copies of site.key and master.key elsewhere.",
-    ],
-  });
+  const { notices, ...ready } = (await store.anyone.get('/readyz')).body as { notices: string[] };
+  t.same(ready, { status: 'ok', problems: [] });
+  // A server of the tests lets every role connect.
+  t.same(
+    notices.filter((notice) => !notice.includes('REVOKE CONNECT')),
+    ["No backup was made yet. Run 'larder backup FILE', and keep copies of site.key and master.key elsewhere."],
+  );
   t.same((await store.anyone.get('/_status/check')).body, { status: 'ok' });
   for (const path of ['/healthz', '/readyz', '/_status/check']) {
     const head = await fetch(store.url + path, { method: 'HEAD' });

@@ -1,35 +1,13 @@
-// Every fault is produced for real and then asked for at every place that shows how a store is: none of them says that all is
-// well, and all use the same words.
-import { chmodSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+// Every fault of the settings and of the work of a store is produced for real, and every place is asked about it.
+import { chmodSync, existsSync, globSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
-import t from 'tap';
 
 import { days } from '#domain/clock.ts';
-import { faultKinds, type Fault, type FaultCode } from '#src/faults.ts';
 import { larder } from '#test/cli/world.ts';
-import { startConsole, type ConsoleStore } from '#test/console/world.ts';
 import { until } from '#test/fixtures/until.ts';
-
-type Test = Parameters<NonNullable<Parameters<typeof t.test>[0]>>[0];
-
-interface Row {
-  code: FaultCode;
-  /** How the fault comes about; what it returns removes it. */
-  produce(store: ConsoleStore, t: Test): Promise<(() => Promise<void> | void) | undefined> | (() => void) | undefined;
-  configure?: (text: string) => string;
-  /** Part of the sentence. */
-  says: RegExp;
-}
-
-const configuration = ({ directory }: ConsoleStore): string => join(directory, 'larder.toml');
-
-function changeFile(file: string, change: (text: string) => string): () => void {
-  const before = readFileSync(file, 'utf8');
-  writeFileSync(file, change(before));
-  return () => writeFileSync(file, before);
-}
+import { changeFile, configurationOf, reconfigure, testRows, type Row } from './rows.ts';
 
 const rows: Row[] = [
   {
@@ -49,7 +27,7 @@ const rows: Row[] = [
     code: 'configuration-refused',
     says: /The last reload was refused.*larder\.toml:\d+/,
     produce(store, t) {
-      const undo = changeFile(configuration(store), (text) => `${text}\n[nonsense]\n`);
+      const undo = changeFile(configurationOf(store), (text) => `${text}\n[nonsense]\n`);
       t.throws(() => store.appliance.reload());
       return () => {
         undo();
@@ -61,12 +39,7 @@ const rows: Row[] = [
     code: 'administrator-credential',
     says: /auth\.store_admin_id is missing/,
     produce(store) {
-      const undo = changeFile(configuration(store), (text) => text.replace(/^store_admin_id = .*$/m, ''));
-      store.appliance.reload();
-      return () => {
-        undo();
-        store.appliance.reload();
-      };
+      return reconfigure(store, (text) => text.replace(/^store_admin_id = .*$/m, ''));
     },
   },
   {
@@ -118,7 +91,9 @@ const rows: Row[] = [
       // A start reads all blobs again.
       await store.restart();
       await until(async () => (await store.anyone.get('/readyz')).body.problems.length > 0);
-      return undefined;
+      return async () => {
+        await ada.push('bin', 'tool', 'a tool');
+      };
     },
   },
   {
@@ -147,7 +122,7 @@ const rows: Row[] = [
     async produce(store) {
       await store.anyone.get('/readyz', { 'x-forwarded-for': '10.0.0.9' });
       return () => {
-        changeFile(configuration(store), (text) =>
+        changeFile(configurationOf(store), (text) =>
           text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
         );
         store.appliance.reload();
@@ -168,117 +143,61 @@ const rows: Row[] = [
     async produce(store) {
       await store.as('ada', { ttl: 20 * 86_400 });
       store.clock.advance(days(15));
-      return undefined;
+      return async () => {
+        await larder(`token revoke --account ${store.ids.ada} --yes --data ${store.directory}`);
+      };
     },
   },
   {
     code: 'transfer-overdue',
     says: /No transfer was ever accepted here/,
     configure: (text) => text.replace(/^# expected_days = .*$/m, 'expected_days = 7'),
-    produce: () => undefined,
+    produce: (store) => () => reconfigure(store, (text) => text.replace(/^expected_days = .*$/m, '')),
   },
   {
     code: 'reserve-too-large',
     says: /The whole disk has \d+ MiB, and uploads\.reserve keeps \d+ MiB/,
     produce(store) {
-      const undo = changeFile(configuration(store), (text) => text.replace(/^# reserve = .*$/m, 'reserve = "900 TiB"'));
-      store.appliance.reload();
-      return () => {
-        undo();
-        store.appliance.reload();
-      };
+      return reconfigure(store, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "900 TiB"'));
     },
   },
   {
     code: 'damaged-row',
     says: /Row \S+ of revisions is not as it was written/,
+    endsWithStart: true,
     async produce(store) {
       const ada = await store.as('ada');
       await ada.post('/v1/bin', { name: 'tool' });
       await ada.push('bin', 'tool', 'a tool');
       const db = new SQLite(join(store.directory, 'larder.db'));
       db.prepare(`UPDATE revisions SET size = size + 1`).run();
-      db.close();
       await ada.post('/v1/bin/tool/releases', [{ channel: 'edge', revision: 1 }]);
-      return undefined;
+      return async () => {
+        db.prepare(`UPDATE revisions SET size = size - 1`).run();
+        db.close();
+        await store.restart();
+      };
     },
   },
   {
     code: 'approvals-not-in-force',
     says: /\[approvals\] in larder\.toml says is not in force: Waits for 2 more approvals/,
     configure: (text) => text.replace('# transfers = "0"', `transfers = "2 of ${'A'.repeat(32)}, ${'B'.repeat(32)}"`),
-    async produce(store) {
-      changeFile(configuration(store), (text) => text.replace(/^transfers = .*$/m, 'transfers = "0"'));
-      store.appliance.reload();
-      await until(async () => (await store.anyone.get('/readyz')).body.problems.length > 0);
-      return undefined;
+    produce(store) {
+      return reconfigure(store, (text) => text.replace(/^transfers = .*$/m, 'transfers = "0"'));
     },
   },
   {
     code: 'approvals-unmet',
     says: /The approval policy in force cannot be met\. The policy asks for 2 people, and 1 of the accounts that it names is/,
     configure: (text) => text.replace('# transfers = "0"', `transfers = "2 of ${'A'.repeat(32)}, ${'B'.repeat(32)}"`),
-    async produce(store) {
+    async produce(store, t) {
       await store.disable('bob');
-      store.appliance.reload();
-      await until(async () => (await store.anyone.get('/readyz')).body.problems.length > 0);
-      return undefined;
+      return async () => {
+        t.match(await larder(`account enable ${store.ids.bob} --data ${store.directory}`), { code: 0 });
+      };
     },
   },
 ];
 
-for (const { code, says, configure, produce } of rows) {
-  t.test(`'${code}' shows at every place in the same words`, async (t) => {
-    // The clock of the commands is the real one.
-    const store = await startConsole(t, configure, new Date());
-    const remove = await produce(store, t);
-    const fault = await showsEverywhere(t, store, code);
-    t.match(fault?.says, says);
-    if (remove === undefined) return;
-    await remove();
-    await showsNowhere(t, store, code, fault);
-  });
-}
-
-/** Asks every place; the fault as `larder status --json` has it. */
-async function showsEverywhere(t: Test, store: ConsoleStore, code: FaultCode): Promise<Fault | undefined> {
-  const isProblem = faultKinds[code].severity === 'problem';
-  const { out } = await larder(`status --data ${store.directory} --json`);
-  const fault = (JSON.parse(out) as { faults: Fault[] }).faults.find((one) => one.code === code);
-  if (fault === undefined) {
-    t.fail(`status does not show it: ${out}`);
-    return undefined;
-  }
-  const { says, remedy } = fault;
-  const ready = (await store.anyone.get('/readyz')).body as Record<'problems' | 'notices', string[]>;
-  t.ok(ready[isProblem ? 'problems' : 'notices'].some(has(says, remedy)), '/readyz');
-  t.ok(has(says, remedy)((await larder(`status --data ${store.directory}`)).out), 'status');
-  const doctor = await larder(`doctor --data ${store.directory}`);
-  t.ok(has(says, remedy)(doctor.out), 'doctor');
-  if (isProblem) t.match(doctor, { code: 1, out: new RegExp(`WRONG ${fault.about}: `) }, 'doctor');
-  else t.match(doctor.out, new RegExp(`(?:note |WRONG) ${fault.about}: `), 'doctor');
-  const { text } = await (await store.visit('root')).open('/console');
-  t.ok(has(says)(text), 'the console');
-  t.notMatch(text, /All is well\./);
-  t.ok(store.log.map((line) => (JSON.parse(line) as { msg: string }).msg).some(has(says, remedy)), 'the log');
-  const figures = (await store.anyone.get('/metrics')).body as string;
-  t.ok(figures.includes(`larder_${isProblem ? 'problems' : 'notices'}{code="${code}"} 1\n`), 'the metrics');
-  return fault;
-}
-
-async function showsNowhere(t: Test, store: ConsoleStore, code: FaultCode, fault: Fault | undefined): Promise<void> {
-  const says = fault?.says ?? '';
-  const ready = (await store.anyone.get('/readyz')).body as Record<'problems' | 'notices', string[]>;
-  t.notOk([...ready.problems, ...ready.notices].some(has(says)), 'and no longer in /readyz');
-  for (const command of ['status', 'doctor'])
-    t.notOk(has(says)((await larder(`${command} --data ${store.directory}`)).out), `nor in ${command}`);
-  t.notOk(has(says)((await (await store.visit('root')).open('/console')).text), 'nor in the console');
-  t.match((await store.anyone.get('/metrics')).body, `{code="${code}"} 0\n`, 'nor in the metrics');
-}
-
-/** Whether a text has these, however its lines are broken and its words are joined. */
-const has =
-  (...parts: string[]) =>
-  (text: string): boolean =>
-    parts.every((part) => flat(text).includes(flat(part)));
-const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').toLowerCase();
+testRows(rows);

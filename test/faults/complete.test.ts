@@ -1,0 +1,42 @@
+// The table of faults is complete: every fault that a store can have is produced for real by a row of a test, in whichever lane that is.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { faultKinds } from '#src/faults.ts';
+
+/** Where rows of the table are: this folder, and what needs a system that is booted. */
+const files = [
+  ...readdirSync(import.meta.dirname)
+    .filter((name) => /\.(?:servers\.|tools\.|long\.)?test\.ts$/.test(name))
+    .map((name) => join(import.meta.dirname, name)),
+  join(import.meta.dirname, '../packaging/stopped-service.ts'),
+];
+
+/** The codes of the rows in a test; each of them is typed as one of a fault. */
+const codesIn = (text: string): string[] =>
+  [...text.matchAll(/\bcode: (?:FaultCode = )?'([\w-]+)'/g)].map(([, code]) => code!);
+
+t.test('a row of the table produces each fault', async (t) => {
+  const rows = new Map(files.map((file) => [file, new Set(codesIn(readFileSync(file, 'utf8')))]));
+  const produced = new Set([...rows.values()].flatMap((codes) => [...codes]));
+  t.same(
+    Object.keys(faultKinds).filter((code) => !produced.has(code)),
+    [],
+    'each fault of src/fault-kinds.ts has a row in test/faults',
+  );
+  t.same(
+    [...produced].filter((code) => !Object.hasOwn(faultKinds, code)),
+    [],
+    'and no row is about a fault that there is no more',
+  );
+});
+
+t.test('each fault has one severity, a sentence without a full stop, and a remedy in whole sentences', async (t) => {
+  for (const [code, { severity, about, remedy }] of Object.entries(faultKinds)) {
+    t.match(severity, /^(?:problem|notice)$/, code);
+    t.match(about, /^[A-Z]/, code);
+    t.type(remedy, 'function', code);
+  }
+});

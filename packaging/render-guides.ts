@@ -6,15 +6,8 @@ import { join } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 
 import { slug } from '#api/documents/guides.ts';
+import { keptAddresses } from './kept-addresses.ts';
 import { writeGenerated } from './write-generated.ts';
-
-/** The address of a heading in the store, if it is not made from the heading: addresses stay when a heading is renamed. */
-const keptAddresses: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  approvals: {
-    'Two approvers on the first day': 'first-day',
-    "With a signature of one's own": 'signatures',
-  },
-};
 
 /** The index for readers on a code host; the store has its own. */
 const indexName = 'README';

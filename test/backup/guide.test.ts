@@ -6,24 +6,29 @@ import { join } from 'node:path';
 
 import { newStore, start } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
-import { examplesIn } from '#test/fixtures/guides.ts';
+import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
 import { saved } from './saved.ts';
 
 t.setTimeout(600_000);
 
 t.test('the guides’ lines about backups and a lost disk do what they say', async (t) => {
   const { store, folder, keys } = await saved(t);
-  const walk = async (examples: readonly string[][], data: string): Promise<void> => {
+  const walk = async (examples: readonly string[][], data: string): Promise<string> => {
+    let printed = '';
     // The commands of systemd are typed in packaging/deb.long.test.ts.
     for (const line of examples.flat().filter((line) => line.startsWith('larder '))) {
       const here = line.slice('larder '.length).replaceAll('/media/usb', folder).replaceAll('/media/safe', keys);
-      const { code, err } = await larder(here, { env: { LARDER_DATA: data } });
+      const { code, out, err } = await larder(here, { env: { LARDER_DATA: data } });
       t.equal(code, 0, `${line}${err}`);
+      printed += out;
     }
+    return printed;
   };
-  await walk(examplesIn('administrator', 'Back up', 2), store.directory);
+  const backedUp = await walk(examplesIn('administrator', 'Back up', 2), store.directory);
+  t.same(missingOutput('administrator', 'Back up', backedUp), []);
   const data = join(folder, 'data');
-  await walk(examplesIn('recovery', 'The disk died, or the machine is gone', 2), data);
+  const restored = await walk(examplesIn('recovery', 'The disk died, or the machine is gone', 2), data);
+  t.same(missingOutput('recovery', 'The disk died, or the machine is gone', restored), []);
   t.ok(existsSync(join(data, 'admin.macaroon')), 'there is a credential for the administrator');
   await walk(examplesIn('recovery', 'A blob is damaged, or cannot be read', 1), data);
 });

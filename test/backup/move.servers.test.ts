@@ -246,7 +246,7 @@ t.test('the guide’s lines go to a server and back', async (t) => {
   await server.ask(`CREATE ROLE ada LOGIN`);
   await server.ask('CREATE DATABASE guide OWNER ada');
   writeFileSync(join(bin, 'password'), 'none is asked for\n');
-  const blocks = examplesIn('administrator', 'From one host to PostgreSQL, and back', 2).map((lines) =>
+  const blocks = examplesIn('administrator', 'Move to PostgreSQL, and back', 2).map((lines) =>
     lines
       .join('\n')
       .replaceAll('/var/lib/larder', data)

@@ -7,7 +7,7 @@ import t from 'tap';
 import { guides } from '#api/documents/guides.ts';
 import { readConfig } from '#src/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
-import { examplesIn } from '#test/fixtures/guides.ts';
+import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
 import { newBrandStore, several } from './brand-store.ts';
 import { folder, newStore } from './process.ts';
 import { larder } from './world.ts';
@@ -16,27 +16,33 @@ import { larder } from './world.ts';
 const toArguments = (line: string): string => line.replace(/ +#.*$/, '').replace(/^larder /, '');
 
 t.test('the lines that show how the store is, and prove it', async (t) => {
-  const { data } = await newStore(t);
+  const data = join(folder(t), 'data');
   const run = (line: string) => larder(toArguments(line), { env: { LARDER_DATA: data } });
-  const [looks = []] = examplesIn('administrator', 'Look', 2);
+  const made = await run('init --base-url https://store.example.internal');
+  t.same(missingOutput('administrator', 'Set up', made.out), []);
+  const [looks = []] = examplesIn('administrator', 'Check the store', 2);
   // A store that is not served has something to say, and is not well.
-  for (const line of looks) t.match(await run(line), { code: /^[01]$/, out: /\S/, err: '' }, line);
+  let printed = '';
+  for (const line of looks) {
+    const { code, out, err } = await run(line);
+    t.match({ code, err }, { code: /^[01]$/, err: '' }, line);
+    printed += out;
+  }
+  t.same(missingOutput('administrator', 'Check the store', printed), []);
   const monday = join(folder(t), 'monday.tar');
   t.equal((await run(`backup ${monday}`)).code, 0);
   const [, head = ''] = /Audit log +(\d+:\w+)/.exec((await run('status')).out) ?? [];
-  for (const line of examplesIn('administrator', 'Prove', 1).flat()) {
-    const { code, err } = await run(line.replace('/media/usb/monday.tar', monday).replace('SEQ:HASH', head));
+  for (const line of examplesIn('administrator', 'Verify the store', 1).flat()) {
+    const { code, out, err } = await run(line.replace('/media/usb/monday.tar', monday).replace('SEQ:HASH', head));
     t.equal(code, 0, `${line}: ${err}`);
+    printed += out;
   }
+  t.same(missingOutput('administrator', 'Verify the store', printed), []);
 });
 
 t.test('the lines about a registry of the site print what that registry needs', async (t) => {
   const { data } = await newStore(t, '--base-url https://store.internal');
-  const [[, setting = ''] = [], ...typed] = examplesIn(
-    'administrator',
-    'Let a registry of the site keep the images',
-    2,
-  );
+  const [[, setting = ''] = [], ...typed] = examplesIn('administrator', 'Use an existing image registry', 2);
   const file = join(data, 'larder.toml');
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^# external = .*$/m, setting));
   const out: string[] = [];
@@ -67,7 +73,7 @@ t.test('the lines about monitoring hosts let these read the metrics', async (t) 
   // Not served: the command sends SIGHUP to the process that serves, which would be this one.
   const { data } = await newStore(t);
   const answers: string[] = [];
-  for (const line of examplesIn('administrator', 'Look', 2)[1] ?? []) {
+  for (const line of examplesIn('administrator', 'Check the store', 2)[1] ?? []) {
     const { code, out, err } = await larder(`${line.slice('larder '.length)} --data ${data}`);
     t.equal(code, 0, `${line}: ${err}`);
     answers.push(out);
@@ -82,7 +88,7 @@ t.test('the lines about manual review make an upload wait, and approve it', asyn
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
   let [upload, pushed] = ['', 0];
-  for (const line of examplesIn('administrator', 'Have uploads wait for a person', 1).flat()) {
+  for (const line of examplesIn('administrator', 'Require manual review of uploads', 1).flat()) {
     const typed = line.replace('larder ', '').replace('snap/hello', 'snap/tiny-app').replace('UPLOAD', upload);
     const { code, out, err } = await larder(`${typed} --data ${store.directory}`);
     t.equal(code, 0, `${line}: ${err}`);

@@ -17,7 +17,7 @@ t.test(
     const { run, configured, fourDaysLater, asPerson } = await published(t);
     const [making = [], registering = [], config = [], proposing = [], signing = [], approving = []] = examplesIn(
       'approvals',
-      "With a signature of one's own",
+      'Approve with signatures',
       7,
     );
     const home = folder(t);

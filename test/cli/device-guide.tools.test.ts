@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { changeConfig } from '#src/config.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { examplesIn } from '#test/fixtures/guides.ts';
+import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { folder, newStore, start } from './process.ts';
@@ -64,10 +64,10 @@ t.test(
     serving.child.kill('SIGHUP');
     await serving.says(/"msg":"configuration reloaded/);
 
-    const [bring = [], look = []] = examplesIn('devices', 'Bring snaps in', 2);
+    const [bring = [], look = []] = examplesIn('devices', 'Import snaps', 2);
     t.match(await sh(bring), /hello-on/);
     // Of the base nothing was carried in, and the command says so with its exit code too.
-    t.match(await sh(look.map((line) => `${line} || true`)), /^core22 +base/m);
+    t.same(missingOutput('devices', 'Import snaps', await sh(look.map((line) => `${line} || true`))), []);
     const [snippet = [], byHand = []] = examplesIn('devices', 'Point a device here', 2);
     t.match(await sh(snippet.map((line) => `${line} --help`)), /Print the lines that point a device here/);
     await sh(byHand);
@@ -96,7 +96,7 @@ t.test(
       const { code, err } = await store.larder(line);
       t.equal(code, 0, `${line}: ${err}`);
     }
-    const [switches = [], counted = []] = examplesIn('devices', 'Less to fetch: deltas', 2);
+    const [switches = [], counted = []] = examplesIn('devices', 'Smaller downloads: deltas', 2);
     const present = readFileSync(config, 'utf8');
     writeFileSync(
       config,

@@ -1,5 +1,5 @@
 // What holds for every guide: each example is run by a test, each command line can be typed, each setting can be written.
-import { readFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
@@ -11,7 +11,6 @@ import { readArguments } from '#cli/frame/arguments.ts';
 import { groups } from '#cli/index.ts';
 import { changeConfig, readConfig } from '#src/config.ts';
 import { examplesOf, guideFolder, readGuide } from '#test/fixtures/guides.ts';
-import { newStore } from './process.ts';
 import { words } from './world.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -41,23 +40,37 @@ const runInContainer: Readonly<Record<string, readonly [string, RegExp]>> = {
   ],
 };
 
-t.test('every example of a guide is run by a test', (t) => {
+/** The sections (`guide: section`, or `guide` for all of it) that the tests name in a call of a function of fixtures/guides.ts. */
+function sectionsIn(texts: readonly string[], pattern: string): Set<string> {
+  const call = new RegExp(`\\b(?:${pattern})\\(\\s*'([\\w-]+)'(?:\\)|,\\s*(['"])(.+?)\\2,)`, 'g');
+  const found = texts.flatMap((text) => [...text.matchAll(call)]);
+  return new Set(found.map(([, name = '', , section]) => (section === undefined ? name : `${name}: ${section}`)));
+}
+
+t.test('every example of a guide is run by a test, and every output compared', (t) => {
   const folder = join(root, 'test');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
-  const read = new Set<string>();
-  for (const path of files.filter((path) => path !== 'cli/guides.test.ts')) {
-    const text = readFileSync(join(folder, path), 'utf8');
-    for (const [, name = ''] of text.matchAll(/\bexamples(?:Throughout|Of)\('([\w-]+)'\)/g)) read.add(name);
-    for (const [, name = '', , section = ''] of text.matchAll(/\bexamplesIn\(\s*'([\w-]+)',\s*(['"])(.+?)\2,/g))
-      read.add(`${name}: ${section}`);
-  }
+  const texts = files
+    .filter((path) => path !== 'cli/guides.test.ts')
+    .map((path) => readFileSync(join(folder, path), 'utf8'));
+  const read = sectionsIn(texts, 'examplesIn|examplesThroughout|examplesOf');
+  const compared = sectionsIn(texts, 'missingOutput');
   const examples = guideNames.flatMap((name) => examplesOf(name).map((example) => ({ name, ...example })));
+  t.same(
+    examples
+      .filter(({ name, section, language }) => language === 'text' && !compared.has(`${name}: ${section}`))
+      .map(({ name, section }) => `${name}: ${section}`),
+    [],
+    'compare the output in a test with missingOutput()',
+  );
   t.ok(examples.length > 100);
   const isRun = ({ name, section }: { name: string; section: string }): boolean =>
     read.has(name) || read.has(`${name}: ${section}`) || `${name}: ${section}` in runInContainer;
   const run = new Set(examples.filter(isRun).flatMap(({ lines }) => lines));
   const left = examples.filter(
-    (example) => !isRun(example) && example.language === 'sh' && !example.lines.every((line) => run.has(line)),
+    (example) =>
+      // Settings have the test below.
+      !['text', 'toml'].includes(example.language) && !isRun(example) && !example.lines.every((line) => run.has(line)),
   );
   t.same(
     left.map(({ name, section, lines }) => `${name}: ${section}: ${lines[0] ?? ''}`),
@@ -108,13 +121,14 @@ t.test('every command line of larder in a guide is one that larder reads', async
   }
 });
 
-t.test('every setting in a guide is one of larder.toml', async (t) => {
+t.test('every setting in a guide is one of larder.toml', (t) => {
   let count = 0;
   for (const name of guideNames) {
     for (const { language, lines } of examplesOf(name)) {
       const text = lines.join('\n');
       if (language !== 'toml' || !text.includes('[')) continue;
-      const file = join((await newStore(t)).data, 'larder.toml');
+      const file = join(t.testdir(), 'larder.toml');
+      copyFileSync(join(root, 'config/appliance.toml'), file);
       const values = Object.entries(parse(text) as Record<string, Record<string, string | string[]>>).flatMap(
         ([section, keys]) => Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value] as const),
       );
@@ -124,6 +138,7 @@ t.test('every setting in a guide is one of larder.toml', async (t) => {
     }
   }
   t.ok(count > 10);
+  t.end();
 });
 
 t.test('a guide begins with the title under which the store shows it', (t) => {

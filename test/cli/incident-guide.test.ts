@@ -7,7 +7,7 @@ import t from 'tap';
 import { groups } from '#cli/index.ts';
 import { readArguments } from '#cli/frame/arguments.ts';
 import { demoSnaps } from '#cli/demo/snaps.ts';
-import { examplesThroughout } from '#test/fixtures/guides.ts';
+import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';
 import { newBrandStore } from './brand-store.ts';
 import { words } from './world.ts';
 
@@ -38,6 +38,7 @@ t.test('the lines about a laptop, a credential, a key and a wrong revision do wh
     writeFileSync(path, Buffer.from(snap.base64, 'base64'));
     t.match(await larder(`package push ${path} --release stable --yes`), { code: 0 });
   }
+  const printed: string[] = [];
   for (const line of lines) {
     if (/serial |secret|depot|withdraw 3f2a|revoke-serial/.test(line)) continue;
     const here = line
@@ -46,9 +47,11 @@ t.test('the lines about a laptop, a credential, a key and a wrong revision do wh
       .replace('snap/hello', 'snap/demo-hello')
       .replace('acme', 'my-brand')
       .replace('./', `${files}/`);
-    const { code, err } = await larder(here);
+    const { code, out, err } = await larder(here);
     t.equal(code, 0, `${line}: ${err}`);
+    printed.push(out);
   }
+  t.same(missingOutput('incident', 'A laptop with a token was stolen', printed.join('\n')), []);
   t.match(await json('token list --account bob'), { tokens: [] });
   t.match((await larder('revision list snap/demo-notes')).out, /withdrawn .*breaks the pump/);
 });

@@ -450,7 +450,7 @@ t.test("what the administrator's guide says of it is typed as it stands", async 
   const { larder, json, stick } = await world(t);
   const hello = offered('hello-on', 12);
   await download(stick, hello);
-  const lines = examplesIn('administrator', 'Carry snaps in from another store', 1).flat();
+  const lines = examplesIn('administrator', 'Import snaps from another store', 1).flat();
   const typed = lines.map((line) => line.replace('larder ', ''));
   t.equal(typed.length, 3);
   for (const line of typed) {

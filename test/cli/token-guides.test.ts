@@ -25,7 +25,11 @@ t.test('each line with which an administrator ends what somebody was let in with
   const { data, json } = await newStore(t);
   await json('account create --email bob@example.org --username bob --display-name Bob --id bob-id');
   const { 'session-id': session } = (await json('token issue --account bob-id')) as { 'session-id': string };
-  const [lines = [], handingOn = [], ending = []] = examplesIn('administrator', 'End what somebody was let in with', 3);
+  const [lines = [], handingOn = [], ending = []] = examplesIn(
+    'administrator',
+    'Revoke tokens and disable accounts',
+    3,
+  );
   t.equal(lines.length, 5);
   for (const line of lines) {
     const command = line

@@ -10,7 +10,7 @@ import t from 'tap';
 import { changeConfig } from '#src/config.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { snapInfo } from '#test/fixtures/fetched.ts';
-import { examplesIn, examplesOf } from '#test/fixtures/guides.ts';
+import { examplesIn, examplesOf, missingOutput } from '#test/fixtures/guides.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
 import { folder, newStore, type NewStore } from './process.ts';
 import { larder } from './world.ts';
@@ -24,7 +24,7 @@ function examplesInOrder(): string[][] {
   const examples = examplesOf('transfers').filter(({ language }) => language !== 'text');
   const round = examples.filter(({ section }) => section === 'A round');
   const others = examples.filter((example) => !round.includes(example));
-  const after = others.findLastIndex(({ section }) => section === 'Ask for it') + 1;
+  const after = others.findLastIndex(({ section }) => section === 'Request what a site needs') + 1;
   return [...others.slice(0, after), ...round, ...others.slice(after)].map(({ lines }) => lines);
 }
 
@@ -114,6 +114,8 @@ t.test('what the guide says brings a snap from one site to the other, and back',
     /^larder backup \S+ --check$/,
     'the round ends with a backup that is checked',
   );
+  t.same(missingOutput('transfers', 'A round', said.join('\n')), []);
+  t.same(missingOutput('transfers', 'Make a transfer', said.join('\n')), []);
   t.match(said.join('\n'), /The transfers of desk are not believed any more\./);
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /is put back: 1 release\./);

@@ -6,18 +6,21 @@ import t from 'tap';
 
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
-import { examplesThroughout } from '#test/fixtures/guides.ts';
+import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';
 
 t.test('an administrator gets in, and lets another one in, as the guide says', async (t) => {
   const { data } = await newStore(t);
   const [first = [], others = [], ...settings] = examplesThroughout('console');
   const run = (line: string, stdin: string[] = []) =>
     larder(`${line.replace(/^larder /, '')} --data ${data}`, { stdin });
+  const printed: string[] = [];
   for (const line of [...first, ...others]) {
     const isPassword = line.includes(' password ');
     const outcome = await (isPassword ? run(`${line} --password-stdin`, ['four pumps at the harbour, 9']) : run(line));
     t.equal(outcome.code, 0, `${line}: ${outcome.err}`);
+    printed.push(outcome.out);
   }
+  t.same(missingOutput('console', 'The first time', printed.join('\n')), []);
   t.match((await run('account list')).out, /ada .*store-admin/);
   t.equal(settings.length, 2);
   for (const [name, ...lines] of settings) {

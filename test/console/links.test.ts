@@ -69,7 +69,7 @@ t.test('each role sees what the guide says', async (t) => {
   ] as const) {
     const visitor = await store.visit(who);
     for (const [address, words] of [
-      ['/console/carry', 'carried in and out'],
+      ['/console/carry', 'transfers'],
       ['/console/audit', 'the audit log'],
     ] as const) {
       t.equal((await visitor.open(address)).status === 200, rows.get(role)?.includes(words), `${role}: ${words}`);

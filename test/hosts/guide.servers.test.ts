@@ -14,7 +14,7 @@ import { codeAt } from '#identity/totp.ts';
 import { changeConfig } from '#src/config.ts';
 import { larder as run } from '#test/cli/world.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
-import { examplesThroughout } from '#test/fixtures/guides.ts';
+import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';
 import { newHost, type Host } from '#test/fixtures/hosts.ts';
 import { postgresPrograms, startPostgres } from '#test/fixtures/postgres.ts';
 import { startSwift } from '#test/fixtures/swift.ts';
@@ -150,7 +150,9 @@ t.test('two hosts serve one store, set up by the lines of the guide', async (t) 
     Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value] as const),
   );
   changeConfig(join(first.data, 'larder.toml'), Object.fromEntries(changes));
-  t.match(await type(first, said('first host')), /Server of the files: \S+ takes, gives and removes files/);
+  const checked = await type(first, said('first host'));
+  t.match(checked, /Server of the files: \S+ takes, gives and removes files/);
+  t.same(missingOutput('hosts', 'The first host', checked), []);
   mkdirSync(second.data, { mode: 0o700 });
   const begin = said('further host');
   t.match(await type(second, begin), /Database server: the database larder at localhost:\d+, PostgreSQL/);

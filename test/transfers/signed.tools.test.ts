@@ -11,7 +11,7 @@ import { signedTransfer } from './signed-world.ts';
 
 t.setTimeout(600_000);
 
-const verifying = examplesIn('approvals', "With a signature of one's own", 7).find(
+const verifying = examplesIn('approvals', 'Approve with signatures', 7).find(
   ([where]) => where === '# where the receipt is',
 );
 const skip = withoutPrograms('jq', 'ssh-keygen');

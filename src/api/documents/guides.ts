@@ -20,15 +20,15 @@ export type Guide = keyof typeof guides;
 
 export const teasers: Readonly<Record<Guide, string>> = {
   publisher: 'From an account to a released revision, with the tools you have.',
-  console: 'How it stands, what waits, who may do what: the store for people who would rather look than read.',
+  console: 'The state of the store, what waits for you, and who may do what, on pages.',
   administrator: 'Set up, watch, back up, upgrade: one command for each.',
-  devices: 'What snapd needs of this store, and how a device is pointed here.',
-  juju: 'How a controller is pointed here, also one that runs already.',
-  transfers: 'One file out, one file in: from one site to another that has no network.',
-  'device-gateway': 'What a gateway asks of this store, and what devices must trust.',
-  approvals: 'What waits until others approve of it, and how they do.',
-  hosts: 'PostgreSQL, S3 and a load balancer, for a site that one machine is not enough for.',
-  recovery: 'Lost keys, damaged disks, a clock that was wrong.',
+  devices: 'Serve snaps to devices, and point a device here.',
+  juju: 'Serve charms to juju, and point a controller here, also one that runs already.',
+  transfers: 'Carry packages to a site without a network, in one signed file.',
+  'device-gateway': 'The calls of a gateway, and the certificate that devices must trust.',
+  approvals: 'Changes that wait until several people approve them.',
+  hosts: 'PostgreSQL, S3 and a load balancer, if one host is not enough.',
+  recovery: 'Lost keys, failed disks, wrong clocks, and the way back from an upgrade.',
   incident: 'A device, a token, a key or a revision in the wrong hands: what to run first.',
 };
 

@@ -65,7 +65,7 @@ t.test('the administrator sees which devices called, what they hold, and how far
   t.match(await run('device show acme/pump/0001'), { out: /hello +2/ });
   t.match(await run('device show acme/pump/0009'), { code: 1, err: /No device acme\/pump\/0009 has called/ });
   t.match(await run('device list --csv'), { out: /^"brand-id",.*\r\n"acme","pump","0001","2026/ });
-  for (const line of examplesIn('administrator', 'Which devices called', 1).flat()) {
+  for (const line of examplesIn('administrator', 'See which devices called', 1).flat()) {
     t.match(await run(line.replace('larder ', '')), { code: 0 }, line);
   }
   t.match(await run('device list --limit 1'), { out: /--after acme\/pump\/0001/ });

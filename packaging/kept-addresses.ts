@@ -1,0 +1,65 @@
+// The addresses of headings that were renamed, as the store has served them before: guide, heading, address.
+export const keptAddresses: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  administrator: {
+    'Check the store': 'look',
+    'Inspect packages, storage and permissions': 'look-through-the-store',
+    'Require manual review of uploads': 'have-uploads-wait-for-a-person',
+    'Import snaps from another store': 'carry-snaps-in-from-another-store',
+    'Limits for clients': 'what-strangers-can-take',
+    'Quotas for publishers': 'how-much-a-publisher-may-have',
+    'Revoke tokens and disable accounts': 'end-what-somebody-was-let-in-with',
+    'Use an existing image registry': 'let-a-registry-of-the-site-keep-the-images',
+    'Move to PostgreSQL, and back': 'from-one-host-to-postgresql-and-back',
+    'See which devices called': 'which-devices-called',
+    'Change the configuration': 'change',
+    'Read the audit log': 'audit',
+    'Verify the store': 'prove',
+    'Remove the package': 'take-it-away',
+  },
+  approvals: {
+    'Two approvers on the first day': 'first-day',
+    'Set the policy': 'what-waits',
+    'Approve with signatures': 'signatures',
+  },
+  console: {
+    Sessions: 'logging-in-and-out-again',
+    'Require a second factor': 'asking-for-a-second-factor',
+    'Turn it off': 'turning-it-off',
+  },
+  'device-gateway': {
+    'Cache and follow changes': 'what-may-be-remembered',
+  },
+  devices: {
+    'Which snaps a device accepts': 'what-a-stock-snapd-believes',
+    'Import snaps': 'bring-snaps-in',
+    'Smaller downloads: deltas': 'less-to-fetch-deltas',
+    Troubleshooting: 'what-a-device-says-and-what-it-means',
+  },
+  hosts: {
+    Prerequisites: 'what-it-takes',
+    'Further hosts': 'the-second-and-every-further-one',
+    'Upgrade one host after the other': 'an-upgrade-one-host-after-the-other',
+    'If the database or the bucket is unavailable': 'when-an-engine-is-away',
+  },
+  juju: {
+    'Add charms': 'bring-charms-in',
+    'Running models': 'models-that-run-already',
+    Troubleshooting: 'what-juju-says-and-what-it-means',
+  },
+  publisher: {
+    'Limits of a narrowed token': 'how-far-a-narrowed-token-goes',
+  },
+  transfers: {
+    'Names and keys': 'once-names-and-keys',
+    'Make a transfer': 'make-it',
+    'Receive and accept it': 'let-it-in',
+    'Roll it back': 'take-it-back',
+    'Scan it on the way': 'have-it-scanned-on-the-way',
+    'Request what a site needs': 'ask-for-it',
+    'Accept automatically': 'where-nobody-is-there-to-approve',
+    'Receive an unsigned folder': 'what-nobody-has-signed',
+    Labels: 'how-far-it-may-go',
+    'Read a transfer without larder': 'look-into-one-without-larder',
+    'Migrate from another store': 'take-over-a-former-store',
+  },
+};

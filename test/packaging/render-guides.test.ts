@@ -103,6 +103,10 @@ t.test('every address that a heading of a guide has had still leads somewhere', 
     const [name = '', id = ''] = address.split('#');
     t.ok(rendered.get(name)?.includes(` id="${id}"`), address);
   }
+  for (const [name, html] of rendered) {
+    const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    t.equal(new Set(ids).size, ids.length, `${name}: no two headings have one address`);
+  }
   t.same(renderGuides(texts), rendered, 'the same guides are the same bytes');
   t.end();
 });

@@ -29,7 +29,15 @@ export function embeddedNames(folder: string): string[] {
 export function startWorker(entry: string, options: WorkerOptions = {}): Worker {
   return isSea()
     ? new Worker(getAsset(entry, 'utf8'), { ...options, eval: true })
-    : new Worker(join(root, entry), options);
+    : new Worker(join(root, entry), withCompileCache(options));
+}
+
+/** Worker options under which a checkout's source files are not compiled anew for each worker: that takes 250 ms of processor time. */
+function withCompileCache(options: WorkerOptions): WorkerOptions {
+  // eslint-disable-next-line no-restricted-properties -- a setting of Node, which a worker with an environment of its own would lack
+  const folder = process.env['NODE_COMPILE_CACHE'];
+  if (folder === undefined || typeof options.env !== 'object') return options;
+  return { ...options, env: { ...options.env, NODE_COMPILE_CACHE: folder } };
 }
 
 /** How this program is started once more, with these arguments, as `child_process.fork` wants it. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import './kept-workers.ts';
 import './without-promise-hooks.ts';
 import t from 'tap';
 

@@ -13,7 +13,8 @@ import { contentFiles } from '#test/fixtures/contents.ts';
 import { larder } from '#test/cli/world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const kills = long ? 50 : 3;
+/** A backup and a restore each; with LARDER_LONG=1 at many moments. */
+const kills = long ? 50 : 2;
 t.setTimeout(900_000);
 const root = join(import.meta.dirname, '../..');
 
@@ -210,7 +211,7 @@ t.test('a backup or a restore that is killed half-way never looks complete', asy
     const words = backs
       ? ['backup', file, '--data', store.directory]
       : ['restore', full, '--data', data, '--keys', keys];
-    const code = await killedAfter(randomInt(Math.floor(whole / 3), whole), words);
+    const code = await killedAfter(long ? randomInt(Math.floor(whole / 3), whole) : Math.floor((whole * 2) / 3), words);
     if (code === 'killed') interrupted++;
     const target = join(folder, `check-${number}`);
     if (backs && existsSync(file))

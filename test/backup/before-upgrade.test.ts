@@ -219,7 +219,7 @@ t.test('only the release that wrote a copy puts it back, and only a whole one', 
 
 t.test('an upgrade that is killed leaves the old or the new, and the next one finishes', async (t) => {
   const { data, larder } = await newStore(t);
-  const [turns, later] = long ? [60, 23] : [4, 53];
+  const [turns, later] = long ? [60, 23] : [2, 120];
   for (let turn = 0; turn < turns; turn++) {
     const pause = 120 + ((turn * later) % 240);
     await makeOlder(data);

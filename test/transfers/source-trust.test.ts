@@ -17,6 +17,8 @@ import { example, goodNow, helloWith, seedOf, written } from './example.ts';
 
 t.setTimeout(600_000);
 
+const long = process.env['LARDER_LONG'] === '1';
+
 const stages = ['received', 'previewed', 'proposed', 'approved'] as const;
 type Stage = (typeof stages)[number];
 
@@ -200,8 +202,9 @@ t.test('whatever is changed of a source while its transfer waits counts when the
   const site = await askingSite(t, 'transfers = "1 of B"');
   const { run, store } = site;
   let at = 0;
-  for (const [what, { change, expected }] of Object.entries(rows)) {
-    for (const stage of stages) {
+  for (const [row, [what, { change, expected }]] of Object.entries(rows).entries()) {
+    // With LARDER_LONG=1 each change at each stage; otherwise a change that ends in a refusal at one of them, the stages in turn.
+    for (const stage of long || expected === again ? stages : [stages[row % stages.length]!]) {
       const name = `source-${String(++at)}`;
       await setSource(store, trusted(name));
       const transfer = await carried(t, name);

@@ -7,6 +7,8 @@ import SQLite from 'better-sqlite3';
 
 import { lockBackups } from '#data/lock.ts';
 import { hasContent, readContent, removeContent, writeContent } from '#test/fixtures/contents.ts';
+import { filler } from '#test/fixtures/filler.ts';
+import { openStore } from '#test/fixtures/writable.ts';
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';
@@ -78,8 +80,13 @@ t.test('a blob that is damaged or was taken out of service is named, and not in 
 
 t.test('of a damaged database there is no backup, unless somebody wants it as it is', async (t) => {
   const { data, larder: run } = await newStore(t);
-  for (let number = 0; number < 40; number++)
-    await run(`account create --username u${String(number)} --email u${String(number)}@example.org`);
+  const store = await openStore({ directory: data });
+  const at = new Date().toISOString();
+  await store.records.change({ at, actor: 'test', action: 'account create', object: 'account' }, async (tx) => {
+    const { account } = filler(tx, at);
+    for (let number = 0; number < 40; number++) await account(`id-${String(number)}`, `u${String(number)}`);
+  });
+  await store.close();
   const db = new SQLite(join(data, 'larder.db'));
   db.pragma('wal_checkpoint(TRUNCATE)');
   const page = db.prepare<[], number>(`SELECT rootpage FROM sqlite_master WHERE name = 'accounts'`).pluck().get()!;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import fc from 'fast-check';
 import { createLog, isForPeople, logAnswered } from '#src/log.ts';
+import { anyCharacter } from '#test/fixtures/characters.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { fill, noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
@@ -76,7 +77,7 @@ t.test('the line of an answered request is the one that the logger itself would 
 
 t.test('whatever a value holds, a line is one line and steers no terminal', async () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom('\n2026-01-01 INFO all is well', '\x1b[2J\x1b[H', '\u202eevil', '\u0085', '\r', '\u2028'),
   );
   fc.assert(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ConfigError, parseConfig, readConfig, type Config } from '#src/config.ts';
 import { entries } from '#src/configuration/toml-text.ts';
 import { embeddedText } from '#src/embedded.ts';
+import { anyCharacter } from '#test/fixtures/characters.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const digest = '0123456789abcdef'.repeat(6);
@@ -568,7 +569,7 @@ t.test('a file with one letter changed is refused with a line, or means the same
   const files = [everything, embeddedText('config/appliance.toml'), embeddedText('config/air-gapped.toml')];
   const letter = fc.oneof(
     fc.constantFrom(...Array.from('"\'=[]{}#.,\n\r \t\\_-+019aeZ\u0000\u007f\ud800é')),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
   );
   const mutation = fc.record({
     file: fc.constantFrom(...files),
@@ -644,7 +645,7 @@ t.test('any text at all is read or refused', async () => {
       '#',
       '\\',
     ),
-    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.string({ unit: anyCharacter, maxLength: 4 }),
   );
   fc.assert(
     fc.property(fc.array(part, { maxLength: 30 }), (parts) => {

@@ -4,9 +4,10 @@ import t from 'tap';
 
 import { canonical, canonicalBytes, canonicalLength } from '#transfers/form/canonical.ts';
 import { itemsOf, listIn, membersOfObject, NotCanonical, read, textIn } from '#transfers/form/listed.ts';
+import { anyCharacter } from '#test/fixtures/characters.ts';
 
 const object = fc
-  .dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 6 })
+  .dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), { maxKeys: 6 })
   .map((one) => JSON.parse(canonical(one as never)) as Record<string, never>);
 
 t.test('the members of an object, and the items of its lists, are where they are found', (t) => {
@@ -41,7 +42,7 @@ t.test('there is one form, whether its members come in order or not', (t) => {
     return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${formOf(one)}`).join(',')}}`;
   };
   // What looks like a number comes first in any object of JavaScript; no shape of ours has such names.
-  const named = fc.string({ unit: 'binary' }).map((name) => `.${name}`);
+  const named = fc.string({ unit: anyCharacter }).map((name) => `.${name}`);
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 0 }), tie('list'), tie('object')),
     list: fc.array(tie('value'), { maxLength: 4 }),

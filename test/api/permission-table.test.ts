@@ -444,6 +444,14 @@ function tokensFor({ needs, administrator }: Row): (string[] | null)[] {
   return [null, [], ...alone, permissions.filter((one) => !lets(one))];
 }
 
+/** Whether an account may do this with a token of all permissions; in the long run all are asked as if they might. */
+function isEntitled(row: Row, person: Somebody): boolean {
+  if (long) return true;
+  // Where any account may, two of them show what permissions do.
+  if (row.who === 'any account' && !['bob', 'root'].includes(person)) return false;
+  return expected(row, person, null) === 'admitted';
+}
+
 t.test('each person gets what the table says, with each permission alone, with none and with all', async (t) => {
   const { store, subject, upload } = await withEverybody(t);
   const clients = new Map<string, Client>();
@@ -459,7 +467,7 @@ t.test('each person gets what the table says, with each permission alone, with n
 
   const hold = async (row: Row, op: Operation, query: string): Promise<void> => {
     for (const person of people) {
-      for (const held of tokensFor(row)) {
+      for (const held of isEntitled(row, person) ? tokensFor(row) : [null, []]) {
         if (person === 'nobody' && held !== null) break; // who has no token has none of them
         const found = outcome(await ask(await clientOf(person, held), op, subject, query));
         asked++;
@@ -480,7 +488,7 @@ t.test('each person gets what the table says, with each permission alone, with n
     }
   }
   t.same(wrong, [], `${asked} calls`);
-  t.ok(asked > 2000);
+  t.ok(asked > (long ? 10_000 : 1500), `${asked} calls`);
 
   wrong.length = 0;
   const reviews = operations.find(({ name }) => name === 'list_upload_reviews');
@@ -519,6 +527,11 @@ t.test('only the publisher unregisters a charm, whatever a store administrator h
   t.match(await ada.delete('/v1/charm/hello'), { status: 200, body: { 'package-id': id } });
 });
 
+let turn = 0;
+
+/** Two of a list, others each time. */
+const inTurn = <Value>(all: readonly Value[]): Value[] => [all[turn++ % all.length]!, all[turn++ % all.length]!];
+
 const ofPackages = operations.filter(
   (op) => op.path.includes(':name') && /publisher/.test(op.access.who) && harmless(op) && op.since > 0,
 );
@@ -554,11 +567,13 @@ t.test('a token that names packages is good for those alone', async (t) => {
   for (const op of ofPackages) {
     for (const person of ['ada', 'carol', 'root'] as const) {
       if (person === 'carol' && op.access.who.startsWith('publisher;')) continue;
-      for (const packages of good) {
+      // In the short run all selectors for one person, and for the others two of each in turn.
+      const [goodHere, badHere] = long || person === 'ada' ? [good, bad] : [inTurn(good), inTurn(bad)];
+      for (const packages of goodHere) {
         const reply = await ask(await clientOf(person, packages), op, subject);
         t.equal(outcome(reply), 'admitted', `${op.name} for ${person} with ${JSON.stringify(packages)}`);
       }
-      for (const packages of bad) {
+      for (const packages of badHere) {
         const reply = await ask(await clientOf(person, packages), op, subject);
         if (op.name === 'unregister_package') {
           // It has revisions, and the interface's own words come first.

@@ -4,6 +4,7 @@ import SQLite from 'better-sqlite3';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { changeConfig } from '#src/config.ts';
@@ -17,51 +18,43 @@ const exchange = (url: string, macaroon: string) =>
     body: JSON.stringify({ macaroon }),
   });
 
-t.test('who waits for the store hears when it is served, or that the process has ended', async (t) => {
-  const { data, larder: run } = await newStore(t);
-  t.match(await run('ready --timeout 1s'), { code: 7, out: 'The store is not served yet.\n' });
-  const { child, says, ended } = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
-  t.match(await run(`ready --process ${child.pid}`), { code: 0, out: /^The store is served since 2/ });
-  t.match(await says(/"url":"([^"]+)"/), [/http/], 'and so it is');
-  t.match(await run('ready --timeout 1s --json'), { code: 0, out: /"ready":true/ });
-  child.kill('SIGKILL');
-  await ended;
-  t.match(await run(`ready --process ${child.pid}`), {
-    code: 1,
-    err: /^larder: process \d+ has ended, and does not serve/,
-  });
-  t.match(await run('ready --timeout 1s'), { code: 7 });
-});
+t.test(
+  'who waits for the store hears when it is served; after kill -9 it serves again what was acknowledged',
+  async (t) => {
+    const { data, larder: run, json } = await newStore(t);
+    const { id } = (await json(
+      "account create --email ada@example.org --username ada --display-name 'Ada Lovelace'",
+    )) as { id: string };
+    const { macaroon } = (await json(`token issue --account ${id}`)) as { macaroon: string };
+    const headers = { authorization: `Macaroon ${macaroon}`, 'content-type': 'application/json' };
+    t.match(await run('ready --timeout 1s'), { code: 7, out: 'The store is not served yet.\n' });
+    const { child, says, ended } = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
+    t.match(await run(`ready --process ${child.pid}`), { code: 0, out: /^The store is served since 2/ });
+    const [, first = ''] = await says(/"url":"([^"]+)"/);
+    t.match(await run('ready --timeout 1s --json'), { code: 0, out: /"ready":true/ });
+    const registered = await fetch(`${first}/v1/snap`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ name: 'hello' }),
+    });
+    t.equal(registered.status, 200);
+    child.kill('SIGKILL');
+    t.match(await ended, { signal: 'SIGKILL' });
+    t.match(await run(`ready --process ${child.pid}`), {
+      code: 1,
+      err: /^larder: process \d+ has ended, and does not serve/,
+    });
+    t.match(await run('ready --timeout 1s'), { code: 7 });
 
-t.test('it serves until it is told to stop, and a second one on the same data is refused at once', async (t) => {
-  const { data } = await newStore(t);
-  const first = await serve(t, data);
-
-  const second = await start(t, ['serve', '--data', data, '--json']).ended;
-  t.match(second, { code: 3, out: '' });
-  t.strictSame(JSON.parse(second.err), {
-    error: `the data directory ${data} is in use by another larder`,
-    code: 'data-in-use',
-  });
-  t.match(await larder(`serve --data ${data}`), { code: 3 }, 'also within one process');
-
-  const credential = readFileSync(join(data, 'admin.macaroon'), 'utf8');
-  t.equal((await exchange(first.url, credential)).status, 200, 'meanwhile the first one serves');
-  first.child.kill('SIGTERM');
-  t.match(await first.ended, { code: 0, out: '' });
-  for (const line of first.err().trim().split('\n')) t.doesNotThrow(() => void JSON.parse(line), line);
-  t.match(first.err(), '"msg":"stopped"', 'the log is whole');
-  t.notMatch(first.err(), credential.trim(), 'and does not have the credential');
-  t.notOk(first.err().includes('larder-admin-'));
-});
-
-t.test('with --json it says at the end which signal ended it', async (t) => {
-  const { data } = await newStore(t);
-  const { child, ended } = await serve(t, data, '--json');
-  child.kill('SIGINT');
-  const { code, out } = await ended;
-  t.strictSame([code, JSON.parse(out)], [0, { data, signal: 'SIGINT' }]);
-});
+    const { url } = await serve(t, data);
+    const { results } = (await (await fetch(`${url}/v1/snap`, { headers })).json()) as { results: { name: string }[] };
+    t.strictSame(
+      results.map(({ name }) => name),
+      ['hello'],
+      'without anybody doing anything',
+    );
+  },
+);
 
 /** Sends the beginning of an upload; `finish` sends the rest, and gives the answer. */
 async function slowUpload(url: string): Promise<{ finish: () => Promise<{ status: number; body: string }> }> {
@@ -90,16 +83,31 @@ async function slowUpload(url: string): Promise<{ finish: () => Promise<{ status
   };
 }
 
-t.test('requests under way are finished after SIGTERM, and nobody waits for idle connections', async (t) => {
+t.test('it serves until it is told to stop, and finishes the requests under way', async (t) => {
   const { data } = await newStore(t);
-  const { url, child, ended, says } = await serve(t, data);
+  const { url, child, ended, err, says } = await serve(t, data, '--json');
+
+  const second = await larder(`serve --data ${data} --json`);
+  t.match(second, { code: 3, out: '' }, 'a second one on the same data is refused at once');
+  t.strictSame(JSON.parse(second.err), {
+    error: `the data directory ${data} is in use by another larder`,
+    code: 'data-in-use',
+  });
+  const credential = readFileSync(join(data, 'admin.macaroon'), 'utf8');
+  t.equal((await exchange(url, credential)).status, 200, 'meanwhile the first one serves');
+
   const upload = await slowUpload(url);
   child.kill('SIGTERM');
   await says(/"msg":"stopping"/);
-  await t.rejects(fetch(`${url}/healthz`), 'new ones are not accepted');
+  await t.rejects(fetch(`${url}/healthz`), 'new requests are not accepted');
   const { status, body } = await upload.finish();
   t.strictSame([status, (JSON.parse(body) as { successful: boolean }).successful], [200, true]);
-  t.match(await ended, { code: 0 });
+  const { code, out } = await ended;
+  t.strictSame([code, JSON.parse(out)], [0, { data, signal: 'SIGTERM' }], 'it says which signal ended it');
+  for (const line of err().trim().split('\n')) t.doesNotThrow(() => void JSON.parse(line), line);
+  t.match(err(), '"msg":"stopped"', 'the log is whole');
+  t.notMatch(err(), credential.trim(), 'and does not have the credential');
+  t.notOk(err().includes('larder-admin-'));
 });
 
 t.test('a second signal ends it at once, except the echo of the first that npm sends', async (t) => {
@@ -116,25 +124,6 @@ t.test('a second signal ends it at once, except the echo of the first that npm s
   t.equal(code, 1);
   t.match(err, /^larder: ended at once, without finishing the requests under way$/m);
   await t.rejects(upload.finish());
-});
-
-t.test('after kill -9 it serves again what was acknowledged, without anybody doing anything', async (t) => {
-  const { data, json } = await newStore(t);
-  const { id } = (await json(
-    "account create --email ada@example.org --username ada --display-name 'Ada Lovelace'",
-  )) as { id: string };
-  const { macaroon } = (await json(`token issue --account ${id}`)) as { macaroon: string };
-  const headers = { authorization: `Macaroon ${macaroon}`, 'content-type': 'application/json' };
-  for (const name of ['hello', 'world']) {
-    const { url, child, ended } = await serve(t, data);
-    const registered = await fetch(`${url}/v1/snap`, { method: 'POST', headers, body: JSON.stringify({ name }) });
-    t.equal(registered.status, 200);
-    child.kill('SIGKILL');
-    t.match(await ended, { signal: 'SIGKILL' });
-  }
-  const { url } = await serve(t, data);
-  const { results } = (await (await fetch(`${url}/v1/snap`, { headers })).json()) as { results: { name: string }[] };
-  t.strictSame(results.map(({ name }) => name).sort(), ['hello', 'world']);
 });
 
 t.test('when the disk fails under a write it ends at once, with an error', async (t) => {
@@ -200,8 +189,10 @@ t.test('what cannot be served is refused with a sentence', async (t) => {
   const { data } = await newStore(t);
   const none = await larder(`serve --data ${data}/none`);
   t.match(none, { code: 1, err: /^larder: there is no store in .*; 'larder init --data .*' makes one\n$/ });
-  const { url } = await serve(t, (await newStore(t)).data);
-  const { host } = new URL(url);
+  const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const host = `127.0.0.1:${(other.address() as AddressInfo).port}`;
   const taken = await larder(`serve --data ${data} --listen ${host}`);
   t.match(taken, {
     code: 1,

@@ -39,14 +39,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
     isDamaged: reading.isDamaged,
     hasTable: reading.hasTable,
     version: commits.count,
-    transaction(work) {
-      if (closed) return Promise.reject(new Error('cannot write: the database is closed'));
-      try {
-        if (needsTriggers) createDigestTriggers(writer);
-        needsTriggers = false;
-      } catch (error) {
-        return Promise.reject(error);
-      }
+    async transaction(work) {
+      if (closed) throw new Error('cannot write: the database is closed');
+      if (needsTriggers) createDigestTriggers(writer);
+      needsTriggers = false;
       return turns.transaction(work);
     },
     keepRowDigests() {

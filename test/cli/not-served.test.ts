@@ -1,4 +1,4 @@
-// What a process that serves says of itself in its next answer. Why a store is not served says test/faults/not-served.test.ts.
+// What a process that serves says of itself in its next answer. Why a store is not served says test/faults/not-served.servers.test.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

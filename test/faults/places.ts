@@ -5,6 +5,7 @@ import { faultKinds, type Fault, type FaultCode } from '#src/faults.ts';
 import type { Ended } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import type { ConsoleStore } from '#test/console/world.ts';
+import { until } from '#test/fixtures/until.ts';
 
 export type Test = Parameters<NonNullable<Parameters<typeof t.test>[0]>>[0];
 
@@ -68,7 +69,8 @@ export async function showsEverywhere(t: Test, places: Places, code: FaultCode):
   const text = await places.console();
   t.ok(has(says)(text), 'the console', { text });
   t.notMatch(text, /All is well\./);
-  t.ok(places.log().some(has(says, remedy)), 'the log');
+  // The log of a process arrives a moment after its answer.
+  await until(() => places.log().some(has(says, remedy)));
   const figures = await places.ask('/metrics');
   t.ok(figures.includes(`larder_${isProblem ? 'problems' : 'notices'}{code="${code}"} 1\n`), 'the metrics');
   return fault;
@@ -103,7 +105,8 @@ export async function showsNowhere(
   for (const command of ['status', 'doctor'])
     t.notOk(has(says)((await larder(`${command} --data ${directory}`)).out), `nor in ${command}`);
   t.notOk(has(says)(await places.console()), 'nor in the console');
-  if (isLogged) t.ok(places.log().some(has('this is well again', beginningOf(says))), 'and the log tells of its end');
+  // And the log tells of its end.
+  if (isLogged) await until(() => places.log().some(has('this is well again', beginningOf(says))));
 }
 
 /** The figures of a sentence may have changed since the log heard of it. */

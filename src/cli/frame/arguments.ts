@@ -1,4 +1,4 @@
-// Reads the arguments of a command as its record says.
+// Parses the arguments of a command as its declaration defines them.
 import { resolve } from 'node:path';
 import { nearest } from '#src/configuration/nearest.ts';
 import {
@@ -16,7 +16,7 @@ import {
 
 type Value = string | number | boolean | string[] | undefined;
 
-/** The call that these arguments, without the command's own name, make; throws UsageError. */
+/** Parses the arguments that follow the command's name; throws UsageError. */
 export function readArguments(command: Command, args: readonly string[], world: World): Call {
   const options: Options = { ...command.options, ...commonOptions };
   const given = new Map<string, Value>();
@@ -44,7 +44,7 @@ export function readArguments(command: Command, args: readonly string[], world: 
   };
 }
 
-/** Ids and digests in base64url may begin with a dash; no option is as long as they are. */
+/** Tells a value from an option: ids and digests in base64url may start with a dash, and are longer than any option. */
 function isValue(arg: string, { options, positionals }: Command): boolean {
   const name = arg.slice(2);
   const isLong = arg.startsWith('--') ? /^[\w-]{30,}$/.test(name) : /^-[\w-]{11,}$/.test(arg);
@@ -53,7 +53,7 @@ function isValue(arg: string, { options, positionals }: Command): boolean {
 
 const absent = (option: Option): Value => (option.type === 'boolean' ? false : isRepeated(option) ? [] : undefined);
 
-/** Reads one option into `given`; takes its value from `rest` when it does not stand behind `=`. */
+/** Parses one option into `given`; takes its value from `rest` if the argument has no `=`. */
 function readOption(command: string, options: Options, arg: string, rest: string[], given: Map<string, Value>): void {
   const equals = arg.indexOf('=');
   const written = equals === -1 ? arg : arg.slice(0, equals);

@@ -1,15 +1,15 @@
-// Commands whose answers are longer than they should be in memory.
+// Runs commands with answers that are too large for memory.
 import { Spool } from '#files/spool.ts';
 import type { Answer } from './command.ts';
 
-/** Answers with a spool beside it, in a folder, which is there until the answer is told. */
+/** Runs a command with a spill file in the folder; the file is removed after the answer is printed. */
 export async function answerBeside(folder: string, work: (spool: Spool) => Promise<Answer>): Promise<Answer> {
   const spool = new Spool(folder);
   const done = (): void => {
     spool.close();
   };
   try {
-    // What it says may be made when it is asked for.
+    // Not a spread: the text of an answer can be a getter, which builds it only when it is printed.
     return Object.assign(await work(spool), { done });
   } catch (error) {
     done();

@@ -1,4 +1,4 @@
-// How a command is declared: one record, from which its arguments are read and its help is written.
+// Declares commands: one record per command, used to parse its arguments and to write its help.
 import type { Readable } from 'node:stream';
 
 /** `--name`, given at most once. */
@@ -10,13 +10,13 @@ interface Flag {
 /** `--name VALUE` or `--name=VALUE`. */
 interface Text {
   readonly type: 'string';
-  /** What the value is called in the help, such as EMAIL. */
+  /** The placeholder of the value in the help, such as EMAIL. */
   readonly value: string;
   readonly summary: string;
   readonly required?: boolean;
-  /** Whether it may be given more than once; the command then gets a list. */
+  /** Whether the option may be repeated; the command then gets a list. */
   readonly repeated?: boolean;
-  /** The words of which the value must be one. */
+  /** The allowed values. */
   readonly choices?: readonly string[];
 }
 
@@ -32,25 +32,25 @@ interface Integer {
 export type Option = Flag | Text | Integer;
 export type Options = Readonly<Record<string, Option>>;
 
-/** As it is typed: `--name VALUE`. */
+/** The option as the help shows it: `--name VALUE`. */
 export const optionName = (name: string, option: Option) =>
   `--${name}${option.type === 'boolean' ? '' : ` ${option.value}`}`;
 
 export const isRequired = (option: Option) => option.type !== 'boolean' && (option.required ?? false);
 export const isRepeated = (option: Option) => option.type === 'string' && (option.repeated ?? false);
 
-/** An argument that is told by its place. */
+/** A positional argument. */
 export interface Positional {
   readonly name: string;
-  /** What it is called in the help, such as NAMESPACE/NAME; otherwise its name in capitals. */
+  /** The placeholder in the help, such as NAMESPACE/NAME; default: the name in capitals. */
   readonly value?: string;
   readonly summary: string;
-  /** Only the last may be optional or repeated; a repeated one may be absent. */
+  /** Only the last argument may be optional or repeated; a repeated one may be absent. */
   readonly optional?: boolean;
   readonly repeated?: boolean;
 }
 
-/** Every command takes these too. */
+/** The options that every command accepts. */
 export const commonOptions = {
   data: {
     type: 'string',
@@ -76,26 +76,26 @@ type PositionalValue<P extends Positional> = P extends { readonly repeated: true
     ? string | undefined
     : string;
 
-/** Where text goes. */
+/** A stream for text. */
 export interface Output {
-  /** Where it returns a promise, the text has gone out once that is kept. */
+  /** May return a promise, which settles when the text has been written. */
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
-  /** How wide the terminal is. */
+  /** The width of the terminal. */
   readonly columns?: number | undefined;
 }
 
-/** What a command has of the world. */
+/** The environment that a command runs in. */
 export interface World {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Lets every other process go first from here on; for long work beside a serving store. */
+  /** Lowers the priority of this process from here on; for long work alongside a serving store. */
   readonly yieldToOthers?: () => void;
 }
 
-/** One use of a command. */
+/** One invocation of a command. */
 export interface Call<O extends Options = Options, P extends readonly Positional[] = readonly Positional[]> {
   readonly options: { readonly [Name in keyof O]: OptionValue<O[Name]> };
   readonly positionals: { readonly [Each in P[number] as Each['name']]: PositionalValue<Each> };
@@ -106,39 +106,39 @@ export interface Call<O extends Options = Options, P extends readonly Positional
   readonly world: World;
 }
 
-/** What a command has to say when it is done: `text` to people (may be empty), `json` to programs. */
+/** The result of a command: `text` for people (may be empty), `json` for programs. */
 export interface Answer {
   readonly text: string;
   readonly json: unknown;
-  /** 0 unless said otherwise: a command that was done may have found something wrong. */
+  /** Default 0; a command that ran successfully may still report a problem. */
   readonly exitCode?: number;
-  /** Gives back what the answer was read from, once it is told. */
+  /** Releases the source of the answer after it is printed. */
   readonly done?: () => void;
 }
 
-/** That a command asks before it acts, because what it does cannot be taken back or shuts somebody out. */
+/** A command asks for confirmation if its effect cannot be undone or locks an account out. */
 export interface Confirmation<C> {
-  /** What will happen, in a sentence or two; undefined when this call does nothing of the kind. */
+  /** Describes the effect in one or two sentences; undefined if this call needs no confirmation. */
   question(call: C): string | undefined | Promise<string | undefined>;
-  /** Where nobody can be asked and `--yes` is not given, such a call is refused, or goes on. */
+  /** Without a terminal and without `--yes`, the call is refused or continues. */
   readonly unattended: 'refused' | 'goes on';
 }
 
 interface Definition<O extends Options, P extends readonly Positional[]> {
-  /** One word or two, such as `account create`. */
+  /** One or two words, such as `account create`. */
   readonly name: string;
   /** One sentence. */
   readonly summary: string;
   readonly description?: string;
   readonly options?: O;
   readonly positionals?: P;
-  /** Whole command lines. */
+  /** Complete command lines. */
   readonly examples: readonly [string, ...string[]];
   readonly confirm?: Confirmation<Call<O, P>>;
   run(call: Call<O, P>): Answer | Promise<Answer>;
 }
 
-/** Any command. */
+/** A command with any options and arguments. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -150,7 +150,7 @@ export interface Command {
   run(call: Call): Promise<Answer>;
 }
 
-/** A command's name, and its record when that is wanted: a command loads only what it needs itself. */
+/** A command's name and a loader of its record: a run loads only the modules of its own command. */
 export interface Entry {
   readonly name: string;
   readonly load: () => Promise<Command>;
@@ -161,7 +161,7 @@ export interface Group {
   readonly commands: readonly Entry[];
 }
 
-/** What every command takes that asks before it acts. */
+/** The option of every command that asks for confirmation. */
 const yes = { type: 'boolean', summary: 'Go on without asking.' } as const satisfies Option;
 
 /** Declares a command. */
@@ -182,12 +182,12 @@ export function command<const O extends Options = Record<never, never>, const P 
     positionals,
     examples,
     confirm,
-    // What the arguments are read into follows the same record as the types.
+    // The parser follows the same definition as the types, so the cast is safe.
     run: async (call) => definition.run(call as unknown as Call<O, P>),
   };
 }
 
-/** A command that could not do what it was asked; the message is one sentence for the person at the terminal. */
+/** A command failed; the message is one sentence for the person at the terminal. */
 export class Failure extends Error {
   readonly exitCode: number;
   readonly code: string;
@@ -203,7 +203,7 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that cannot be meant. */
+/** The command line is invalid. */
 export class UsageError extends Failure {
   constructor(message: string) {
     super(message, { exitCode: 2, code: 'usage' });

@@ -1,4 +1,4 @@
-// The manual page larder.toml(5), written from the schema of the configuration.
+// Writes the manual page larder.toml(5) from the schema of the configuration.
 import { tomlValue, type Value } from '#src/configuration/edit.ts';
 import { sections, type Key } from '#src/configuration/keys.ts';
 import { troff } from './manual.ts';

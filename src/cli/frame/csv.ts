@@ -1,10 +1,7 @@
-// Lines for a spreadsheet (RFC 4180).
+// Writes lines of CSV (RFC 4180) for spreadsheets.
 
-/** A line of these cells, with its end. */
+/** One line of CSV, with its line end. */
 export const csvText = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
 
-/**
- * A cell between quotes. What a spreadsheet would take for a formula begins with an apostrophe: names and details come from
- * others.
- */
+/** A quoted cell. An apostrophe keeps a spreadsheet from running text as a formula: names and details are untrusted input. */
 const cell = (text: string): string => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;

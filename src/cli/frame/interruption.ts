@@ -1,10 +1,10 @@
-// Work that a signal ends in good order: what was begun is taken back before the process ends.
+// Runs work that a signal can interrupt: it undoes its changes before the process ends.
 import { constants } from 'node:os';
 import { Failure } from './command.ts';
 
 const asked = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal has ended a command; the exit code is the shell's for it, 128 and the signal's number. */
+/** A signal ended the command; the exit code is the shell's, 128 plus the number of the signal. */
 class Interrupted extends Failure {
   constructor(signal: NodeJS.Signals) {
     super('interrupted; what was begun is taken back', {
@@ -16,8 +16,8 @@ class Interrupted extends Failure {
 }
 
 /**
- * Does work that takes back what it has begun when its signal is aborted, which Ctrl-C and the end of the machine or of
- * the terminal do; the reason is a Failure with the exit code. A second signal ends the process at once.
+ * Runs work that undoes its changes when its AbortSignal is aborted: by Ctrl-C, a shutdown of the host or a closed
+ * terminal. The abort reason is a Failure with the exit code. A second signal ends the process immediately.
  */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const ended = new AbortController();
@@ -25,7 +25,7 @@ export async function interruptible<Result>(work: (signal: AbortSignal) => Promi
     for (const signal of asked) process.off(signal, onSignal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    // Without a listener the next one does what signals do.
+    // Without a listener, the next signal has its default effect.
     forget();
     ended.abort(new Interrupted(signal));
   };

@@ -1,4 +1,4 @@
-// The manual page, larder(1), written from the records of the commands.
+// Writes the manual page larder(1) from the records of the commands.
 import { commonOptions, optionName, type Command, type Options } from './command.ts';
 import { exitCodes, usageLine } from './usage.ts';
 
@@ -43,7 +43,7 @@ export function manualPage(commands: readonly Command[]): string {
   return `${parts.join('\n')}\n`;
 }
 
-/** Files that an administrator meets. */
+/** The files that concern an administrator. */
 const files: readonly (readonly [string, string])[] = [
   ['/var/lib/larder', 'The data directory of the system service.'],
   ['/var/lib/larder/larder.toml', 'The configuration; see larder.toml(5).'],
@@ -60,7 +60,7 @@ const optionLines = (options: Options): string[] =>
     troff(option.summary),
   ]);
 
-/** Text in which nothing is taken for a request of troff. */
+/** Escapes text, so that troff reads none of it as a request. */
 export const troff = (words: string): string =>
   words
     .replaceAll('\\', '\\e')

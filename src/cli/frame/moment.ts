@@ -1,8 +1,8 @@
-// Days and moments as command lines name them.
+// Parses dates and times on a command line.
 import { readDateTime } from '#domain/date-time.ts';
 import { UsageError } from './command.ts';
 
-/** The moment at which a day begins in UTC, or a moment in UTC as it stands. */
+/** Parses a date, which means midnight UTC, or a time in UTC. */
 export function momentNamed(option: string, text: string): Date {
   const moment = readDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (moment !== undefined) return moment;

@@ -1,5 +1,5 @@
-// Files that a command reads and writes outside of the data directory: on a stick, in somebody's home. When that does not
-// work, the person is told which file, why, and what to do.
+// Reads and writes files outside of the data directory, such as on a USB stick or in a home directory. Errors name the file,
+// the reason and the remedy.
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,19 +8,19 @@ import { causes, inWords } from '#src/system-errors.ts';
 import { Failure } from './command.ts';
 import type { AsCaller } from './owner.ts';
 
-/** Says in a sentence that a file could not be written; what is no matter of the system stays as it is. */
+/** Wraps a system error in one sentence that says which file could not be written; returns any other error unchanged. */
 export function cannotWrite(file: string, cause: unknown): unknown {
   const said = wordsFor(file, cause);
   return said === undefined ? cause : new Failure(`cannot write ${file}: ${said}`, { code: 'cannot-write', cause });
 }
 
-/** Says in a sentence that a file could not be read; what is no matter of the system stays as it is. */
+/** Wraps a system error in one sentence that says which file could not be read; returns any other error unchanged. */
 export function cannotRead(file: string, cause: unknown): unknown {
   const said = wordsFor(file, cause);
   return said === undefined ? cause : new Failure(`cannot read ${file}: ${said}`, { code: 'cannot-read', cause });
 }
 
-/** What the system said of a file, in words for a person, by the name that the person knows. */
+/** A system error about a file in plain words, with the path as the caller typed it; undefined for other errors. */
 function wordsFor(path: string, error: unknown): string | undefined {
   if (error instanceof Failure) return undefined;
   const said = causes(error).find((cause) => cause instanceof Error && /^E[A-Z0-9]+$/.test(codeOf(cause) ?? ''));
@@ -29,7 +29,7 @@ function wordsFor(path: string, error: unknown): string | undefined {
   return inWords(Object.assign(new Error(), { path, code, syscall }));
 }
 
-/** Does something that writes a file, with a sentence for whatever keeps it from that. */
+/** Runs work that writes a file; an error of the system becomes one sentence. */
 export async function writing<Result>(file: string, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -39,8 +39,8 @@ export async function writing<Result>(file: string, work: () => Result | Promise
 }
 
 /**
- * Writes a new file, durably; of one that cannot be filled nothing is left. It is made and finished with the rights of
- * whoever typed the command, and filled without them: what it is filled from belongs to the store. Says what is in it.
+ * Writes a new file durably, and removes it if it cannot be completed. Creates and finishes the file with the rights of the
+ * caller, but fills it without them: the content comes from the store. Returns digest and size.
  */
 export async function writeNew(
   file: string,

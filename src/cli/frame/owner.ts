@@ -1,11 +1,11 @@
-// The data directory belongs to one user: commands run as that user, whoever typed them.
+// Makes a command run as the user who owns the data directory, whichever user typed it.
 import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { shellWord } from '#domain/shell-word.ts';
 import { makeFolder } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
 import { Failure } from './command.ts';
 
-/** What the process may do about its own user; `process` itself, outside of tests. */
+/** The calls that read and change the user of a process; `process` itself, except in tests. */
 export interface Identity {
   getuid?: () => number;
   initgroups?: (user: number, group: number) => void;
@@ -17,14 +17,14 @@ export interface Identity {
 }
 
 /**
- * Does something with the rights of whoever typed the command: to files outside of the data directory, which its owner
- * need not be able to reach. Nothing else may go on in this process meanwhile.
+ * Runs work with the rights of the user who typed the command, for files outside of the data directory that its owner may
+ * not be able to access. No other work may run in this process until it ends.
  */
 export type AsCaller = <Result>(work: () => Result | Promise<Result>) => Promise<Result>;
 
 /**
- * Makes this process, when root runs it, one of the owner of the data directory; refuses anybody else.
- * Comes before anything in the directory is opened, so that nothing in there ever belongs to root.
+ * If root runs this process, makes it run as the owner of the data directory; refuses any other user. Call it before
+ * anything in the directory is opened, so that no file in it ever belongs to root.
  */
 export function becomeOwner(data: string, identity: Identity = process): void {
   const owner = ownerToBecome(data, identity);
@@ -35,8 +35,8 @@ export function becomeOwner(data: string, identity: Identity = process): void {
 }
 
 /**
- * The same for a command that also writes where only root may, such as a stick that root has mounted: root's rights are
- * set aside, and taken up again for no longer than one piece of work takes.
+ * Like `becomeOwner`, for a command that also writes where only root may, such as to a stick that root mounted: drops root's
+ * rights, and takes them back only while the returned function runs.
  */
 export function setRootAside(data: string, identity: Identity = process): AsCaller {
   const owner = ownerToBecome(data, identity);
@@ -61,8 +61,8 @@ export function setRootAside(data: string, identity: Identity = process): AsCall
 }
 
 /**
- * Makes a data directory that is not there yet, for whoever will serve it, and becomes its owner: where root does it for
- * the system service, that is the service's own user. Whether the directory was made.
+ * Creates a missing data directory for the user that will serve it, and becomes its owner. If root does it for the system
+ * service, that is the service's user. Returns whether the directory was created.
  */
 export function makeForOwner(data: string, identity: Identity = process): boolean {
   const made = !existsSync(data);
@@ -73,21 +73,21 @@ export function makeForOwner(data: string, identity: Identity = process): boolea
   return made;
 }
 
-/** What to type in order to serve it: the system service where that is installed and the store is the one it serves. */
+/** The command that serves the store: systemctl if the system service is installed and serves this directory. */
 export const howToServe = (data: string): string =>
   isServices(data) ? "'systemctl start larder'" : `'larder serve --data ${shellWord(data)}'`;
 
-/** Whether the system service is installed, and the store is the one it serves. */
+/** Whether the system service is installed and serves this directory. */
 export const isServices = (data: string): boolean =>
   data === '/var/lib/larder' && existsSync('/usr/lib/systemd/system/larder.service');
 
-/** The user under whom the system service runs; the package has put it into the list of users on this host. */
+/** The user of the system service; the operating system's package adds it to /etc/passwd. */
 function serviceUser(): { uid: number; gid: number } | undefined {
   const [, uid, gid] = /^larder:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Whom root has to become; nobody for the owner himself. */
+/** The user that root has to become; undefined if this process already runs as the owner. */
 function ownerToBecome(data: string, identity: Identity): { uid: number; gid: number } | undefined {
   const owner = ownerOf(data);
   const user = identity.getuid?.() ?? owner.uid;
@@ -98,7 +98,7 @@ function ownerToBecome(data: string, identity: Identity): { uid: number; gid: nu
   );
 }
 
-/** What a user is called; by the number if it has no name on this host. */
+/** The name of a user on this host, or the id if it has none. */
 function userName(uid: number): string {
   const line = readIfThere('/etc/passwd')
     ?.split('\n')
@@ -106,12 +106,12 @@ function userName(uid: number): string {
   return line === undefined ? `the user with id ${String(uid)}` : `the user '${line.split(':')[0]!}'`;
 }
 
-/** Comes before the user is changed: without root's rights the groups could be changed no longer. */
+/** Sets the groups. Call it before the user changes: only root may set groups. */
 function takeGroups({ uid, gid }: { uid: number; gid: number }, identity: Identity): void {
   try {
     identity.initgroups?.(uid, gid);
   } catch {
-    // The owner has no entry in the list of users, and so no other groups.
+    // The owner is not in /etc/passwd, and so has no other groups.
     identity.setgroups?.([gid]);
   }
 }

@@ -1,11 +1,11 @@
-// Passphrases come from a file, or are typed without showing: on a command line everybody on the host could read them.
+// Reads passphrases from a file or from a hidden prompt: on a command line, every user of the host could read them.
 import { readFileSync } from 'node:fs';
 import { Failure, type World } from './command.ts';
 import { converse, newSecret } from './questions.ts';
 
 const shortest = 15;
 
-/** The first line of a file; refuses one that is too short to protect anything. */
+/** Returns the first line of a file; refuses a line that is too short. */
 export function passphraseIn(file: string): string {
   let text: string;
   try {
@@ -17,11 +17,11 @@ export function passphraseIn(file: string): string {
   return longEnough(line, `the first line of ${file}`);
 }
 
-/** A new passphrase, typed twice at the terminal. */
+/** Reads a new passphrase, typed twice at the terminal. */
 export const newPassphrase = async (world: World): Promise<string> =>
   longEnough(await newSecret(world, 'passphrase'), 'what was typed');
 
-/** The passphrase of something that is there, typed at the terminal. */
+/** Reads the passphrase of an existing object at the terminal. */
 export const askPassphrase = (world: World, what: string): Promise<string> =>
   converse(world, ({ askHidden }) => askHidden(`Passphrase of ${what}`));
 

@@ -1,16 +1,16 @@
-// How far a long command has come: a bar on a terminal, JSON lines for programs, nothing for `--quiet`; always on the
-// standard error.
+// Shows the progress of a long command on the standard error: a bar on a terminal, JSON lines for programs, nothing with
+// `--quiet`.
 import type { Call } from './command.ts';
 import { visible } from './terminal.ts';
 
 export interface Progress {
-  /** So much of a step is done; `total` is 0 while nobody knows. */
+  /** Reports the progress of a step; `total` is 0 if it is unknown. */
   at(step: string, done: number, total: number): void;
-  /** Takes the bar away, so that what comes next stands on a line of its own. */
+  /** Removes the bar, so that the next output starts on an empty line. */
   end(): void;
 }
 
-/** Between two lines; a bar that changes faster only costs time. */
+/** Milliseconds between two updates; faster ones only cost time. */
 const interval = { bar: 100, lines: 1000 };
 const width = 24;
 

@@ -1,27 +1,27 @@
-// Asks the person at the terminal. Questions go to the standard error, so that what a program reads stays clean; where
-// nobody can answer, nothing is asked.
+// Asks the person at the terminal. Questions go to the standard error, because programs read the standard output. Without a
+// terminal no question is asked.
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Failure, UsageError, type World } from './command.ts';
 import { visible } from './terminal.ts';
 
-/** Whether somebody is there to be asked. */
+/** Whether a person is at the terminal to answer. */
 export const canAsk = ({ stdin, stderr }: Pick<World, 'stdin' | 'stderr'>): boolean =>
   stdin.isTTY === true && stderr.isTTY === true;
 
 export interface Conversation {
-  /** One line; the proposal when nothing was typed. */
+  /** Reads one line; returns the proposal if it is empty. */
   ask(question: string, proposal?: string): Promise<string>;
-  /** One line that does not show. */
+  /** Reads one line without echo. */
   askHidden(question: string): Promise<string>;
-  /** Something between two questions. */
+  /** Prints text between two questions. */
   say(text: string): void;
 }
 
-/** As a shell tells of a program that Ctrl-C has ended. */
+/** The exit code that a shell gives to a program ended by Ctrl-C. */
 const interrupted = 130;
 
-/** Talks with the person at the terminal until `talk` ends. Ctrl-C and Ctrl-D end it with a Failure. */
+/** Opens a dialog at the terminal until `talk` ends. Ctrl-C and Ctrl-D end it with a Failure. */
 export async function converse<Result>(world: World, talk: (with_: Conversation) => Promise<Result>): Promise<Result> {
   const { stdin, stderr } = world;
   let hidden = false;
@@ -61,7 +61,7 @@ export async function converse<Result>(world: World, talk: (with_: Conversation)
       say: (text) => void stderr.write(`${text}\n`),
     });
   } catch (error) {
-    // What comes next stands on a line of its own.
+    // Start the error message on an empty line.
     if (error instanceof Failure) stderr.write('\n');
     throw error;
   } finally {
@@ -69,7 +69,7 @@ export async function converse<Result>(world: World, talk: (with_: Conversation)
   }
 }
 
-/** The next line that is typed, one after the other; rejects with a Failure when there will be none. */
+/** Returns a function that reads the next line; it rejects with a Failure at the end of the input. */
 function lineByLine(lines: Interface): () => Promise<string> {
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => undefined);
@@ -79,7 +79,7 @@ function lineByLine(lines: Interface): () => Promise<string> {
   lines.on('close', () => {
     ended.reject(new Failure('no answer; nothing was done', { code: 'not-confirmed' }));
   });
-  // Lines that were typed ahead wait for their question.
+  // Lines that are typed ahead wait for their question.
   const typed: string[] = [];
   let wanted: ((line: string) => void) | undefined;
   lines.on('line', (line) => {
@@ -95,18 +95,18 @@ function lineByLine(lines: Interface): () => Promise<string> {
   };
 }
 
-/** Goes on only when the person at the terminal says so. */
+/** Asks for confirmation; throws if the answer is not yes. */
 export async function confirmed(world: World, question: string): Promise<void> {
   const answer = await converse(world, ({ ask }) => ask(`${visible(question)} Go on? [y/N]`));
   if (/^y(?:es)?$/i.test(answer)) return;
   throw new Failure('not confirmed; nothing was done', { code: 'not-confirmed' });
 }
 
-/** The refusal of a command that would have asked, where nobody can answer. */
+/** The refusal of a command that needs confirmation but has no terminal. */
 export const needsYes = (command: string, question: string): UsageError =>
   new UsageError(`'${command}' asks before it acts, and nobody is at the terminal; --yes goes on. ${question}`);
 
-/** A new secret, typed twice. */
+/** Reads a new secret, typed twice. */
 export const newSecret = (world: World, what: string): Promise<string> =>
   converse(world, async ({ askHidden, say }) => {
     for (;;) {

@@ -1,30 +1,30 @@
-// Makes the serving process read its configuration again, and waits until it has.
+// Makes the serving process reload its configuration, and waits for the result.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seconds } from '#domain/clock.ts';
 import { saidState, servingState, type ServingState } from '#data/serving-state.ts';
 import { configDigest } from '#src/config.ts';
 
-/** `problem` says why the serving process refused the file; `unknown` means that it did not answer in time. */
+/** `problem` says why the serving process refused the file; `unknown` means that it did not reply in time. */
 export type ReloadOutcome = { state: 'not serving' | 'reloaded' | 'unknown' } | { state: 'refused'; problem: string };
 
 const reloadTimeoutMs = seconds(10);
 const pollIntervalMs = 25;
 
-/** Sends SIGHUP to the serving process, if there is one; its state before. */
+/** Sends SIGHUP to the serving process, if there is one; returns its state before the signal. */
 export function signalReload(directory: string): ServingState | undefined {
   const serving = servingState(directory);
   if (serving === undefined) return undefined;
   try {
     process.kill(serving.pid, 'SIGHUP');
   } catch {
-    // It ended a moment ago.
+    // The process has just ended.
     return undefined;
   }
   return serving;
 }
 
-/** Has the serving process read its configuration file as it is now. */
+/** Makes the serving process load the current configuration file. */
 export async function reloadServing(directory: string): Promise<ReloadOutcome> {
   if (signalReload(directory) === undefined) return { state: 'not serving' };
   const sha256 = configDigest(join(directory, 'larder.toml'));
@@ -38,7 +38,7 @@ export async function reloadServing(directory: string): Promise<ReloadOutcome> {
   return { state: 'unknown' };
 }
 
-/** What a person is told of it. */
+/** Describes the outcome in one sentence. */
 export function describeReload({ state }: ReloadOutcome): string {
   if (state === 'reloaded') return 'The serving process has read it.';
   if (state === 'not serving') return 'No process serves this store; it counts from the next start on.';

@@ -1,4 +1,4 @@
-// How a command line is run.
+// Runs a command line.
 import { Refusal } from '#domain/refusal.ts';
 import { jsonTexts } from '#domain/sequence.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
@@ -10,7 +10,7 @@ import { canAsk, confirmed, needsYes } from './questions.ts';
 import { style, visible } from './terminal.ts';
 import { listOf, shortHelp } from './usage.ts';
 
-/** Runs one of these commands as a command line says; its exit code, of those in `usage.ts`. */
+/** Runs a command line with one of these commands; returns an exit code of `usage.ts`. */
 export async function run(argv: readonly string[], world: World, groups: readonly Group[]): Promise<number> {
   const entries = groups.flatMap(({ commands }) => commands);
   const json = has(argv, '--json');
@@ -42,10 +42,10 @@ export async function run(argv: readonly string[], world: World, groups: readonl
   }
 }
 
-/** How many characters of an answer are written at once: what an answer of many megabytes takes beside it is little so. */
+/** Characters of an answer per write; keeps the extra memory for an answer of many megabytes small. */
 const piece = 64 * 1024;
 
-/** Writes an answer and the end of its line. One that is lost is a failure: a script takes an empty file for what it asked for. */
+/** Prints an answer and a line end. Throws if that fails: a script would take an empty file for the answer. */
 async function tell({ stdout }: World, texts: Iterable<string>): Promise<void> {
   try {
     for (const text of texts) await stdout.write(text);
@@ -56,14 +56,14 @@ async function tell({ stdout }: World, texts: Iterable<string>): Promise<void> {
   }
 }
 
-/** Nothing was asked for: a person is shown what there is. */
+/** No command was given: a person then sees the list of commands. */
 class NoCommand extends UsageError {
   constructor() {
     super('a command is needed');
   }
 }
 
-/** Asks, where the command's record says so, before anything is done. */
+/** Asks for confirmation before the command runs, if its record requires it. */
 async function askFirst({ name, confirm }: Command, call: Call): Promise<void> {
   const question = await confirm?.question(call);
   if (confirm === undefined || question === undefined || call.options['yes'] === true) return;
@@ -71,11 +71,11 @@ async function askFirst({ name, confirm }: Command, call: Call): Promise<void> {
   if (confirm.unattended === 'refused') throw needsYes(name, question);
 }
 
-/** Whether one of these stands among the arguments, before a `--`. */
+/** Whether one of the options is among the arguments before `--`. */
 const has = (args: readonly string[], ...options: string[]) =>
   args.slice(0, args.includes('--') ? args.indexOf('--') : args.length).some((arg) => options.includes(arg));
 
-/** Which command is meant, and its arguments; `--help` anywhere means `larder help` for what stands before it. */
+/** Splits the command's name from its arguments; `--help` anywhere means `larder help` for the words before it. */
 function readName(argv: readonly string[], names: readonly string[]): { name: string; args: readonly string[] } {
   const [before, words] = afterCommonOptions(argv);
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => names.includes(candidate));
@@ -90,7 +90,7 @@ function readName(argv: readonly string[], names: readonly string[]): { name: st
   throw words[0] === undefined ? new NoCommand() : new UsageError(unknownCommand(words, names));
 }
 
-/** Splits the options of every command, which may stand before its name, from the rest. */
+/** Splits the common options, which may precede the command's name, from the rest. */
 function afterCommonOptions(argv: readonly string[]): [readonly string[], readonly string[]] {
   let length = 0;
   for (let arg = argv[0]; arg?.startsWith('-'); arg = argv[length]) {
@@ -122,7 +122,7 @@ function unknownCommand(words: readonly string[], names: readonly string[]): str
   return meant === undefined ? said : `${said}; did you mean '${meant}'?`;
 }
 
-/** Says on the standard error why a command was not done; the exit code. */
+/** Prints the error to the standard error; returns the exit code. */
 function report(
   error: unknown,
   { command, json, data }: { command: Command | undefined; json: boolean; data: string | undefined },

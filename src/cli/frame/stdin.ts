@@ -1,10 +1,10 @@
-// Secrets come in on the standard input, so that they stand in no list of processes and no history of a shell.
+// Reads secrets from the standard input, so that they are in no process list and no shell history.
 import type { Readable } from 'node:stream';
 import { Failure } from './command.ts';
 
 const longest = 4096;
 
-/** The first and only line of the standard input, without its end. */
+/** Returns the only line of the standard input, without its line end. */
 export async function readSecret(stdin: Readable, what: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

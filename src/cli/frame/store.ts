@@ -1,4 +1,4 @@
-// The store as commands on the host work with it: beside a serving process or without one.
+// Opens the store for commands on the host, alongside a serving process or without one.
 import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -20,18 +20,18 @@ import { Failure, type Call, type World } from './command.ts';
 import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
 
 export interface OpenStore extends Store {
-  /** Who makes the changes, for the audit log. */
+  /** The author of changes in the audit log. */
   actor: string;
   person: By;
-  /** What the audit log is told of a change that is made now. */
+  /** The entry in the audit log for a change that is made now. */
   entry(action: string, object: string): AuditEntry;
-  /** Does something to files outside of the data directory; of use where the store was opened for that. */
+  /** Runs work on files outside of the data directory; has the caller's rights only with `writesOutside`. */
   asCaller: AsCaller;
 }
 
 /**
- * Opens the store of a command's data directory, as the directory's owner, for as long as `work` takes. Root's rights
- * are gone then, unless the command also writes outside of the directory.
+ * Opens the store of a command's data directory, as the owner of the directory, while `work` runs. Drops root's rights for
+ * good, unless the command also writes outside of the directory.
  */
 export async function withStore<Result>(
   { data, world }: Pick<Call, 'data' | 'world'>,
@@ -51,10 +51,10 @@ export async function withStore<Result>(
   }
 }
 
-/** Refuses a directory whose database is gone: one that is opened where there is none would be a new and empty store. */
+/** Refuses a data directory without its database: opening it would create a new, empty store. */
 export function refuseWithoutDatabase(data: string): void {
   const configuration = join(data, 'larder.toml');
-  // A server whose database is gone says so when it is opened.
+  // A missing database on a server is reported when it is opened.
   if (!existsSync(configuration) || readConfig(configuration).records.postgres !== undefined) return;
   const file = databaseFile(data);
   const found = statSync(file, { throwIfNoEntry: false });
@@ -66,14 +66,14 @@ export function refuseWithoutDatabase(data: string): void {
   );
 }
 
-/** Refuses what is only done with a database file, and says what to do where a server has the database. */
+/** Refuses an operation that needs a database file if the records are on a server; `instead` is the remedy. */
 export function refuseOnServer(data: string, instead: string): void {
   const configuration = join(data, 'larder.toml');
   if (!existsSync(configuration) || readConfig(configuration).records.postgres === undefined) return;
   throw new Failure(`the records of ${data} are on a PostgreSQL server: ${instead}`, { code: 'on-postgres' });
 }
 
-/** Opens a store as `openStore` does, and says so when that brought data of an older release up to date. */
+/** Opens a store like `openStore`, and reports an upgrade of data of an older release. */
 export async function openUpgraded(data: string, world: World): Promise<Store> {
   refuseWithoutDatabase(data);
   try {
@@ -95,7 +95,7 @@ export async function openUpgraded(data: string, world: World): Promise<Store> {
   }
 }
 
-/** Tells a person why nothing happens yet. */
+/** Reports that the command waits for a service that does not respond yet. */
 export const tellOfWaiting =
   ({ stderr }: World) =>
   (place: string): void => {
@@ -107,7 +107,7 @@ const asItWas = ({ copy }: Upgrade): string =>
     ? 'of what it was before, the backups of the PostgreSQL server are the copies'
     : `as it was before, it is in ${copy}`;
 
-/** The person at the terminal, `cli:ada`; asked before this process becomes somebody else. */
+/** The person at the terminal, such as `cli:ada`. Call it before this process changes its user. */
 export function actorOf({ env }: World): string {
   const asRoot = process.getuid?.() === 0;
   const behind = env['SUDO_USER'] ?? '';
@@ -118,18 +118,18 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // The user has no entry in the list of users.
+    // The user is not in /etc/passwd.
     return String(process.getuid?.() ?? 'unknown');
   }
 }
 
-/** The latest moment that the store has seen, by which its tokens begin and end, wherever the clock stands. */
+/** The latest time that the store has seen. Tokens start and expire by it, even if the clock has been set back. */
 export async function latestMoment({ records, acts, latestTime, now }: Store): Promise<string> {
   await timeKeeper(records, acts, latestTime, now);
   return timestamp(latestTime.now());
 }
 
-/** The account of this id; refuses an unknown one, and says so when a user name was given for it. */
+/** Returns the account with this id. Refuses an unknown id; the error gives the id if a user name was typed. */
 export async function accountOf(records: Pick<Records, 'accounts'>, id: string): Promise<Account> {
   const meant = await records.accounts.named(id);
   if (meant?.id === id) return meant;

@@ -1,17 +1,17 @@
-// Text for people: bold and colours where a terminal shows them, nothing that could steer it where it came from others.
+// Formats text for people: bold and colours if the terminal shows them, and no control characters from untrusted text.
 import type { Output, World } from './command.ts';
 
 export interface Style {
   bold(text: string): string;
   red(text: string): string;
-  /** How wide the text may be. */
+  /** Maximum width of the text in columns. */
   width: number;
 }
 
-/** At most so many columns, less where the terminal is narrower. */
+/** The width of the output in columns: `most` at most, less on a narrower terminal. */
 export const widthOf = (output: Output, most: number): number => Math.max(40, Math.min(most, output.columns ?? most));
 
-/** How to write to this output; plain unless it is a terminal that wants colours (https://no-color.org). */
+/** The style for this output; plain unless it is a terminal with colours (https://no-color.org). */
 export function style(output: Output, env: World['env']): Style {
   const plain = output.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const sequence = (on: number, off: number) => (text: string) =>
@@ -19,7 +19,7 @@ export function style(output: Output, env: World['env']): Style {
   return { bold: sequence(1, 22), red: sequence(31, 39), width: widthOf(output, 80) };
 }
 
-/** A text in which control characters, which could move the cursor or hide what was written, are visible. */
+/** Makes control characters visible, which could otherwise move the cursor or hide text. */
 export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -27,7 +27,7 @@ export function visible(text: string): string {
   );
 }
 
-/** Breaks a text into lines of at most `width` characters; words that are longer stay whole. */
+/** Wraps text into lines of at most `width` characters; longer words are not split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -51,7 +51,7 @@ export function columns(rows: readonly (readonly [string, string])[], width = 80
     .join('');
 }
 
-/** Rows of several columns under their headings; what stands in the rows may come from others. */
+/** A table with headings; the cells may contain untrusted text. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows.map((row) => row.map(visible))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

@@ -1,4 +1,4 @@
-// The help of commands, written from their records.
+// Writes the help of commands from their records.
 import {
   commonOptions,
   isRepeated,
@@ -13,7 +13,7 @@ import {
 } from './command.ts';
 import { columns, style, wrap, type Style } from './terminal.ts';
 
-/** Every exit code, and what it means. */
+/** Every exit code with its meaning. */
 export const exitCodes: readonly (readonly [string, string])[] = [
   ['0', 'Done.'],
   ['1', 'Failed, or something is wrong; the reason is on the standard error.'],
@@ -43,12 +43,12 @@ function placeUsage(positional: Positional): string {
 
 const optionUsage = (name: string, option: Option) => `[${optionName(name, option)}]${isRepeated(option) ? '...' : ''}`;
 
-/** What a person needs who got a command line wrong. */
+/** The short help after a usage error. */
 export function shortHelp(command: Command): string {
   return `Usage: ${usageLine(command)}\nExample: ${command.examples[0]!}\nMore: larder help ${command.name}\n`;
 }
 
-/** Everything about a command. */
+/** The complete help of a command. */
 export function commandHelp(command: Command, { bold, width }: Style): string {
   const parts = [`${wrap(command.summary, width).join('\n')}\n`];
   if (command.description !== undefined) parts.push(`${wrap(command.description, width).join('\n')}\n`);
@@ -109,7 +109,7 @@ const firstSteps: readonly (readonly [string, string])[] = [
   ['status', 'Show how it is; doctor says what is wrong, and what to do.'],
 ];
 
-/** One screen: what most people need first, and each topic with its commands' first words. */
+/** The first screen: the most common commands, and each topic with the first words of its commands. */
 export function firstScreen(groups: readonly Group[], { bold, width }: Style): string {
   const topics = groups.map(({ title, commands }): [string, string] => [
     title,
@@ -133,17 +133,17 @@ export function firstScreen(groups: readonly Group[], { bold, width }: Style): s
   ].join('\n');
 }
 
-/** The same for programs. */
+/** The help of a command for programs. */
 export function helpRecord(command: Command): object {
   const { name, summary, description, positionals, options, examples } = command;
   return { name, summary, description, usage: usageLine(command), positionals, options, examples };
 }
 
-/** What a person sees who names no command. */
+/** The list of commands, shown if the command line names none. */
 export const listOf = (groups: readonly Group[], { stderr, env }: World): string =>
   firstScreen(groups, style(stderr, env));
 
-/** The records of the commands of these groups. */
+/** Loads the records of all commands in these groups. */
 export const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>
   Promise.all(
     groups.map(async ({ title, commands }) => ({

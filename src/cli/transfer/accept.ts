@@ -38,7 +38,7 @@ export const transferAccept = command({
   },
 
   run: ({ positionals: { id: named }, options, data, world }) => {
-    // A receipt that cannot be written is named before anything is accepted.
+    // Check the receipt's file before anything is accepted.
     const file = options.receipt === undefined ? undefined : newFileAt(resolve(options.receipt));
     return withStore(
       { data, world },

@@ -79,7 +79,7 @@ export const transferAdopt = command({
     return withStore(call, async (store) => {
       if (!isDry && !compare) {
         await forgetFormerStore(store);
-        // A refusal is given before hours of reading.
+        // Refuse before hours of reading.
         await refuseAdoption(store.records);
       }
       const scratch = join(store.directory, 'transfers', 'unpacked');
@@ -109,8 +109,8 @@ async function scriptIn(folder: string): Promise<Answer> {
 }
 
 /**
- * Removes the source and the key that earlier releases made for an adoption: the source was trusted with everything, and its key
- * lies in the data directory.
+ * Removes the source and the key that earlier releases created for an adoption: the source had unlimited trust, and its key is
+ * in the data directory.
  */
 async function forgetFormerStore({ directory, records, acts, person }: OpenStore): Promise<void> {
   const folder = join(directory, formerStoreFolder);
@@ -120,7 +120,7 @@ async function forgetFormerStore({ directory, records, acts, person }: OpenStore
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What devices would need, and is neither in the folder nor here. */
+/** The snaps that devices would need and that are neither in the folder nor in this store. */
 async function onlineNeeds({ needs }: FoundInFolder, { records }: OpenStore): Promise<FoundInFolder['needs']> {
   const lacking = [];
   for (const one of needs) if ((await records.packages.find('snap', one.name)) === undefined) lacking.push(one);
@@ -137,7 +137,7 @@ async function dry(found: FoundInFolder, store: OpenStore): Promise<Answer> {
   };
 }
 
-/** Where the channels here hold something else than the answers in the folder say. */
+/** Reports the channels of this store that differ from the answers of the former store in the folder. */
 async function compared(
   { said }: FoundInFolder,
   { store: { records, now }, folder }: { store: OpenStore; folder: string },

@@ -1,11 +1,11 @@
-// A request as people and programs read it.
+// Formats a request for people and for programs.
 import { counted } from '#domain/quantities.ts';
 import type { TransferRequest } from '#api/wire.ts';
 import type { Said } from '#transfers/request/ask.ts';
 import { fingerprintOf, shortId } from '#transfers/site.ts';
 import type { Report } from './report.ts';
 
-/** All that leaves, for a person: at the terminal before it is written, and on the page that goes along. */
+/** Lists everything that leaves the site: at the terminal before the file is written, and on the page that goes with it. */
 export function reportOf(said: Said, scriptDigest: string): Report {
   const { inventory } = said;
   const needed = (by: readonly string[]): string => (by.length === 0 ? '' : `, which ${by.join(', ')} needs`);
@@ -63,7 +63,7 @@ export function reportOf(said: Said, scriptDigest: string): Report {
   };
 }
 
-/** Figures for programs; `statement` is the whole of it. */
+/** The figures of a request, for programs; the signed statement has the full data. */
 export const figuresOf = (said: Said | TransferRequest) => ({
   wishes: said.subscriptions.length,
   missing: said.missing.length,

@@ -1,4 +1,4 @@
-// Transfers that a collector makes.
+// Writes the transfers of a collector.
 import { makeOf, sentTo, type Asked, type Collector } from '#transfers/collector.ts';
 import type { LetOut } from '#transfers/collector-exports.ts';
 import type { Made } from '#transfers/composing.ts';
@@ -14,7 +14,7 @@ import { answerOf, intentOf, type WritingOptions } from './writing.ts';
 
 type Calling = Pick<Call, 'json' | 'quiet' | 'world'>;
 
-/** Writes a transfer, and says what is in it. */
+/** Writes a transfer, and reports its content. */
 export async function written(
   collector: Collector,
   call: Calling & { positionals: { file?: string | undefined }; options: { media: string | undefined } },
@@ -25,7 +25,7 @@ export async function written(
   try {
     const made = await interruptible((signal) =>
       writing(call.positionals.file ?? '', () =>
-        // A collector is nobody's but of whoever types.
+        // A collector belongs to the caller, so the rights need no change.
         work({ asCaller: async (some) => some(), signal, progress: progress.at, leaving }),
       ),
     );
@@ -35,7 +35,7 @@ export async function written(
   }
 }
 
-/** The same of what was gathered. */
+/** Writes a transfer of the gathered files, and reports its content. */
 export function writtenOf(
   collector: Collector,
   found: FoundInFolder,

@@ -74,7 +74,7 @@ export const transferFetch = command({
     const collector = collectorHere(call);
     const asked = await requestAt(typed.request);
     const { site, number } = asked.statement;
-    // A target that cannot be written is named before anything is fetched.
+    // Check the target before anything is fetched.
     const file = fileAt(resolve(typed.file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
     const folder = resolve(given.folder ?? join(collector.folder, 'fetched', `${site}-${String(number)}`));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -98,7 +98,7 @@ function told({ said, made, folder, isComplete }: { said: Answer; made: Answer; 
   };
 }
 
-/** Runs the script; whether everything was fetched. */
+/** Runs the script; returns whether everything was fetched. */
 async function fetched({ statement }: ReadRequest, folder: string, call: FetchCall): Promise<boolean> {
   const { options: given, world } = call;
   const work = mkdtempSync(join(tmpdir(), 'larder-fetch-'));
@@ -138,7 +138,7 @@ interface Script {
   signal: AbortSignal;
 }
 
-/** How the script ended, and the last line that it said; what it says is shown as it comes. */
+/** Shows the script's messages while it runs; returns its exit code and its last message. */
 function runScript(
   { work, folder, env, signal }: Script,
   { quiet, json, world }: Pick<Call, 'quiet' | 'json' | 'world'>,

@@ -72,7 +72,7 @@ export const transferGather = command({
     const collector = collectorHere(call);
     const folder = folderAt(resolve(call.positionals.folder));
     const { file } = call.positionals;
-    // What cannot be written is said before hours of reading.
+    // Check the target before hours of reading.
     const target =
       file === undefined
         ? undefined
@@ -103,15 +103,15 @@ export function folderAt(path: string): string {
 }
 
 interface How {
-  /** A folder of its own for what is unpacked. */
+  /** A private folder for unpacked files. */
   scratch: string;
   release: readonly string[];
   asked?: ReadRequest | undefined;
-  /** When it is said to have been gathered; otherwise now. */
+  /** The time of gathering; default: now. */
   now?: Date;
 }
 
-/** Looks through a folder, with the store's own review and no store. */
+/** Reads a folder and reviews its content as a store does, but without a store. */
 export async function gathered(
   folder: string,
   { scratch, release, asked, now = new Date() }: How,
@@ -138,7 +138,7 @@ export async function gathered(
   }
 }
 
-/** What was found, and what was not. */
+/** Reports the gathered packages and the files that were left out. */
 export function answerOf({ packages, contents, leftOut }: FoundInFolder): Answer {
   const rows = packages.map(({ namespace, name, revisions, channels }) => [
     `${namespace}/${name}`,

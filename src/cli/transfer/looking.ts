@@ -1,4 +1,4 @@
-// Looking at transfers that wait here, for the commands that show them and let them in.
+// Loads and previews staged transfers, for the commands that show and accept them.
 import type { Planning } from '#acts/transfer-planning.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
@@ -30,7 +30,7 @@ export interface Narrowed {
 
 type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
 
-/** Looks at what a transfer would change here, and answers with that. */
+/** Builds the plan of a staged transfer, and passes it to `work`. */
 export const withSeen = (
   store: OpenStore,
   id: string,
@@ -44,7 +44,7 @@ export const withSeen = (
     return work({ ...seen, narrowed: carried.narrowed });
   });
 
-/** Looks at what a transfer brings, and what of it is believed, and answers with that; what is long lies aside until it is told. */
+/** Loads a staged transfer and verifies its assertions; long lists are in a spill file until the answer is printed. */
 export async function withWaiting(
   store: OpenStore,
   id: string,

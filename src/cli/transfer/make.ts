@@ -109,7 +109,7 @@ async function made(store: OpenStore, call: MakeCall, aside: Aside): Promise<Ans
   }
 }
 
-/** Makes a transfer of what was gathered last. */
+/** Makes a transfer of the last gathered files. */
 async function madeByCollector(collector: Collector, call: MakeCall): Promise<Answer> {
   const { options: given } = call;
   if (given.packages.length > 0)
@@ -143,7 +143,7 @@ function refuseUnclear({ again, part, packages, request, ...given }: MakeCall['o
 
 interface Whom {
   file: string;
-  /** The request that is met. */
+  /** The request that the transfer meets. */
   asked: ReadRequest | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A request of another site, as far as this one meets it: who signed it, and what its receipts tell.
+// Reads the request of another site: its signers, and the receipts in it.
 import { resolve } from 'node:path';
 
 import { noteReceipts } from '#acts/requests.ts';
@@ -13,13 +13,13 @@ import type { OpenStore } from '../frame/store.ts';
 
 export interface Asked {
   request: ReadRequest;
-  /** Whether this site knows the keys by which it is signed. */
+  /** Whether this site knows the keys that signed the request. */
   isKnown: boolean;
-  /** How many of its receipts said something new. */
+  /** The number of receipts that were new. */
   noted: number;
 }
 
-/** Reads a request, and keeps what it says of transfers that were let in. */
+/** Reads a request, and records its receipts of accepted transfers. */
 export async function askedIn(file: string, { records, acts, person, asCaller }: OpenStore): Promise<Asked> {
   const request = await requestAt(file, asCaller);
   const { isKnown } = await refuseStranger(records, request);
@@ -29,7 +29,7 @@ export async function askedIn(file: string, { records, acts, person, asCaller }:
   return { request, isKnown, noted };
 }
 
-/** The request in a file. */
+/** Reads the request in a file. */
 export async function requestAt(file: string, asCaller: AsCaller = async (work) => work()): Promise<ReadRequest> {
   try {
     return await asCaller(() => readRequest(resolve(file)));
@@ -39,7 +39,7 @@ export async function requestAt(file: string, asCaller: AsCaller = async (work) 
   }
 }
 
-/** What is said of a transfer, with what is to be said of the request that it meets. */
+/** Adds the request that a transfer meets to the answer about the transfer. */
 export function withRequest({ text, json, ...more }: Answer, asked: Asked | undefined): Answer {
   if (asked === undefined) return { text, json, ...more };
   const { id, statement, signers } = asked.request;

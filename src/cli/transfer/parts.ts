@@ -1,4 +1,4 @@
-// Parts of transfers on a stick or in a folder, opened with the rights of whoever typed the command.
+// Opens the parts of transfers on a medium or in a folder, with the rights of the user who typed the command.
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -14,8 +14,8 @@ import type { AsCaller } from '../frame/owner.ts';
 import { visible } from '../frame/terminal.ts';
 
 /**
- * Opens the parts that are named; of a folder those of its files that are some. They are closed when `work` is done. What else in a
- * folder ends in `.tar` is named in the answer, if the parts beside it are complete.
+ * Opens the named parts, and all parts in named folders; closes them after `work`. If the parts are complete, the answer lists
+ * other `.tar` files of the folders; if they are not, such a file is an error.
  */
 export async function withParts(
   names: readonly string[],
@@ -41,13 +41,13 @@ export async function withParts(
   }
 }
 
-/** An archive in a folder that is no part of a transfer. */
+/** An archive in a folder that is not a part of a transfer. */
 interface OtherArchive {
   file: string;
   cause: NotATransfer;
 }
 
-/** Whether all parts are here of each transfer of which some are. */
+/** Whether no transfer lacks a part. */
 const areComplete = (parts: readonly OpenPart[]): boolean =>
   parts.length > 0 &&
   [...Map.groupBy(parts, ({ id }) => id).values()].every(
@@ -64,7 +64,7 @@ function withOthers(answer: Answer, others: readonly OtherArchive[]): Answer {
 interface Opening {
   asCaller: AsCaller;
   beside: OpenPart | undefined;
-  /** Takes up what is found beside the parts. */
+  /** Collects the archives that are not parts. */
   others: OtherArchive[];
 }
 
@@ -78,7 +78,7 @@ async function partsAt(path: string, opening: Opening): Promise<OpenPart[]> {
   }
 }
 
-/** A disc without long names shows it in capitals, and with a version behind it. */
+/** A disc without long names shows the ending in capitals, followed by a version. */
 const ending = /\.tar(?:;\d+)?$/i;
 
 async function archivesAt(path: string, { beside, others }: Opening): Promise<OpenPart[]> {
@@ -104,7 +104,7 @@ async function archivesAt(path: string, { beside, others }: Opening): Promise<Op
   return parts;
 }
 
-/** Of parts of one transfer the statement is in memory once. */
+/** Shares the statement with `beside`, if both are parts of one transfer. */
 async function opened(file: string, beside: OpenPart | undefined): Promise<OpenPart> {
   try {
     return await openPart(file, beside);
@@ -116,7 +116,7 @@ async function opened(file: string, beside: OpenPart | undefined): Promise<OpenP
 const noTransfer = (path: string, cause: NotATransfer): Failure =>
   new Failure(`${path} cannot be read as a transfer. ${cause.message}`, { code: 'no-transfer', cause });
 
-/** What a medium is called, such as what stands on the disc. */
+/** The name of a medium, such as the label on a disc. */
 export const media = {
   type: 'string',
   value: 'ID',

@@ -31,7 +31,7 @@ export const transferPreview = command({
             html === undefined
               ? undefined
               : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(reportOf(found))));
-          // One of the two is asked for, and each is as long as the transfer.
+          // Only one of text and json is printed, and each is as long as the transfer.
           return {
             get text() {
               return textOf(reportOf(found));

@@ -9,7 +9,7 @@ import { writeNew } from '../frame/outside.ts';
 import type { OpenStore } from '../frame/store.ts';
 import { pageOf } from './report.ts';
 
-/** Writes it as the signed receipt, or as a page for people; the id of the transfer, and what is in the file. */
+/** Writes the signed receipt, or a page for people; returns the id of the transfer, and digest and size of the file. */
 export async function writeReceipt(
   { records, acts, person, config, siteKey, asCaller }: OpenStore,
   { prefix, file, html }: { prefix: string; file: string; html: boolean },
@@ -21,7 +21,7 @@ export async function writeReceipt(
   const about = { site, auditHead: (await records.audit.head()) ?? null };
   const said = JSON.parse(receipt) as Receipt;
   const text = html ? pageOf(receiptReport(said, about)) : signedReceipt(said, about);
-  // That it leaves is known before it can be carried away.
+  // Record the export before the file is complete, so that it cannot leave unrecorded.
   const written = await writeNew(file, asCaller, async (append) => {
     await append(text);
     await acts.do(letOutReceipt, person, { id, label: config.site.label ?? null, text });

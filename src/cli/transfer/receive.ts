@@ -80,7 +80,7 @@ export const transferReceive = command({
   run(call) {
     const { parts: named, unsigned, release } = { ...call.positionals, ...call.options };
     if (release.length > 0 && !unsigned) throw new UsageError('--release is of use only with --unsigned');
-    // Before the records are opened: what has grown by then stays.
+    // Before the records are opened: the heap does not shrink again after it has grown.
     keepHeapSmall();
     return withStore(
       call,
@@ -95,11 +95,11 @@ export const transferReceive = command({
   },
 });
 
-/** The same with the preview of what waits; what has been accepted or still lacks content has none. */
+/** Adds the preview of a staged transfer; an accepted or an incomplete transfer has none. */
 async function withPreview(store: OpenStore, answer: Answer): Promise<Answer> {
   const { id, ...more } = answer.json as { id: string; 'taken-out': string[] };
   const exitCode = answer.exitCode ?? 0;
-  // What somebody took out of the folder stays out; what it leaves is previewed.
+  // Files that a person removed from the folder are not expected; the rest is previewed.
   const isComplete = exitCode === 0 || more['taken-out'].length > 0;
   if (!isComplete || (await store.records.transfers.find(id))?.status !== 'waiting') return answer;
   const all = { only: [], without: [], 'as-channel': [] };
@@ -112,14 +112,14 @@ async function withPreview(store: OpenStore, answer: Answer): Promise<Answer> {
 
 interface ReceiveOptions {
   unsigned: boolean;
-  /** Whether the folder is the site's former store. */
+  /** Whether the folder is the content of the site's former store. */
   adopted?: boolean;
   media: string | undefined;
   'last-receipt': string | undefined;
   'floor-lost': boolean;
 }
 
-/** Takes in what a source has signed; where that may be, lets it in. */
+/** Receives a signed transfer; accepts it if the policy lets it in automatically. */
 async function receivedSigned(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Answer> {
   const received = await takenIn(store, call, parts);
   const answer = answerOf(received);
@@ -143,7 +143,7 @@ async function receivedSigned(store: OpenStore, call: Calling, parts: OpenPart[]
   };
 }
 
-/** Takes in a folder that nobody has signed. */
+/** Receives an unsigned folder. */
 async function receivedUnsigned(
   store: OpenStore,
   call: Calling & { options: { release: readonly string[] } },
@@ -151,7 +151,7 @@ async function receivedUnsigned(
 ): Promise<Answer> {
   const [path, other] = named;
   if (path === undefined || other !== undefined) throw new UsageError('--unsigned takes one folder');
-  // What does not come in is said before hours of reading.
+  // Refuse before hours of reading.
   refuseUnsigned(await store.records.approvalPolicy.inForce());
   const folder = folderAt(resolve(path));
   const scratch = join(store.directory, 'transfers', 'unpacked');
@@ -173,7 +173,7 @@ async function receivedUnsigned(
 
 type Calling = Pick<Call, 'json' | 'quiet' | 'world'> & { options: ReceiveOptions };
 
-/** Takes in parts of a transfer, to wait here. */
+/** Receives parts of a transfer and stages it. */
 export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Received> {
   const { records, acts, person: by, newId, now, config, siteKey, directory } = store;
   const progress = progressOf(call);
@@ -202,7 +202,7 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
   }
 }
 
-/** What a receipt says that this site has signed. */
+/** The source and number in a receipt that this site has signed. */
 function receiptIn(file: string, own: Site | undefined): { source: string; sequence: number } {
   let text: string;
   try {

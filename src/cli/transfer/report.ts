@@ -1,4 +1,4 @@
-// What is told of a transfer, once: as text for a terminal, and as one page for the archive, which say the same.
+// Formats a report of a transfer as text for a terminal and as one page, with the same content.
 import type { PlanLine } from '#acts/transfer-planning.ts';
 import type { Report } from '#api/transfer-desk.ts';
 import { html, markup, type Html } from '#api/pages/html.ts';
@@ -7,7 +7,7 @@ import { table, visible, wrap } from '../frame/terminal.ts';
 
 export type { Report };
 
-/** How many columns a terminal has at least, where somebody reads this. */
+/** The columns of a terminal that the text needs at most. */
 const most = 100;
 
 const words =
@@ -18,10 +18,10 @@ const nothing = 'It changes nothing here.';
 
 const cellsOf = ({ package: of, what, from, to, word }: PlanLine): string[] => [of, what, from ?? '-', to ?? '-', word];
 
-/** A text of somebody else, which may neither steer what shows it nor begin a line of its own. */
+/** Untrusted text on one line, without control characters. */
 const oneLine = (text: string): string => visible(text).replaceAll('\n', '\\u000a');
 
-/** For a person at a terminal; names that are too long for it are cut, and stand whole in the page and in the JSON. */
+/** Formats a report for a terminal; cuts long names, which are complete in the page and in the JSON. */
 export function textOf({ title, said, changes, lists }: Report): string {
   const told = lists.filter(({ items }) => items.length > 0);
   return [
@@ -39,13 +39,13 @@ function tableOf(changes: readonly PlanLine[]): string[] {
     ...rows.flatMap((row, at) => {
       const notes = changes[at]!.notes.map(oneLine).join('; ');
       if (notes === '') return [row];
-      // What somebody should see before saying yes is never cut.
+      // Notes are never cut: they matter for the decision to accept.
       return row.length + 2 + notes.length <= most ? [`${row}  ${notes}`] : [row, ...indented(notes, 4)];
     }),
   ];
 }
 
-/** In lines that begin with so many spaces, all but the first with two more; a word that is longer than a line goes on in the next. */
+/** Wraps text: the first line is indented by `by` spaces, the others by two more; splits a word that is longer than a line. */
 function indented(text: string, by: number): string[] {
   const width = most - by - 2;
   const pieces = wrap(oneLine(text), width).flatMap((line) => {
@@ -56,7 +56,7 @@ function indented(text: string, by: number): string[] {
   return pieces.map((line, at) => `${' '.repeat(at === 0 ? by : by + 2)}${line}`);
 }
 
-/** A table that a terminal has room for: the widest columns are made narrower, and what they hold is cut. */
+/** A table that fits the terminal: shrinks the widest columns, and cuts their cells. */
 export function fitted(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(oneLine));
   const widths = heading.map((title, column) =>
@@ -75,13 +75,13 @@ export function fitted(heading: readonly string[], rows: readonly (readonly stri
 
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${beginning(text, width - 1)}…`);
 
-/** Half of a character outside of the basic plane is none. */
+/** The start of a text; never ends with half of a surrogate pair. */
 function beginning(text: string, width: number): string {
   const kept = text.slice(0, width);
   return /[\ud800-\udbff]$/.test(kept) && kept.length < text.length ? kept.slice(0, -1) : kept;
 }
 
-/** The same as one page, which loads nothing, runs nothing and leads nowhere. */
+/** Formats a report as one page without scripts, links or external resources. */
 export function pageOf({ title, said, changes, lists }: Report): string {
   const told = lists.filter(({ items }) => items.length > 0);
   const page = html`<!doctype html>

@@ -97,7 +97,7 @@ const keyRequestOf = (store: OpenStore, { world }: RequestCall) => {
     });
 };
 
-/** What leaves is seen by whoever lets it out; where nobody is there to see it, somebody has said so. */
+/** Shows the full request and asks for confirmation; without a terminal, `--yes` is required. */
 async function askFirst(shown: string, { options: { yes }, world }: RequestCall): Promise<void> {
   if (yes) return;
   if (!canAsk(world)) throw needsYes(name, 'All that it tells leaves this site; --dry-run shows it.');
@@ -111,7 +111,7 @@ interface Written {
   written: ReturnType<typeof writeRequest>;
 }
 
-/** Writes it under another name, remembers that it leaves, and gives it its name. */
+/** Writes the request under a temporary name, records the export, then renames the file. */
 async function placed(
   { acts, person, asCaller }: OpenStore,
   { file, said, settled, written }: Written & { settled: string | null },

@@ -52,7 +52,7 @@ export const transferWatch = command({
     }),
 });
 
-/** Takes in the parts of one transfer, and lets it in where nobody need be asked. */
+/** Receives the parts of one transfer, and accepts it if no approval is needed. */
 async function takeIn(
   parts: readonly OpenPart[],
   store: OpenStore,

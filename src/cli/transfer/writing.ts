@@ -1,4 +1,4 @@
-// What commands that write transfers have in common: what may be said of one, where it goes, and what is told of it.
+// Shared code of the commands that write transfers: options, target file and report.
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -48,15 +48,15 @@ export function refuseUnclearWriting({ for: sites, 'since-sent': since, request 
 }
 
 interface Knowing {
-  /** Of some contents those that were sent to a site before. */
+  /** Filters the contents that were sent to the site before. */
   sentTo: (site: string, contents: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** The request that is met. */
+  /** The request that the transfer meets. */
   asked: Asked | undefined;
   /** The file to write. */
   file: string;
 }
 
-/** What was typed, for whoever makes it. */
+/** Converts the options of the command line to the plan of the transfer. */
 export function intentOf(given: WritingOptions, { sentTo, asked, file }: Knowing): Intent {
   const more = {
     expiresDays: given.expires ?? 180,
@@ -81,11 +81,11 @@ export function intentOf(given: WritingOptions, { sentTo, asked, file }: Knowing
   };
 }
 
-/** What `statfs` says of FAT, which holds no file of 4 GiB. */
+/** The type that `statfs` gives for FAT, where a file is smaller than 4 GiB. */
 const fat = 0x4d44;
 const largestOnFat = 4095;
 
-/** How many bytes a part has at most; undefined where there is no such number. */
+/** The maximum size of a part in bytes; undefined if there is no limit. */
 export function partSizeFor(
   file: string,
   wished: number | undefined,
@@ -100,13 +100,13 @@ export function partSizeFor(
   return most === undefined ? undefined : most * 1024 * 1024;
 }
 
-/** Where a transfer goes: the file that was named, or one of this name in the folder that was. */
+/** The file to write: the named file, or `name` in the named folder. */
 export function fileAt(path: string, name: string): string {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   return newFileAt(isFolder ? join(path, name) : path);
 }
 
-/** A file that is to be written; refused where there is one. */
+/** Returns the file to write; refuses an existing file. */
 export function newFileAt(file: string): string {
   if (existsSync(file)) throw new Failure(`${file} is there already; a transfer overwrites nothing`);
   return file;

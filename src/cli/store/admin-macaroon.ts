@@ -65,13 +65,13 @@ export const adminMacaroon = command({
         'auth.store_admin_id': account,
         'auth.store_admin_macaroon_sha3_384': kept.length === 0 ? digest : [...kept, digest],
       });
-      // A file in the data directory is its owner's, any other that of whoever asked for it.
+      // A file in the data directory belongs to its owner, any other file to the caller.
       const by: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
       let written: PreparedFile | undefined;
       try {
         written = await writing(file, () => by(() => prepareFile(file, `${credential}\n`, 0o600)));
         const fresh = written;
-        // The records hold no more of it than the entry of the audit log.
+        // The records hold only the entry in the audit log, not the credential.
         await acts.do(changeCredential, person, { id: account, digest, added: options.add });
         settings.place();
         await by(() => {

@@ -19,7 +19,7 @@ export const bucketAccept = command({
     "missing from it 'larder verify' names, and 'larder restore FILE --missing' fetches from a backup.",
   examples: ['larder bucket accept', 'larder bucket accept --data ./data --yes'],
   confirm: {
-    // At a terminal it is asked once what is there is known.
+    // At a terminal, the question follows the count of the bucket's files.
     question: ({ world }) => (canAsk(world) ? undefined : question),
     unattended: 'refused',
   },
@@ -36,7 +36,7 @@ export const bucketAccept = command({
         needed: records.neededContents.all(),
         async agree(unmarked) {
           await ask(call, place, unmarked);
-          // Before the marker: what has one was accepted by somebody whom the log names.
+          // Write the audit log before the marker, so that each marker has an entry that names its author.
           await acts.do(acceptBucket, person, { place, ...unmarked });
         },
       });

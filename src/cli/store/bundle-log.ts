@@ -1,4 +1,4 @@
-// The last lines of the log as a support bundle shows them: of each line the members of an allow list, and no text.
+// Selects the last lines of the log for a support bundle: the fields of an allow list, and no free text.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import {
@@ -13,11 +13,11 @@ import {
   refusalCodes,
 } from './bundle-values.ts';
 
-/** How many lines of a log a bundle holds at most. */
+/** Maximum number of log lines in a bundle. */
 export const maxLines = 1000;
 const maxBytes = 1024 * 1024;
 
-/** The end of a file that a log is written to. */
+/** Returns the end of a log file. */
 export function endOfLog(file: string): string {
   const handle = openSync(file, 'r');
   try {
@@ -25,14 +25,14 @@ export function endOfLog(file: string): string {
     const bytes = Buffer.alloc(Math.min(size, maxBytes));
     const read = readSync(handle, bytes, 0, bytes.length, Math.max(0, size - bytes.length));
     const text = bytes.toString('utf8', 0, read);
-    // The first line may be the end of a longer one.
+    // The first line may be incomplete.
     return size > maxBytes ? text.slice(text.indexOf('\n') + 1) : text;
   } finally {
     closeSync(handle);
   }
 }
 
-/** What a bundle holds of a log; undefined if there is none. */
+/** The log lines of a bundle; `found` is false if there is no log. */
 export function linesForBundle(log: string | undefined): { found: boolean; otherLines: number; lines: unknown[] } {
   const lines = (log ?? '').split('\n').filter((line) => line.trim() !== '');
   const read = lines.slice(-maxLines).map(membersOf);
@@ -40,7 +40,7 @@ export function linesForBundle(log: string | undefined): { found: boolean; other
   return { found: log !== undefined, otherLines: read.length - known.length, lines: known };
 }
 
-/** The members of a line that can hold no name; undefined for a line that is not one of the log in JSON. */
+/** The fields of a line that cannot contain names; undefined if the line is not JSON of this log. */
 function membersOf(line: string): Record<string, unknown> | undefined {
   let said: Record<string, unknown> | null;
   try {
@@ -64,7 +64,7 @@ function membersOf(line: string): Record<string, unknown> | undefined {
   };
 }
 
-/** The code that the system or a database gives an error. */
+/** The code of an error of the system or of a database. */
 function errorCodeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? oneOf(systemCodes, code) : undefined;

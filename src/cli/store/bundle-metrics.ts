@@ -1,4 +1,4 @@
-// The figures of /metrics as a support bundle shows them: the store's own figures, with labels of an allow list.
+// Selects the metrics of /metrics for a support bundle: the store's own metrics, with labels of an allow list.
 import { faultCodes, jobNames, operationNames, refusalCodes } from './bundle-values.ts';
 
 const isNumber = (value: string): boolean => /^(?:\+Inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.test(value);
@@ -7,7 +7,7 @@ const among =
   (value: string): boolean =>
     lists.some((list) => list.has(value));
 
-/** Which values each label may have. */
+/** The allowed values of each label. */
 const labels: Readonly<Record<string, (value: string) => boolean>> = {
   operation: among(operationNames),
   status: (value) => /^[1-5]\d\d$/.test(value),

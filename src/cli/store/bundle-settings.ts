@@ -1,11 +1,11 @@
-// The configuration as a support bundle shows it: values that cannot be a name, and of the others whether they are set.
+// Selects the settings for a support bundle: values that cannot contain a name, and for other settings only that they are set.
 import type { ConfigurationKey } from '#src/config.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import type { Value } from '#src/configuration/edit.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { settingsIn } from '../config/values.ts';
 
-/** Settings whose value is shown: switches, numbers, sizes and words of a closed list. */
+/** Settings with a visible value: switches, numbers, sizes and words of a closed list. */
 export const shownSettings: readonly string[] = [
   'store.offline_mode',
   'identity.root_key_days',
@@ -43,7 +43,7 @@ export const shownSettings: readonly string[] = [
   'transfers.expected_days',
 ];
 
-/** Settings of which only `(set)` is shown, because they hold addresses, names or paths. Every other setting is left out. */
+/** Settings shown only as `(set)`, because they hold addresses, names or paths. Every other setting is left out. */
 export const namedSettings: readonly string[] = [
   'store.id',
   'auth.store_admin_id',
@@ -75,13 +75,13 @@ export const namedSettings: readonly string[] = [
 
 const set = '(set)';
 
-/** The settings of a data directory; settings that the file does not set have their default and are not listed. */
+/** The settings in larder.toml; settings at their default are not listed. */
 export function settingsForBundle(data: string): unknown {
   let values: ReadonlyMap<string, Value>;
   try {
     values = settingsIn(data);
   } catch (error) {
-    // A message of the reader may quote the line.
+    // The parser's message may quote the line, so only its number is shown.
     const problems = error instanceof ConfigError ? error.problems : [];
     return { readable: false, lines: problems.flatMap(({ line }) => line ?? []) };
   }
@@ -96,7 +96,7 @@ export function settingsForBundle(data: string): unknown {
   };
 }
 
-/** A value of the type that the setting has; anything else may have been put there by mistake and is not shown. */
+/** A value of the setting's type; any other value may be a mistake, and is not shown. */
 function typedValue(key: ConfigurationKey | undefined, value: Value): string | number | boolean {
   if (key === undefined || key.secret) return set;
   if (typeof value === 'boolean' && key.types.includes('boolean')) return value;

@@ -1,9 +1,9 @@
-// What a support bundle may hold: closed lists of words, and forms that no name, address or secret has.
+// Defines the values that a support bundle may hold: closed lists of words, and formats that no name, address or secret has.
 import { operations } from '#operations/index.ts';
 import { statuses } from '#domain/refusal.ts';
 import { faultKinds } from '#src/faults.ts';
 
-/** The text if it is one of the allowed ones; else undefined, and the member is left out. */
+/** Returns an allowed text; undefined for any other, which leaves the field out. */
 export const oneOf = (allowed: ReadonlySet<string>, value: unknown): string | undefined =>
   typeof value === 'string' && allowed.has(value) ? value : undefined;
 
@@ -12,14 +12,14 @@ export const numberOrNothing = (value: unknown): number | undefined =>
 
 export const flagOrNothing = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
 
-/** A moment as the store writes it; read and written again, so that nothing else can stand in it. */
+/** Returns a time in the store's format; parsed and formatted again, so that it contains no other text. */
 export function momentOrNothing(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const read = value instanceof Date ? value : new Date(typeof value === 'string' ? value : NaN);
   return Number.isNaN(read.getTime()) ? undefined : read.toISOString();
 }
 
-/** The number of a release, such as 1.2.3. */
+/** A version number, such as 1.2.3. */
 export const releaseOrNothing = (value: unknown): string | undefined =>
   typeof value === 'string' ? /^v?\d{1,5}(?:\.\d{1,5}){0,3}/.exec(value)?.[0] : undefined;
 

@@ -1,4 +1,4 @@
-// A support bundle: figures about a store in one tar archive, made from an allow list, for people who help and may not see names.
+// Builds a support bundle: figures about a store in one tar archive, from an allow list, for helpers who may not see names.
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, release, totalmem, uptime } from 'node:os';
 
@@ -25,12 +25,12 @@ import type { UnitState } from './service.ts';
 /** A file of the bundle. */
 export interface BundleMember {
   name: string;
-  /** A few words for the list that people see. */
+  /** A short description for the list shown to the administrator. */
   holds: string;
   bytes: Buffer;
 }
 
-/** What a bundle is made from. */
+/** The data that a bundle is built from. */
 export interface BundleSources {
   data: string;
   patient: Patient;
@@ -40,7 +40,7 @@ export interface BundleSources {
   now: Date;
 }
 
-/** Collects the files. A part that cannot be read is marked as such, because a store that needs help may be damaged. */
+/** Collects the files. Marks an unreadable part as such, because a store that needs help may be corrupt. */
 export async function collectBundle(sources: BundleSources): Promise<BundleMember[]> {
   const { data, findings, log, now } = sources;
   const subjects = new Set(findings.map(({ what }) => what));
@@ -70,7 +70,7 @@ export async function collectBundle(sources: BundleSources): Promise<BundleMembe
   ];
 }
 
-/** The files as one tar archive. */
+/** Packs the files into one tar archive. */
 export function archiveOf(members: readonly BundleMember[], modified: Date): Buffer {
   const parts = members.flatMap(({ name, bytes }) => [
     tarHeader(`larder-bundle/${name}`, bytes.length, modified),
@@ -90,7 +90,7 @@ const notAvailable = { available: false };
 
 const runtime = () => ({ node: process.version, architecture: process.arch, platform: process.platform });
 
-/** File systems by the number that statfs gives them. */
+/** Names of file systems by their statfs numbers. */
 const fileSystems: Readonly<Record<number, string>> = {
   0xef53: 'ext4',
   0x58465342: 'xfs',
@@ -106,7 +106,7 @@ const fileSystems: Readonly<Record<number, string>> = {
 function systemFigures(data: string): unknown {
   const { type, bsize, blocks, bfree, bavail, files, ffree } = statfsSync(data);
   return {
-    // A kernel that a site has built may carry the site's name behind its number.
+    // A kernel built at a site may have the site's name after its version.
     kernel: releaseOrNothing(release()),
     distribution: distribution(),
     processors: availableParallelism(),
@@ -146,7 +146,7 @@ function distribution(): unknown {
   }
 }
 
-/** What the serving process says of itself, without its sentences: these name packages, accounts and addresses. */
+/** The state of the serving process without its sentences, which name packages, accounts and addresses. */
 async function healthOf({ patient }: BundleSources, subjects: ReadonlySet<string>): Promise<unknown> {
   const state = await patient.serving().catch(() => undefined);
   if (state === undefined) return { serving: false, fault: oneOf(faultCodes, patient.service?.()?.code) };

@@ -80,7 +80,7 @@ async function subscriptionsIn({ subscriptions }: Pick<Records, 'subscriptions'>
   }
 }
 
-/** The subscription with which the next request asks for it. */
+/** A subscription that makes the next request ask for the missing package. */
 interface Proposed {
   namespace: 'charm' | 'snap';
   name: string;
@@ -97,7 +97,7 @@ const commandFor = ({ namespace, name, channel, architecture }: Proposed): strin
   `larder subscription add ${namespace}/${name}${channel === 'latest/stable' ? '' : ` --channel ${channel}`}` +
   (architecture === 'all' ? '' : ` --architecture ${architecture}`);
 
-/** Whether a subscription asks for it already. */
+/** Whether a subscription already asks for it. */
 const isAskedFor = ({ namespace, name, channel, architecture }: Proposed, subscribed: readonly WishedFor[]): boolean =>
   subscribed.some(
     (one) =>
@@ -107,7 +107,7 @@ const isAskedFor = ({ namespace, name, channel, architecture }: Proposed, subscr
       (architecture === 'all' || one.architectures.some((some) => some === architecture)),
   );
 
-/** The command that mends it; nothing if the next request asks for it as it is. */
+/** The command that adds the subscription; null if the next request already asks for the package. */
 function mendOf(missing: Missing, subscribed: readonly WishedFor[]): string | null {
   const proposed = proposedFor(missing);
   return missing.kind === 'wish' || isAskedFor(proposed, subscribed) ? null : commandFor(proposed);
@@ -115,7 +115,7 @@ function mendOf(missing: Missing, subscribed: readonly WishedFor[]): string | nu
 
 const inJson = ({ by, ...what }: Missing, wish: string | null) => ({ ...what, 'needed-by': by, wish });
 
-/** So many of those who need something are named. */
+/** Maximum number of dependents that a row lists. */
 const most = 3;
 
 function inText(missing: readonly Missing[], mended: ReadonlyMap<Missing, string | null>): string {

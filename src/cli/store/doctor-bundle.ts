@@ -1,4 +1,4 @@
-// larder doctor --bundle: shows what a support bundle would hold, and writes it.
+// larder doctor --bundle: shows the content of a support bundle, and writes it.
 import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -27,7 +27,7 @@ interface BundleOptions {
   log: string | undefined;
 }
 
-/** What is shown is what is written: a call prepares its bundle once. */
+/** The bundle of each call, prepared only once, so that the file holds exactly the data shown. */
 const prepared = new WeakMap<object, Promise<PreparedBundle>>();
 
 export function prepareBundle(call: Pick<Call, 'data' | 'world'>, options: BundleOptions): Promise<PreparedBundle> {
@@ -41,7 +41,7 @@ async function prepare(
   { bundle, log }: BundleOptions,
 ): Promise<PreparedBundle> {
   const file = resolve(bundle);
-  // Root may read the journal, the owner of the store may not.
+  // Root may read the journal; the owner of the store may not.
   const unit = unitState(data);
   const journal = log === undefined ? journalOf(data, maxLines) : undefined;
   const asCaller = setRootAside(data);
@@ -58,7 +58,7 @@ async function prepare(
   }
 }
 
-/** Before anything is collected; the file is made exclusively all the same. */
+/** Refuses an existing file early; the file is also created exclusively. */
 function refuseExisting(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
   throw new Failure(`${file} is there already; name a file that is not there yet`, { code: 'cannot-write' });
@@ -72,7 +72,7 @@ function readLog(file: string): string {
   }
 }
 
-/** The files of a bundle with their sizes, and what it leaves out. */
+/** Lists the files of a bundle with their sizes, and the data that it leaves out. */
 export function bundleList({ members, archive }: Pick<PreparedBundle, 'members' | 'archive'>): string {
   const rows = members.map(({ name, holds, bytes: { length } }): [string, string] => [
     name,

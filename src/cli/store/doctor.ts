@@ -36,7 +36,7 @@ export const doctor = command({
   confirm: {
     async question({ options: { bundle, log }, data, world }) {
       if (bundle === undefined) return undefined;
-      // A script is refused before anything is read.
+      // Without a terminal, refuse before anything is read.
       if (!canAsk(world)) return `It would write a support bundle to ${bundle}.`;
       const { bundleList, prepareBundle } = await bundles();
       const found = await prepareBundle({ data, world }, { bundle, log });
@@ -64,7 +64,7 @@ export const doctor = command({
   },
 });
 
-/** Loaded when it is asked for: it knows the names of all operations. */
+/** Loaded on demand: the module loads the names of all operations. */
 const bundles = () => import('./doctor-bundle.ts');
 
 async function examineAlone(data: string, world: World): Promise<Told[]> {

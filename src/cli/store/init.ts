@@ -123,7 +123,7 @@ export const init = command({
     const lock = lockOf(data);
     let made: MadeStore;
     try {
-      // Looked at again: another init may have been quicker; and whoever owns the directory must be able to read them.
+      // Check again: another init may have been faster, and the owner of the directory must be able to read the files.
       refuseContents(data);
       if (files) refuseFiles(files, config);
       made = await makeStore(data, { configuration, email, credential, approvers, by: { actor }, credentials });
@@ -136,7 +136,7 @@ export const init = command({
   },
 });
 
-/** Plain http is for this machine alone, and https for every client, unless somebody says otherwise. */
+/** The default listen address: loopback for plain HTTP, all interfaces for HTTPS. */
 function usualListen(baseUrl: string): string {
   const { protocol = '', hostname = '', port = '' } = URL.parse(baseUrl) ?? {};
   const isSixth = hostname.startsWith('[');
@@ -145,7 +145,7 @@ function usualListen(baseUrl: string): string {
   return `${isLoopback ? hostname : '127.0.0.1'}:${port || '8080'}`;
 }
 
-/** What is said of the new store: where it is, whom it belongs to, and what to keep. */
+/** Reports the new store: location, administrator, and the files to keep safe. */
 function answered(
   data: string,
   { siteKey, tls, approvers }: MadeStore,
@@ -190,7 +190,7 @@ function answered(
   };
 }
 
-/** Refuses approvers that no store could be made with. */
+/** Refuses approvers that a store cannot be created with. */
 function refuseApprovers(usernames: readonly string[]): void {
   if (usernames.length === 1)
     throw new UsageError('--approver is given twice or more: one approver alone approves of nothing');
@@ -208,7 +208,7 @@ const presentApprover = ({ id, username, link, until, secret, address, recoveryC
   'recovery-codes': recoveryCodes,
 });
 
-/** What each approver is handed. */
+/** The text to hand to each approver. */
 function approversText(approvers: readonly ApproverHandout[]): string {
   if (approvers.length === 0) return '';
   const parts = approvers.map(
@@ -224,10 +224,10 @@ function approversText(approvers: readonly ApproverHandout[]): string {
   );
 }
 
-/** What commands need to find the store, unless they find it by themselves. */
+/** The `--data` option for commands, if the store is not in the default directory. */
 const dataOption = (data: string): string => (data === '/var/lib/larder' ? '' : ` --data ${shellWord(data)}`);
 
-/** Asks what no default can know: the address that clients use, and whom the store belongs to. */
+/** Asks for the values without a default: the address that clients use, and the administrator's e-mail address. */
 async function askFor(world: World): Promise<{ 'base-url': string; 'admin-email': string }> {
   const port = process.getuid?.() === 0 ? '' : ':8443';
   const host = hostname().toLowerCase();
@@ -253,7 +253,7 @@ async function askFor(world: World): Promise<{ 'base-url': string; 'admin-email'
   });
 }
 
-/** The site's files that the options name. */
+/** The certificate files of the site that the options name. */
 function givenFiles(options: Readonly<Record<string, string | undefined>>): SiteFiles | undefined {
   const [certificateFile, keyFile, authorityFile] = ['tls-certificate', 'tls-key', 'tls-ca'].map((name) =>
     options[name] === undefined ? undefined : resolve(options[name]),
@@ -281,7 +281,7 @@ function refuseFiles(files: SiteFiles, config: Config): void {
     throw new Failure(`cannot use ${files.certificateFile}: ${problems.join('; ')}`, { code: 'bad-certificate' });
 }
 
-/** What publishers and devices need to know of the store's certificate. */
+/** Tells publishers and devices how to trust the store's certificate. */
 function trust(tls: ServerTls | undefined, baseUrl: string, files: SiteFiles | undefined): string {
   if (tls === undefined) return '';
   const ends = tls.ends.toISOString().slice(0, 10);
@@ -299,7 +299,7 @@ function trust(tls: ServerTls | undefined, baseUrl: string, files: SiteFiles | u
   );
 }
 
-/** The server for the records that the options name. */
+/** The PostgreSQL server that the options name. */
 function givenServer({ postgres, 'postgres-password-file': file }: Record<string, string | undefined>) {
   if (postgres !== undefined) return { postgres, passwordFile: file === undefined ? undefined : resolve(file) };
   if (file !== undefined)
@@ -307,7 +307,7 @@ function givenServer({ postgres, 'postgres-password-file': file }: Record<string
   return undefined;
 }
 
-/** Refuses a server on which no store can be made, before anything is. */
+/** Refuses an unusable database server before the store is created. */
 async function refuseServer(data: string, place: DatabasePlace): Promise<void> {
   if ('file' in place) return;
   try {
@@ -332,7 +332,7 @@ function configurationText(settings: FirstSettings): string {
   }
 }
 
-/** Refuses a directory that is in use for anything; from here on this process is its owner. */
+/** Refuses a directory that is not empty; makes this process run as its owner. */
 function refuseRoom(data: string): void {
   const found = statSync(data, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -341,7 +341,7 @@ function refuseRoom(data: string): void {
   refuseContents(data);
 }
 
-/** Makes the directory when it is not there. */
+/** Creates the directory if it does not exist. */
 function makeRoom(data: string): void {
   try {
     makeFolder(data);
@@ -350,7 +350,7 @@ function makeRoom(data: string): void {
   }
 }
 
-/** Before anything is asked for it. */
+/** Refuses an existing store before the first question. */
 function refuseStore(data: string): void {
   if (!existsSync(join(data, 'larder.toml'))) return;
   throw new Failure(`there is a store in ${data} already; 'larder serve --data ${shellWord(data)}' serves it`, {

@@ -1,4 +1,4 @@
-// The store that 'larder doctor' examines, from outside of the process that serves it.
+// Gives `larder doctor` access to the store that it examines, from outside of the serving process.
 import { join } from 'node:path';
 
 import { recordsPlace } from '#data/records-place.ts';
@@ -29,7 +29,7 @@ export function patientIn(
     credentials,
     config,
     async damage() {
-      // A configuration that is refused is reported once, under its own heading.
+      // An invalid configuration is reported once, by its own check.
       const settings = config();
       refuseWithoutDatabase(data);
       const place = recordsPlace(data, settings, credentials);
@@ -55,7 +55,7 @@ export function patientIn(
   };
 }
 
-/** Asked for more than once and found out once; where that fails, what depends on it cannot be looked at. */
+/** Caches the result of `find`; if it fails, each call throws CannotLook, so that dependent checks are skipped. */
 function once<Found>(find: () => Found, because: string): () => Found {
   let found: { value: Found } | { cause: unknown } | undefined;
   return () => {

@@ -11,7 +11,7 @@ import { readDuration } from '../frame/duration.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { faultsOfStart, unitState, type UnitState } from './service.ts';
 
-/** What a script is told of a store that is not served yet. */
+/** The exit code for a store that is not served yet. */
 const notYet = 7;
 
 export const ready = command({
@@ -35,7 +35,7 @@ export const ready = command({
   examples: ['larder ready --timeout 1s', 'larder ready'],
 
   async run({ options: { process: wanted, timeout }, data }) {
-    // Root may read the journal, the owner of the store may not. The unit itself asks about a process.
+    // Root may read the journal; the owner of the store may not. Not with --process: the unit itself uses that.
     const before = wanted === undefined ? unitState(data) : undefined;
     becomeOwner(data);
     const patience = timeout === undefined ? Infinity : readDuration(timeout, '--timeout', days(1));
@@ -68,10 +68,10 @@ function endedError(pid: number, data: string): Failure {
   });
 }
 
-/** Why the store is not served, as far as its host and its configuration say; it is not opened for that. */
+/** The reasons that the host and the configuration give; does not open the store. */
 function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
   try {
-    // A process that holds the directory is starting, or serves by fewer workers than it is to.
+    // A process with the lock is starting, or serves with fewer workers than configured.
     if (isHeld(data)) return [];
   } catch {
     // What cannot be locked is not held, and the owner of the files may be why.
@@ -79,7 +79,7 @@ function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
   return faultsOfStart(data, unit, refusedConfiguration(data));
 }
 
-/** Why the configuration cannot be used; undefined if it can. */
+/** The error that makes the configuration unusable; undefined if it is valid. */
 function refusedConfiguration(data: string): unknown {
   try {
     readConfig(join(data, 'larder.toml'));
@@ -89,10 +89,10 @@ function refusedConfiguration(data: string): unknown {
   }
 }
 
-/** Milliseconds between two looks, each of which reads a small file. */
+/** Poll interval in milliseconds; each poll reads a small file. */
 const pause = 100;
 
-/** Whether the process that said so goes on, and serves by as many as are to. */
+/** Whether the process of this state is alive and serves with all its workers. */
 const serves = ({ pid, workers }: ServingState): boolean =>
   isAlive(pid) && (workers === undefined || workers.serving === workers.wanted);
 
@@ -101,7 +101,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // One of somebody else is there as well.
+    // A process of another user counts as alive.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -16,7 +16,7 @@ import { command, dataInUse, Failure, UsageError, type World } from '../frame/co
 import { becomeOwner } from '../frame/owner.ts';
 import { refuseWithoutDatabase } from '../frame/store.ts';
 
-/** Ctrl-C under a program that passes signals on, such as npm, arrives twice; a person needs longer for the second. */
+/** Milliseconds. A program that forwards signals, such as npm, delivers one Ctrl-C twice; a person takes longer between two. */
 const sameKeystroke = 500;
 
 export const serve = command({
@@ -77,11 +77,11 @@ export const serve = command({
   },
 });
 
-/** Keeps why the store is not served for those who ask later; the error to end with. */
+/** Records why the start failed, for commands that ask later; returns the error to exit with. */
 function refusedStart(error: unknown, how: Pick<SupervisorOptions, 'directory'>): unknown {
   const { directory: data } = how;
   if (error instanceof DataDirectoryInUse) return dataInUse(data);
-  // An end that was asked for twice is no failure.
+  // A second signal that ends the process at once is not a failed start.
   if (error instanceof Failure && error.code === 'cut-short') return error;
   const fault = openingFault(error, data);
   const at = new Date().toISOString();
@@ -94,10 +94,10 @@ function refusedStart(error: unknown, how: Pick<SupervisorOptions, 'directory'>)
   return new Failure(textOf(fault), { code, cause: error });
 }
 
-/** Whether a supervisor has started this process. */
+/** Whether a supervisor started this process. */
 const isWorker = (env: World['env']): boolean => env[workerVariable] !== undefined && process.send !== undefined;
 
-/** Serves in this process, or in as many as the configuration says. */
+/** Serves in this process, or in several workers if configured. */
 async function start(how: Omit<SupervisorOptions, 'fatal'>, life: Life): Promise<Served> {
   if (readConfig(join(how.directory, 'larder.toml')).http.workers === 1) {
     return startAppliance({ ...how, fatal: life.fail });
@@ -109,11 +109,11 @@ async function start(how: Omit<SupervisorOptions, 'fatal'>, life: Life): Promise
 type Served = Pick<Appliance, 'log' | 'reload' | 'stop'>;
 type Life = ReturnType<typeof lifeOfProcess>;
 
-/** What may happen to the process while it serves. */
+/** Handles the signals and failures of the process while it serves. */
 function lifeOfProcess() {
   const ended = Promise.withResolvers<NodeJS.Signals>();
   const cutShort = Promise.withResolvers<never>();
-  // Both may come to nothing, or come before anybody waits for them.
+  // Either promise may never settle, or reject before it is awaited.
   ended.promise.catch(() => undefined);
   cutShort.promise.catch(() => undefined);
   let served: Served | undefined;
@@ -137,9 +137,9 @@ function lifeOfProcess() {
   process.on('SIGTERM', onEnd).on('SIGINT', onEnd).on('SIGHUP', onReload).on('uncaughtExceptionMonitor', onCrash);
 
   return {
-    /** Resolves with the signal that asks for the end; rejects when the store cannot be served any longer. */
+    /** Resolves with the signal that stops the store; rejects if the store can no longer be served. */
     ended: ended.promise,
-    /** Rejects when the end cannot wait. */
+    /** Rejects if the process has to end without finishing its requests. */
     cutShort: cutShort.promise,
     begin(appliance: Served) {
       served = appliance;

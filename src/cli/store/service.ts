@@ -1,4 +1,4 @@
-// Why a store is not served, as far as its host knows: from systemd, from the last start, and from what a process left behind.
+// Finds out why a store is not served: from systemd, the last failed start, and the state that an ended process left behind.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ const unit = 'larder.service';
 const maxAnswerMs = seconds(3);
 const maxAnswerBytes = 16 * 1024 * 1024;
 
-/** What systemd says of the unit that serves a data directory. */
+/** The state of the systemd unit that serves a data directory. */
 export interface UnitState {
   active: string;
   sub: string;
@@ -23,8 +23,8 @@ export interface UnitState {
 }
 
 /**
- * Asks systemd about the unit that serves `data`; undefined if none does, or it runs. Comes before the process gives up the
- * rights of root, because the journal is closed to the user of the service.
+ * Asks systemd about the unit that serves `data`; undefined if there is none, or if it is running. Call it before root's rights
+ * are dropped: the user of the service cannot read the journal.
  */
 export function unitState(data: string): UnitState | undefined {
   if (!isServices(data) || !existsSync('/run/systemd/system')) return undefined;
@@ -37,13 +37,13 @@ export function unitState(data: string): UnitState | undefined {
   return { active, sub, result, lastLine: line === undefined ? undefined : messageIn(line) };
 }
 
-/** Why the store in `data` is not served; undefined if there is no reason to expect that it is. */
+/** Why the store in `data` is not served; undefined if no process is expected to serve it. */
 export function whyNotServed(data: string, state: UnitState | undefined): Fault | undefined {
   const failure = readStartFailure(data);
   if (state !== undefined) {
     const { active, sub, result } = state;
     const how = `${active}, ${sub}${result === 'success' ? '' : `, result ${result}`}`;
-    // A service that was stopped says so in its last line; the failure is one of an earlier start.
+    // The last line of a stopped service already gives the reason; the recorded failure is from an earlier start.
     const failed = active === 'inactive' ? undefined : failure;
     const lastLine = failed?.because ?? state.lastLine;
     return describeFault('service-down', { unit: 'larder', state: how, lastLine, remedy: failed?.remedy });
@@ -53,13 +53,13 @@ export function whyNotServed(data: string, state: UnitState | undefined): Fault 
   return left && describeFault('ended-unexpectedly', { pid: left.pid, data });
 }
 
-/** Every fault of a store that cannot be opened, or is not served: what its host knows, and what opening it came to. */
+/** All faults of a store that cannot be opened or is not served: those of the host, and the error of opening it. */
 export function faultsOfStart(data: string, state: UnitState | undefined, error?: unknown): Fault[] {
   const opening = error === undefined ? undefined : openingFault(error, data);
   return [whyNotServed(data, state), opening].filter((fault) => fault !== undefined);
 }
 
-/** The last lines of the service's journal; undefined if this store is not the service's, or the journal cannot be read. */
+/** The last lines of the service's journal; undefined if the service does not serve this store, or the journal is unreadable. */
 export function journalOf(data: string, lines: number): string | undefined {
   if (!isServices(data)) return undefined;
   return outputOf('/usr/bin/journalctl', ['--unit', unit, '--lines', String(lines), '--output', 'cat', '--no-pager']);
@@ -75,7 +75,7 @@ function outputOf(program: string, args: readonly string[]): string | undefined 
   return status === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;
 }
 
-/** The message of a line of the log, which is JSON under systemd. */
+/** The message in a line of the log, which is JSON under systemd. */
 function messageIn(line: string): string {
   try {
     const { msg, problem } = JSON.parse(line) as { msg?: string; problem?: string };

@@ -44,14 +44,14 @@ export const status = command({
 });
 
 async function statusOfStore(call: Pick<Call, 'data' | 'world'>): Promise<Answer> {
-  // Root may read the journal, the owner of the store may not.
+  // Root may read the journal; the owner of the store may not.
   const unit = unitState(call.data);
   try {
     return await statusOfRecords(call, unit);
   } catch (error) {
     const serving = await askServing(call.data).catch(() => undefined);
     if (serving !== undefined) return statusOfProcess(call, serving, error);
-    // There is no store, or it is another user's.
+    // There is no store, or it belongs to another user.
     if (error instanceof Failure && error.code !== 'store-damaged') throw error;
     const faults = faultsOfStart(call.data, unit, error);
     if (faults.length === 0) throw error;
@@ -62,7 +62,7 @@ async function statusOfStore(call: Pick<Call, 'data' | 'world'>): Promise<Answer
 const whyNotShown = (error: unknown, data: string): string =>
   error instanceof ConfigError ? whyInvalid(error) : inOneSentence(error, { data });
 
-/** What is known of a store that no process serves and that cannot be opened. */
+/** The status of a store that is not served and cannot be opened. */
 function statusUnopened({ data, world }: Pick<Call, 'data' | 'world'>, faults: Fault[], error: unknown): Answer {
   const because = whyNotShown(error, data);
   const rows: Row[] = [
@@ -77,7 +77,7 @@ function statusUnopened({ data, world }: Pick<Call, 'data' | 'world'>, faults: F
   return { text, json: { version, serving: null, faults, error: because }, exitCode: 1 };
 }
 
-/** What the serving process says, if the configuration or the records cannot be opened beside it. */
+/** The status that the serving process reports, if the configuration or the records cannot be opened. */
 function statusOfProcess({ data, world }: Pick<Call, 'data' | 'world'>, serving: ServingState, error: unknown): Answer {
   const because = whyNotShown(error, data);
   const faults = serving.faults ?? [];
@@ -207,7 +207,7 @@ function rowsOfFaults({ serving, faults }: Pick<Found, 'serving' | 'faults'>): R
   ];
 }
 
-/** What is known of a store that no process serves. */
+/** The faults of a store that can be opened but is not served. */
 async function faultsUnserved(store: OpenStore, unit: UnitState | undefined): Promise<Fault[]> {
   const { records, config, directory, now } = store;
   const tls = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
@@ -227,7 +227,7 @@ function pendingSays(work: readonly PendingKind[]): string {
   return kinds.length === 0 ? 'nothing' : kinds.join(', ');
 }
 
-/** How the work that comes round again goes; `--json` tells of each. */
+/** Summarizes the jobs; `--json` lists each. */
 function jobsSay(jobs: readonly { failures: number; problem: string | undefined }[]): string {
   const failing = jobs.filter(({ problem }) => problem !== undefined).length;
   return failing === 0 ? `all ${String(jobs.length)} go well` : `${String(failing)} of ${String(jobs.length)} fail`;

@@ -53,7 +53,7 @@ export const verify = command({
     try {
       return await withStore(call, (store) => proved(store, call));
     } catch (error) {
-      // What is wrong with it may be why the store does not open, or cannot be read to its end.
+      // Corruption may be the reason why the store does not open or cannot be read to the end.
       const problems = await damageOf(place).catch(() => []);
       if (problems.length === 0) throw error;
       return {
@@ -116,14 +116,14 @@ interface Flag {
   readonly summary: string;
 }
 
-/** What of the database was looked at: a server may notice what its disk has changed, or not. */
+/** Names the checked database; on a server, page checksums are checked only if the server keeps them. */
 async function databaseSays({ database: { server } }: OpenStore): Promise<string> {
   if (server === undefined) return 'the database';
   const { checksums } = await server.state();
   return `${server.place} (${checksums ? 'each page against the checksum of its server' : 'whose server keeps no checksums of its pages'})`;
 }
 
-/** What is wrong, in whole lines: with which file, with what of which package. */
+/** The problems, one line each: with the file, the revision and the publisher who pushed it. */
 async function problemsOf(
   { database, audit, blobs }: Found,
   { records, database: { place } }: OpenStore,
@@ -143,7 +143,7 @@ async function problemsOf(
   return lines;
 }
 
-/** What to do about what is wrong. */
+/** The remedies for the problems. */
 function mendsOf({ database, audit, blobs }: Found, { directory, database: { place } }: OpenStore): string[] {
   return [
     ...(database.length > 0 ? [mendOfRecords(place, directory)] : []),

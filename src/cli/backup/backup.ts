@@ -118,7 +118,7 @@ export const backup = command({
   },
 });
 
-/** The file to write. A folder that is to keep several backups is made, so that the first night finds it. */
+/** The file to write. With `--keep`, creates a missing folder, so that the first nightly backup succeeds. */
 async function destinationOf(call: BackupCall, named: string): Promise<ReturnType<typeof fileIn>> {
   try {
     if (call.options.keep !== undefined && !existsSync(named) && !named.endsWith('.tar'))
@@ -139,15 +139,15 @@ async function destinationOf(call: BackupCall, named: string): Promise<ReturnTyp
 const cannotWrite = (named: string, cause: unknown): Failure =>
   new Failure(`cannot make the folder ${named}: ${inOneSentence(cause)}`, { code: 'cannot-write', cause });
 
-/** Notes a failed backup, which /readyz and 'larder doctor' then show; a person at a terminal sees it anyway. */
+/** Records a failed backup, which /readyz and 'larder doctor' then report; not at a terminal, where the person sees the error. */
 async function noteFailure({ world, data }: BackupCall, { acts, person }: OpenStore, error: unknown): Promise<void> {
   if (canAsk(world)) return;
   const because = (error instanceof Failure ? error.message : inOneSentence(error, { data })).slice(0, 500);
-  // On a full disk or a damaged database there is another fault, which shows as well.
+  // A full disk or a corrupt database is reported as a fault of its own.
   await acts.do(failBackup, person, { because }).catch(() => undefined);
 }
 
-/** Whether the options speak of a backup that was made before. */
+/** Whether the options concern an existing backup. */
 const isOfExisting = ({ options: given }: BackupCall): boolean =>
   given.base.length > 0 || given.keys !== undefined || given['signed-by'] !== undefined;
 
@@ -168,7 +168,7 @@ function refuseContradictions(call: BackupCall, makesNone: boolean): void {
 
 interface Wanted {
   file: string;
-  /** The folder of backups that it becomes one of. */
+  /** The folder of backups that the file is created in, if any. */
   folder: string | undefined;
   passphrase: string | undefined;
 }
@@ -229,14 +229,14 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   return checked === undefined ? answer : withCheck(answer, checked, evenSo);
 }
 
-/** What is said of a backup that was made and then checked. */
+/** The answer for a backup that was made and then checked. */
 const withCheck = (made: Answer, checked: Answer, evenSo: boolean): Answer => ({
   text: `${made.text}\n${checked.text}`,
   json: { ...(made.json as object), check: checked.json },
   exitCode: evenSo ? (made.exitCode ?? 0) : Math.max(made.exitCode ?? 0, checked.exitCode ?? 0),
 });
 
-/** Deltas can be made again, and the copy of the records names none. */
+/** Leaves deltas out: they can be built again, and the copy of the records names none. */
 const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blobs, 'list' | 'stat' | 'borrow'> => ({
   borrow: (sha3_384) => blobs.borrow(sha3_384),
   stat: (sha3_384) => blobs.stat(sha3_384),
@@ -245,7 +245,7 @@ const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blo
   },
 });
 
-/** Enters it in the audit log. On a full disk the backup is the way out, and is good without an entry. */
+/** Writes the entry in the audit log. On a full disk it is left out: the backup is then the remedy, and valid without it. */
 async function note(
   { acts, person }: OpenStore,
   { manifest: { id, since, blobs, keys }, lacking, sha256, size }: BackupResult,

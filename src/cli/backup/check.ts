@@ -1,4 +1,4 @@
-// larder backup --check: reads a backup and proves that it could be restored, without restoring it.
+// larder backup --check: reads a backup and proves that it can be restored, without restoring it.
 import { counted } from '#domain/quantities.ts';
 import { join, resolve } from 'node:path';
 import { entryOf, readArchives, siteKeyOf, closeArchives, keysIn, type Archives } from '#backup/archives.ts';
@@ -30,10 +30,10 @@ export interface Checking {
   'signed-by'?: string | undefined;
 }
 
-/** The store that made the backup, where it is open. */
+/** The store that made the backup, if it is open. */
 type OwnStore = Pick<OpenStore, 'siteKey' | 'asCaller'>;
 
-/** What the records in a backup say of it. */
+/** The results of checking the records in a backup. */
 interface Copied {
   problems: string[];
   lacking: LackingBlob[];
@@ -81,10 +81,10 @@ async function siteKeyFor(
   return readSiteKey({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'], masterKeyFile: undefined });
 }
 
-/** Looks at the database in a backup, and holds what its records need against what the backup has. */
+/** Checks the database in a backup, and compares the blobs that its records need with those of the backup. */
 function lookInto({ file, tar, manifest }: Archives): Promise<Copied> {
   return withTemporaryFolder(async (folder) => {
-    // The configuration too: the records of an older release are brought up to date, and both are kept for that.
+    // Extract the configuration too: an upgrade of records of an older release needs both files.
     for (const { name, size, sha256 } of manifest.files.filter(({ name }) => /^larder\.(?:db|toml)$/.test(name))) {
       const entry = entryOf(file, tar, name, size);
       await extract({ tar, file, entry, algorithm: 'sha256', digest: sha256 }, join(folder, name), 0o600, onDisk);

@@ -1,4 +1,4 @@
-// A folder of backups whose names are the times at which they were made, of which the newest are kept.
+// Manages a folder of backups that are named by their time: names new files, and removes all but the newest.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeArchives, openArchives } from '#backup/archives.ts';
@@ -6,7 +6,7 @@ import { readManifest, type Manifest } from '#backup/manifest.ts';
 import { syncFolder } from '#files/streamed.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-/** The file to write, where what was named may be a folder; such as `larder-20261122T014500Z.tar`. */
+/** The file to write; in a folder it is named by the time, such as `larder-20261122T014500Z.tar`. */
 export function fileIn(named: string, now: Date): { file: string; folder: string | undefined } {
   const isFolder = statSync(named, { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!isFolder) return { file: named, folder: undefined };
@@ -15,8 +15,8 @@ export function fileIn(named: string, now: Date): { file: string; folder: string
 }
 
 /**
- * Removes all but the newest backups; those removed. Nothing is touched but what has such a name and was made by this
- * very store, and nothing that one which stays builds on.
+ * Removes all but the newest backups; returns the removed files. Keeps files with other names, backups of other stores, and
+ * backups that a kept one builds on.
  */
 export async function rotate(
   folder: string,
@@ -48,7 +48,7 @@ export async function rotate(
   });
 }
 
-/** What a backup of this store says of itself; nothing where the file is none. */
+/** Reads the manifest of a backup; undefined if the file is not a backup of this store. */
 async function ownManifest(file: string, siteKey: Buffer): Promise<Manifest | undefined> {
   try {
     const archives = await openArchives([file]);

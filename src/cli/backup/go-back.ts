@@ -63,7 +63,7 @@ export const goBack = command({
   },
 });
 
-/** The copy must be what this very release works with: an older one would be upgraded again at once. */
+/** Requires a copy with the migrations of this release: opening an older copy would upgrade it again. */
 function requireFitting(file: string, done: readonly string[]): void {
   const known = migrations().map(({ name }) => name);
   if (done.some((name) => !known.includes(name))) {

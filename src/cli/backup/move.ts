@@ -85,7 +85,7 @@ interface Wanted {
   signal: AbortSignal;
 }
 
-/** Copies the blobs; where they alone move, the configuration is replaced then. */
+/** Copies the blobs; if the records stay, also replaces the configuration. */
 async function carryBlobs(
   { data, actor, world, credentials, progress }: Here,
   { current, wanted, text, signal }: Wanted,
@@ -135,7 +135,7 @@ async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Pr
   const to = recordsPlace(data, wanted, credentials, tellOfWaiting(here.world));
   if (!('file' in to)) await requireEmpty(to, plan.attempt);
   const { siteKey, size } = await proveHere(here);
-  // Digests of all rows come along.
+  // The file also needs room for the digests of all rows.
   if ('file' in to) requireRoomFor(data, 2 * size);
   const moved = await moveRecords({
     directory: data,
@@ -163,7 +163,7 @@ async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Pr
   };
 }
 
-/** The move that an earlier call has begun, where it was the same; what another one has left is taken away. */
+/** The unfinished plan of an earlier call for the same move; removes the remains of a different move. */
 async function planFor({ data, credentials }: Here, { records: from }: Config, { records: to }: Config): Promise<Plan> {
   const left = planIn(data);
   if (left !== undefined && isDeepStrictEqual([left.from, left.to], [{ ...from }, { ...to }])) return left;
@@ -171,7 +171,7 @@ async function planFor({ data, credentials }: Here, { records: from }: Config, {
   return { attempt: randomIds.uuid(), from: { ...from }, to: { ...to } };
 }
 
-/** Ends a move that has come to its new place. */
+/** Finishes an earlier move, if the configuration already names the new place. */
 async function endLeft({ data, credentials }: Here): Promise<void> {
   const plan = planIn(data);
   if (plan === undefined) return;
@@ -179,7 +179,7 @@ async function endLeft({ data, credentials }: Here): Promise<void> {
   if (hasSwitched(plan, current)) await endMove({ directory: data, plan, credentials, now: () => new Date() });
 }
 
-/** Looks the records over before they are moved, so that no damage goes along, and whether nobody else serves them; what they take. */
+/** Checks that the records are intact and that no process serves them, so that no corruption is moved; returns their size. */
 async function proveHere({ data, world, credentials }: Here): Promise<{ siteKey: Buffer; size: number }> {
   const store = await openStore({ directory: data, credentials, held: true, waits: tellOfWaiting(world) });
   try {
@@ -207,7 +207,7 @@ async function refuseServed({ records, now }: Store): Promise<void> {
   });
 }
 
-/** A move changes where the store is, and nothing else. */
+/** Refuses changes of other sections: a move changes only where the store is. */
 function refuseOthers(file: string, current: Config, wanted: Config): void {
   for (const section of Object.keys(current) as (keyof Config)[]) {
     if (section === 'records' || section === 'blobs' || isDeepStrictEqual(current[section], wanted[section])) continue;

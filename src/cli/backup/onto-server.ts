@@ -1,4 +1,4 @@
-// Records that are put onto a PostgreSQL server: what the administrator says of it, and how a store of a data directory goes there.
+// Restores the records of a store to a PostgreSQL server: the options, the configuration, and the copy of the records.
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { copyRecords, refuseUsed, takeBack } from '#data/copies.ts';
@@ -12,7 +12,7 @@ import { changeConfig, readConfig } from '#src/config.ts';
 import { Failure, UsageError, type World } from '../frame/command.ts';
 import { tellOfWaiting } from '../frame/store.ts';
 
-/** How a command is told of the server. */
+/** The options that name the server. */
 export const serverOptions = {
   postgres: {
     type: 'string',
@@ -26,14 +26,14 @@ export const serverOptions = {
   },
 } as const;
 
-/** A server as somebody has named it. */
+/** A server that the options name. */
 export interface NamedServer {
   postgres: string;
   passwordFile: string | undefined;
   place: PostgresPlace;
 }
 
-/** The server that the options name; nothing where the records are to be a file. Throws UsageError. */
+/** Parses the options; undefined if the records are to be in a file. Throws UsageError. */
 export function namedServer(
   options: { readonly postgres: string | undefined; readonly 'postgres-password-file': string | undefined },
   world: World,
@@ -57,13 +57,13 @@ export function namedServer(
   return { postgres, passwordFile, place };
 }
 
-/** Where the records and the files of a store were, where that is somewhere else than now. */
+/** The former places of the records and the blobs, if they differ from the present ones. */
 export interface Before {
   records: string | undefined;
   blobs: string | undefined;
 }
 
-/** Has the configuration of a directory say where the records are, and that its blobs are in it; where they were before. */
+/** Sets the place of the records in the configuration, and the place of the blobs to the directory; returns the former places. */
 export function namePlaces(directory: string, server: NamedServer | undefined): Before {
   const file = join(directory, 'larder.toml');
   const { records, blobs } = readConfig(file);
@@ -82,19 +82,19 @@ export function namePlaces(directory: string, server: NamedServer | undefined): 
 
 export interface Bringing {
   server: NamedServer;
-  /** What this attempt is known by. */
+  /** The id of this attempt. */
   attempt: string;
   siteKey: Buffer;
   progress: (rows: number) => void;
 }
 
-/** Refuses a database that is not empty before anything is done; what this attempt has left there does not count. */
+/** Refuses a database that is not empty; tables that this attempt has created do not count. */
 export const requireEmpty = (place: PostgresPlace, attempt: string): Promise<void> =>
   refuseUsed(place, attempt).catch((error: unknown) => {
     throw told(error);
   });
 
-/** Brings the records of a directory onto the server, proves the audit log there, and removes their file. */
+/** Copies the records of a directory to the server, verifies the audit log there, and removes the database file. */
 export async function bringRecords(directory: string, { server, attempt, siteKey, progress }: Bringing): Promise<void> {
   const file = databaseFile(directory);
   await copyRecords({ from: { file }, to: server.place, attempt, progress }).catch((error: unknown) => {
@@ -111,7 +111,7 @@ export async function bringRecords(directory: string, { server, attempt, siteKey
   }
 }
 
-/** The same error in words for whoever has named a database that is not empty. */
+/** Replaces the error for a database that is not empty by one with a remedy. */
 export const told = (error: unknown): unknown =>
   isNotEmpty(error)
     ? new Failure(`${error.message}; name a database, or a schema, that is empty`, { code: 'not-empty', cause: error })

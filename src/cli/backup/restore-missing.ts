@@ -1,4 +1,4 @@
-// larder restore --missing: fetches what a store lacks back from a backup, while it serves or not.
+// larder restore --missing: fetches the missing blobs of a store from a backup, also while it serves.
 import { counted } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 import { restoreMissing as restoreMissingBlobs } from '#acts/integrity.ts';
@@ -15,7 +15,7 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 const shown = 20;
 
 interface Fetched {
-  /** The contents that are there again, and those that no archive has. */
+  /** The restored contents, and the contents that no archive has. */
   back: string[];
   lacking: string[];
 }
@@ -24,13 +24,13 @@ export async function restoreMissing(
   call: Pick<Call, 'data' | 'json' | 'quiet' | 'world'>,
   files: readonly string[],
 ): Promise<Answer> {
-  // Opened before root's rights are given up: the store's owner need not be able to read a stick.
+  // Open the archives before root's rights are dropped: the owner of the store may not be able to read the medium.
   const open = await openedArchives(files.map((file) => resolve(file)));
   const progress = progressOf(call);
   try {
     return await withStore(call, async (store) => {
       const archives = await archivesOf(open, store.siteKey);
-      // Somebody may have emptied the bucket.
+      // Accept a bucket without the store's marker: it may have been emptied.
       const here = { movesIn: true };
       const fetched = await withBlobs(store, ({ blobs }) => fetchAll(store, archives, blobs, progress), here);
       progress.end();

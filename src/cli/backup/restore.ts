@@ -40,7 +40,7 @@ import { canAsk } from '../frame/questions.ts';
 import { actorOf } from '../frame/store.ts';
 
 const shown = 20;
-/** Where a store is unless somebody says otherwise. */
+/** The default data directory. */
 const standard = '/var/lib/larder';
 
 interface KeyOptions {
@@ -107,13 +107,13 @@ interface Restoring {
   actor: string;
   progress: Progress;
   signal: AbortSignal;
-  /** Where the records go; otherwise they are a file. */
+  /** The server for the records; default: a file. */
   server: NamedServer | undefined;
 }
 
 async function restoreInto(data: string, restoring: Restoring): Promise<Answer> {
   const { archives, keys, progress, signal, server } = restoring;
-  // What is read from elsewhere is open by now; from here on everything belongs to whoever will serve it.
+  // The files to read are open by now; from here on, everything belongs to the user that will serve the store.
   const made = await writing(data, () => makeForOwner(data));
   const attempt = server && (attemptIn(data) ?? randomIds.uuid());
   if (server && attempt !== undefined) {
@@ -164,7 +164,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
   };
 }
 
-/** Where the records and the blobs are, where that is not the data directory, or was not. */
+/** Describes the places of records and blobs that are, or were, outside of the data directory. */
 function placesText(server: NamedServer | undefined, { records, blobs }: Before): string {
   const were = (place: string | undefined): string =>
     place === undefined ? '' : `; they were in ${place} when the backup was made`;
@@ -190,7 +190,7 @@ function lackingText(names: readonly string[]): string {
   );
 }
 
-/** Takes the directory away again that was made for nothing, where its owner may. */
+/** Removes the directory that this command created, if its owner may. */
 function leave(data: string): void {
   try {
     rmdirSync(data);
@@ -199,7 +199,7 @@ function leave(data: string): void {
   }
 }
 
-/** What a person is told of a backup that cannot be used, or of a disk that keeps larder from it. */
+/** Turns an error into a Failure for an unusable backup or for a target that cannot be written. */
 function told(error: unknown, file: string, data: string): unknown {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === 'read' || !(error instanceof Error && 'syscall' in error)
@@ -227,7 +227,7 @@ async function keysFor(
   }
 }
 
-/** The texts of the key files in a folder. */
+/** Reads the key files in a folder. */
 export function keyTextsIn(folder: string): KeyTexts {
   const texts: KeyTexts = {};
   for (const name of ['site.key', 'master.key', 'audit.seal'] as const) {
@@ -240,15 +240,15 @@ export function keyTextsIn(folder: string): KeyTexts {
 }
 
 interface Found {
-  /** The names of what the records need and the backup had not. */
+  /** The names of the contents that the records need and the backup lacks. */
   lacking: string[];
-  /** Where the store was that the backup was made of, where that is another place than now. */
+  /** The former places of the store, if they differ from the present ones. */
   before: Before;
 }
 
 /**
- * Proves the audit log, forgets uploads that went away while the backup was made, and says in the log that it was
- * restored; then the records go to where they are wanted.
+ * Verifies the audit log, removes uploads that disappeared during the backup, and records the restore in the log; then moves
+ * the records to their server, if there is one.
  */
 async function finish(
   directory: string,

@@ -1,4 +1,4 @@
-// What a person is told of backups: what is lacking in one, and why one cannot be used.
+// Words the messages about backups: what a backup lacks, and why it cannot be used.
 import { counted } from '#domain/quantities.ts';
 import { CannotRestore, openArchives, type OpenArchive } from '#backup/archives.ts';
 import { NotOurs, NotSigned, type LackingBlob } from '#backup/manifest.ts';
@@ -10,7 +10,7 @@ import type { AsCaller } from '../frame/owner.ts';
 
 const shown = 20;
 
-/** Opens a backup and those it builds on, with the rights of whoever typed the command. */
+/** Opens a backup and the earlier backups that it builds on, with the rights of the caller. */
 export async function openedArchives(
   files: readonly string[],
   asCaller: AsCaller = async (work) => work(),
@@ -22,7 +22,7 @@ export async function openedArchives(
   }
 }
 
-/** What a person is told of a backup that cannot be used. */
+/** Turns an error into a Failure for a backup that cannot be used. */
 export function unusable(error: unknown, file: string): unknown {
   if (
     error instanceof NotWhole ||
@@ -42,7 +42,7 @@ const words: Readonly<Record<LackingBlob['why'], string>> = {
   forgotten: 'was forgotten',
 };
 
-/** What a backup has not, by the names of the packages, and what to do. */
+/** Lists the contents that a backup lacks, by their packages, with the remedy. */
 export async function lackingText(
   records: Pick<Records, 'neededContents'>,
   { lacking, problems }: { lacking: readonly LackingBlob[]; problems: readonly string[] },
@@ -58,7 +58,7 @@ export async function lackingText(
   return lines;
 }
 
-/** What a content is, as a person knows it. */
+/** Describes a content by the packages that need it. */
 export async function nameOf({ neededContents }: Pick<Records, 'neededContents'>, sha3_384: string): Promise<string> {
   const owners = await neededContents.neededBy(sha3_384, 3);
   return owners.length === 0 ? `an upload (${sha3_384})` : `${owners.join(', ')} (${sha3_384})`;

@@ -1,4 +1,4 @@
-// Where the copy of the database lies while a backup is made or looked at, and what is asked of it.
+// Provides the folder for the copy of the database during a backup or a check, and the checks of free space.
 import {
   closeSync,
   constants,
@@ -25,8 +25,8 @@ import type { OpenStore } from '../frame/store.ts';
 const batch = 1000;
 
 /**
- * Holds the lock for backups of a store, with a folder for the copy of its database, which takes `size` bytes: in the data
- * directory, or beside the archive if the data directory has no room. What a backup that was killed has left there is removed.
+ * Runs work with the store's lock for backups and a folder for the copy of its database, which takes `size` bytes. The folder
+ * is in the data directory, or beside the archive if the data directory has no room. Removes the remains of killed backups.
  */
 export async function withWorkspace<Result>(
   { directory, asCaller }: Pick<OpenStore, 'directory' | 'asCaller'>,
@@ -53,14 +53,15 @@ export async function withWorkspace<Result>(
   }
 }
 
-/** How the names of the folders beside an archive begin; what follows is drawn by lot. */
+/** The prefix of the names of folders beside an archive; a random part follows. */
 const beside = (file: string): string => `.${basename(file)}.larder-backup-`;
 
-/** Makes a folder beside the archive that was not there before, for the owner of the data directory. */
+/** Creates a new folder beside the archive, and gives it to the owner of the data directory. */
 function makeBeside(file: string, { uid, gid }: { uid: number; gid: number }): string {
   const folder = mkdtempSync(join(dirname(file), beside(file)));
   if (process.geteuid?.() !== 0 || uid === 0) return folder;
-  // In a folder of others the name may stand for something else by now: what is given away is what was made, and no link is followed.
+  // In a directory that other users can write to, the name may have been replaced: change the owner through the handle, and follow
+  // no link.
   const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     const { uid: maker, mode } = fstatSync(handle);
@@ -74,7 +75,7 @@ function makeBeside(file: string, { uid, gid }: { uid: number; gid: number }): s
   return folder;
 }
 
-/** The folders that backups which were killed have left beside an archive of this name. */
+/** The folders that killed backups left beside an archive of this name. */
 function leftBeside(file: string, uid: number): string[] {
   const folder = dirname(file);
   return readdirSync(folder)
@@ -87,8 +88,8 @@ function leftBeside(file: string, uid: number): string[] {
 }
 
 /**
- * Removes a folder beside an archive: what is in it with the rights of the store, and the empty folder with those of the caller. It
- * is opened first, so that a link which somebody puts in its place leads nowhere.
+ * Removes a folder beside an archive: its content with the rights of the store, the empty folder with those of the caller. Opens
+ * it first, so that a link in its place is not followed.
  */
 async function removeWorkspace(folder: string, asCaller: OpenStore['asCaller']): Promise<void> {
   try {
@@ -107,7 +108,7 @@ async function removeWorkspace(folder: string, asCaller: OpenStore['asCaller']):
   }
 }
 
-/** Refuses what will not fit beside the store. */
+/** Refuses to start if the directory has no room for `size` bytes. */
 export function requireRoomFor(directory: string, size: number): void {
   if (hasRoom(directory, size)) return;
   throw new Failure(
@@ -116,7 +117,7 @@ export function requireRoomFor(directory: string, size: number): void {
   );
 }
 
-/** A folder of nobody's store, for a look at a backup. */
+/** Runs work with a temporary folder outside of any store, to check a backup. */
 export async function withTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'larder-check-'));
   try {
@@ -153,7 +154,7 @@ function held(directory: string): { close(): unknown } {
   }
 }
 
-/** Whether a copy of the database fits beside it, without taking the last block. */
+/** Whether `size` bytes fit and 16 MiB stay free. */
 function hasRoom(directory: string, size: number): boolean {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize > size + 16 * 1024 * 1024;

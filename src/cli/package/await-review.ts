@@ -1,4 +1,4 @@
-// The review of one upload, by the process that serves the store or by this one: whoever is first has its lease.
+// Waits for the review of one upload: either the serving process or this one holds the lease and reviews it.
 import type { Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -19,10 +19,10 @@ export interface Reading {
   reviewer: Reviewer;
 }
 
-/** Milliseconds after which it is looked whether the process that had begun the review has died. */
+/** Milliseconds between checks whether the reviewing process has died. */
 const lookAgain = 5000;
 
-/** Waits until an upload that was claimed is reviewed, and reviews it unless another process does; what became of it. */
+/** Reviews a claimed upload, unless another process does; returns the upload after its review. */
 export async function awaitReview(
   { records, acts, newId, now }: OpenStore,
   { blobs, digests, reviewer }: Reading,

@@ -108,7 +108,7 @@ async function imported(
   });
 }
 
-/** Looks at every snap; each in the order of its package and number, so that older ones come in first. */
+/** Inspects every snap; returns them sorted by package and revision, so that older revisions are imported first. */
 async function lookAtAll(
   snaps: readonly string[],
   looking: Looking,

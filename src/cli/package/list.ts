@@ -11,7 +11,7 @@ import { table } from '../frame/terminal.ts';
 import { channelNamed } from '../release/channels.ts';
 import { bytes } from '#domain/byte-size.ts';
 
-/** How many rows are looked at in one piece. */
+/** Rows per query. */
 const batch = 500;
 
 export const packageList = command({

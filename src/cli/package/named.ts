@@ -1,4 +1,4 @@
-// Packages as command lines name them.
+// Parses the names of packages on command lines.
 import { isNamespace, namespaces, type Namespace } from '#domain/namespace.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -14,28 +14,28 @@ export const packageArgument = {
   summary: 'The package, such as snap/hello.',
 } as const;
 
-/** Among how many names the one that was probably meant is looked for. */
+/** Maximum number of names that are searched for a similar one. */
 const maxNamesCompared = 20_000;
 
 interface OfAccount {
   positionals: { package: string; account: string };
 }
 
-/** Asks before somebody's part in a package ends. */
+/** Confirmation before an account loses its access to a package. */
 export const losesPart = {
   question: ({ positionals: { package: named, account } }: OfAccount): string =>
     `From the next request on the account ${account} has no part in ${named} any more.`,
   unattended: 'refused',
 } as const;
 
-/** Asks before a package gets another publisher. */
+/** Confirmation before the publisher of a package changes. */
 export const changesHands = {
   question: ({ positionals: { package: named, account } }: OfAccount): string =>
     `The package ${named} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
   unattended: 'refused',
 } as const;
 
-/** The package that an argument names; refuses one that is not there. */
+/** Finds the package that an argument names; refuses an unknown one. */
 export async function packageOf(
   records: { packages: Pick<Records['packages'], 'find' | 'names'> },
   text: string,
@@ -49,7 +49,7 @@ export async function packageOf(
   throw new Refusal('resource-not-found', `There is no package ${namespace}/${name}.${hint}`);
 }
 
-/** Reads NAMESPACE/NAME. */
+/** Parses NAMESPACE/NAME. */
 export function packageName(text: string): { namespace: Namespace; name: string } {
   const [namespace = '', name] = text.split(/\/(.*)/s);
   if (name === undefined) throw new UsageError(`a package is named NAMESPACE/NAME, such as snap/hello, not '${text}'`);

@@ -79,7 +79,7 @@ export const packagePush = command({
   },
 });
 
-/** For whom something is pushed: the publisher, within his quota. */
+/** The publisher, who counts as the author of the upload, with the default quota. */
 const behalf = ({ config }: OpenStore, { publisher }: PublishedPackage) => ({
   pushedBy: publisher.id,
   everybody: quotaOfEverybody(config.quotas),
@@ -114,7 +114,7 @@ export const packagePushResource = command({
         withReviewer(async (reviewer) => {
           const subject = await registered(store, positionals.package);
           const wanted = { package: subject, resource, revision: options.revision };
-          // Refused before many bytes are read, and again when it is done.
+          // Check early, before the bytes are read; the act checks again.
           await resourceRequest(store.records, wanted);
           const upload = await settled(store, call, { file, reviewer }, (upload) =>
             store.acts.do(pushResource, store.person, { ...wanted, upload, ...behalf(store, subject) }),
@@ -137,7 +137,7 @@ interface Sent {
   reviewer: Reviewer;
 }
 
-/** The package that a file says it belongs to. */
+/** The package that a file names in its metadata. */
 async function ownName(
   reviewer: Reviewer,
   { name: file, handle }: SentFile,
@@ -165,7 +165,7 @@ async function registered({ records }: OpenStore, named: string): Promise<Publis
   }
 }
 
-/** Takes a file in, has it claimed and reviewed; one that waits for a person, or is approved. */
+/** Uploads a file, claims it, and waits for its review; returns an approved upload, or an upload that a person has to review. */
 async function settled(
   store: OpenStore,
   call: Pick<Call, 'json' | 'quiet' | 'world'>,
@@ -187,7 +187,7 @@ async function settled(
   return upload;
 }
 
-/** What a person is told who pushes the content of a revision that exists. */
+/** The error if the file is rejected because it is already a revision of the package. */
 async function pushedBefore(
   { records }: OpenStore,
   file: string,
@@ -207,7 +207,7 @@ async function pushedBefore(
 const rejected = (file: string, errors: readonly { message: string }[]): Failure =>
   new Failure(`${file} is rejected: ${errors.map(({ message }) => message).join(' ')}`, { code: 'rejected' });
 
-/** What is said of an upload on which a person has to decide. */
+/** The answer for an upload that a person has to review; undefined if none has to. */
 function waiting(subject: PublishedPackage, upload: Review): Answer | undefined {
   if (upload.status !== 'scanned') return undefined;
   const { object, json } = outcome(subject, upload);
@@ -215,7 +215,7 @@ function waiting(subject: PublishedPackage, upload: Review): Answer | undefined 
   return { text, json, exitCode: 1 };
 }
 
-/** Which files of the revision the store does not use, and why. */
+/** The files of the revision that the store does not use, with the reasons. */
 async function noticesOf({ records }: OpenStore, { packageId, revision }: Review): Promise<string[]> {
   const found = revision === null ? undefined : await records.revisions.find(packageId, revision);
   return found?.details.notices ?? [];

@@ -1,8 +1,8 @@
-// The store's own review, for commands on the host.
+// Provides the store's review to commands on the host.
 import { createReviewer, type Reviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';
 
-/** Does work that looks into files; the worker that reads them ends with it. */
+/** Runs work with a reviewer; stops its worker afterwards. */
 export async function withReviewer<Result>(work: (reviewer: Reviewer) => Promise<Result>): Promise<Result> {
   const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
   try {

@@ -1,5 +1,4 @@
-// A file on this host that is sent to the store: opened with the rights of whoever typed the command, and taken in like any
-// upload, by the owner of the data directory.
+// Uploads a file of this host: the caller's rights open it, and the owner of the data directory stores it like any upload.
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -14,24 +13,24 @@ import type { AsCaller } from '../frame/owner.ts';
 import type { Progress } from '../frame/progress.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-/** An open file, whose bytes have not been read. */
+/** An open file that has not been read yet. */
 export interface SentFile {
-  /** As it was named. */
+  /** The name as typed. */
   name: string;
   handle: FileHandle;
   /** Bytes. */
   size: number;
 }
 
-/** Where such an upload came from, for the audit log. */
+/** The address of such an upload in the audit log. */
 export const thisHost = 'this host';
 
-/** How much is read at once. */
+/** Bytes per read. */
 const piece = 256 * 1024;
 
 /**
- * Does work with a file, which is opened with the rights of whoever typed the command: before the store is opened, which ends
- * them, or by `asCaller`.
+ * Opens a file with the rights of the caller, and runs work with it. Call it before the store is opened, which drops those
+ * rights, or pass `asCaller`.
  */
 export async function withSentFile<Result>(
   name: string,
@@ -41,7 +40,7 @@ export async function withSentFile<Result>(
   const path = resolve(name);
   let handle: FileHandle;
   try {
-    // A pipe would wait for somebody to write to it.
+    // Without O_NONBLOCK, opening a named pipe waits for a writer.
     handle = await asCaller(() => open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   } catch (cause) {
     throw cannotRead(path, cause);
@@ -59,7 +58,7 @@ export async function withSentFile<Result>(
 
 const wrongFile = { code: 'wrong-file' };
 
-/** All of a file, in pieces; one that is not as long as it was is refused. */
+/** Reads a file in pieces; throws if its size has changed. */
 export async function* piecesOf({ name, handle, size }: SentFile, ended?: AbortSignal): AsyncGenerator<Buffer> {
   let done = 0;
   for (;;) {
@@ -80,8 +79,8 @@ const changed = (name: string, how: string): Failure =>
   new Failure(`${name} was changed while it was read: ${how}`, wrongFile);
 
 /**
- * Takes a file in as an upload that no package has claimed; its id. Of one that is broken off, or has another digest than
- * was expected, nothing is left.
+ * Uploads a file without claiming it for a package; returns the id of the upload. Leaves nothing behind if it is interrupted or
+ * the digest is not the expected one.
  */
 export async function takeIn(
   { records, acts, config, now, newId, person }: OpenStore,
@@ -107,7 +106,7 @@ export async function takeIn(
   const taken = await interruptible((ended) => blobs.receive(content(ended), { id, limit, expected: size, accept }));
   const upload = { id, ...taken, address: thisHost, receivedAt: timestamp(now()) };
   await records.passing(({ unclaimedUploads }) => unclaimedUploads.add(upload));
-  // Content that was damaged is good again when the same comes in.
+  // A new copy of the content repairs a corrupt blob.
   if (await records.damagedBlobs.has(taken.sha3_384)) await acts.do(mendBlob, person, { sha3_384: taken.sha3_384 });
   return id;
 }

@@ -9,7 +9,7 @@ import { channelTable } from '../release/table.ts';
 import { bytes } from '#domain/byte-size.ts';
 import { packageArgument, packageOf } from './named.ts';
 
-/** How many of the newest revisions are printed; `--json` has fifty. */
+/** Maximum number of revisions printed, newest first; `--json` has fifty. */
 const newest = 10;
 
 export const packageShow = command({

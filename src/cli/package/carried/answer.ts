@@ -1,4 +1,4 @@
-// What is said of packages that were carried here: what comes in, what is here already, what is refused.
+// Reports an import of packages: imported, already present and refused.
 import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
 import type { Answer } from '../../frame/command.ts';
@@ -11,7 +11,7 @@ import type { ReleasedPackage } from './take.ts';
 export interface Outcome {
   isPreview: boolean;
   seen: Seen[];
-  /** What comes in by itself. */
+  /** Assertions that belong to no imported snap. */
   assertions: Assertion[];
   refused: Told[];
   passedOver: Told[];
@@ -58,7 +58,7 @@ const line = ({ file, why }: Told): string => visible(`${file}: ${why}`);
 
 const count = (of: readonly unknown[], what: string): string => `${of.length} ${what}${of.length === 1 ? '' : 's'}`;
 
-/** A heading with its lines, unless there are none. */
+/** A heading with its lines; nothing if there are none. */
 const part = (heading: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [heading, ...lines]);
 
 const present = ({ file, snap, version, isHere, notes }: Seen) => ({

@@ -1,4 +1,4 @@
-// The files that are carried in, sorted by what is in them and not by their names: snaps, and assertions.
+// Sorts the files to import by their content, not by their names, into snaps and assertions.
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ import { readAssertionFile } from '../../assertion/file.ts';
 import { Failure } from '../../frame/command.ts';
 import { cannotRead } from '../../frame/outside.ts';
 
-/** What is not taken in, or not looked at, and why. */
+/** A file that is not imported or not read, with the reason. */
 export interface Told {
   file: string;
   why: string;
@@ -22,14 +22,14 @@ export interface Gathered {
   snaps: string[];
   pool: AssertionPool;
   refused: Told[];
-  /** What lies in a folder and is no matter of ours. */
+  /** Ignored entries of a folder. */
   passedOver: Told[];
 }
 
-/** More files than any store has revisions; a folder with more was named by mistake. */
+/** More files than any store has revisions; a folder with more is a mistake. */
 const mostFiles = 100_000;
 
-/** Sorts the files that were named, and those in folders that were, at whatever depth. Comes before they are read as a whole. */
+/** Sorts the named files and all files in named folders, at any depth, by their first bytes. */
 export function gather(named: readonly string[]): Gathered {
   const gathered: Gathered = { snaps: [], pool: new AssertionPool(), refused: [], passedOver: [] };
   let count = 0;
@@ -83,7 +83,7 @@ function beginOf(path: string): string {
   }
 }
 
-/** Why something was refused, in a sentence; what is a fault of ours is thrown on. */
+/** Returns the message of a refusal; throws an internal error again. */
 export function whyNot(error: unknown): string {
   const isSaid = error instanceof Refusal || (error instanceof Failure && error.code !== 'interrupted');
   if (isSaid) return error.message;

@@ -1,4 +1,4 @@
-// What would come in of the snaps that were carried here, and what not: everything that can be said before anything is changed.
+// Inspects the snaps to import, and reports every problem before anything is changed.
 import { createHash } from 'node:crypto';
 
 import { believe, type Believed } from '#acts/assertions.ts';
@@ -22,21 +22,21 @@ export interface Looking extends Pick<OpenStore, 'records' | 'now' | 'asCaller'>
   digests: Set<string>;
 }
 
-/** A snap that comes in, or is here already. */
+/** A snap to import, or a snap that the store already has. */
 export interface Seen {
   file: string;
   snap: CarriedSnap;
   version: string;
   architectures: string[];
   sha256: string;
-  /** Its snap-revision and, of what was carried here, all that it rests on. */
+  /** Its snap-revision, with all prerequisites that are among the imported files. */
   assertions: Assertion[];
   isHere: boolean;
-  /** What a person should know of it beside that. */
+  /** Notes for the administrator. */
   notes: string[];
 }
 
-/** Looks at one file; refuses it where it, or what its assertions say, cannot be taken in. */
+/** Inspects one file; refuses it if the file or its assertions cannot be imported. */
 export const look = (file: string, looking: Looking): Promise<Seen> =>
   withSentFile(
     file,
@@ -87,7 +87,7 @@ interface OfFile {
   believed: Awaited<ReturnType<typeof believe>>;
 }
 
-/** What is believed of a file; refuses one of which no assertion speaks, carried here with it or before. */
+/** The verified assertions of a file; refuses a file without a snap-revision, in the import or in the store. */
 async function assertionsOf(
   { sha3_384, provenance }: Digests & { provenance: string },
   { pool, records, roots, now }: Looking,
@@ -110,7 +110,7 @@ async function assertionsOf(
   return { assertions, believed, revision: believed.find(name) ?? found };
 }
 
-/** The same once more, for what is taken in now: something may have come in since it was looked at. */
+/** Verifies the assertions again at the time of the import: the records may have changed since the inspection. */
 export async function believedNow(
   { assertions, snap }: Pick<Seen, 'assertions' | 'snap'>,
   { records, roots, now }: Pick<Looking, 'records' | 'roots' | 'now'>,

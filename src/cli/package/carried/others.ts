@@ -1,4 +1,4 @@
-// Assertions that come in by themselves: keys and accounts of others, models, validation sets, serials, newer declarations.
+// Imports assertions that belong to no imported snap: keys and accounts, models, validation sets, serials, newer declarations.
 import { believe, keepImported } from '#acts/assertions.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -7,17 +7,17 @@ import { whyNot, type Told } from './files.ts';
 import type { Looking, Seen } from './look.ts';
 
 export interface Others {
-  /** Each after those it rests on. */
+  /** Ordered: each assertion follows its prerequisites. */
   come: Assertion[];
   refused: Told[];
 }
 
-/** So many are kept in one act, which has one entry in the audit log. */
+/** Assertions per act; each act has one entry in the audit log. */
 const batch = 100;
 
 /**
- * Judges what belongs to no snap that was carried here, each by itself: one that cannot be believed keeps out what rests on it and
- * nothing else. Of snaps that are here already, what they rest on comes in where it is newer.
+ * Verifies each assertion that belongs to no imported snap: a failure excludes only the assertions that depend on it. Also
+ * includes newer versions of the assertions of snaps that the store already has.
  */
 export async function lookAtOthers(seen: readonly Seen[], { pool, digests, ...world }: Looking): Promise<Others> {
   const refused: Told[] = [];
@@ -42,7 +42,7 @@ export async function lookAtOthers(seen: readonly Seen[], { pool, digests, ...wo
   return { come: [...come], refused };
 }
 
-/** Keeps what can be believed still; what cannot is told. */
+/** Verifies the assertions again and stores the valid ones; reports the others. */
 export async function takeOthers(
   come: readonly Assertion[],
   { acts, person }: Pick<OpenStore, 'acts' | 'person'>,
@@ -62,7 +62,7 @@ export async function takeOthers(
       await keep(some);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // Not all of them together: each alone, with what it rests on.
+      // The batch was refused: store each assertion separately, with its prerequisites.
       for (const one of some) {
         try {
           await keep(pool.withPrerequisites(one));

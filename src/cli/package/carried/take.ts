@@ -1,4 +1,4 @@
-// Taking in what was looked at: first the content, then the revision with all that says what it is, in one act.
+// Imports inspected snaps: first the content, then the revision with its assertions, in one act.
 import { importPackage } from '#acts/imports.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
@@ -20,7 +20,7 @@ export interface Taking extends Looking {
   progress: Progress;
 }
 
-/** Takes one in; whether its package came in with it. Where it is refused after all, its content goes with the next sweep. */
+/** Imports a snap; returns whether its package is new. If that fails, the next sweep removes the content. */
 export async function take(seen: Seen, store: OpenStore, taking: Taking): Promise<{ isNew: boolean }> {
   const upload = await contentOf(seen, store, taking);
   try {
@@ -33,7 +33,7 @@ export async function take(seen: Seen, store: OpenStore, taking: Taking): Promis
   }
 }
 
-/** The content as an upload that nobody has claimed; what is here already is not copied. */
+/** Creates an unclaimed upload with the snap's content; does not copy content that the store already has. */
 async function contentOf({ file, snap, sha256 }: Seen, store: OpenStore, { blobs, progress }: Taking): Promise<string> {
   const { sha3_384, size } = snap;
   const { records, newId, now } = store;
@@ -46,7 +46,7 @@ async function contentOf({ file, snap, sha256 }: Seen, store: OpenStore, { blobs
   return withSentFile(file, (sent) => takeIn(store, blobs, sent, progress, sha3_384), store.asCaller);
 }
 
-/** What stands in the content that is kept: a stick may give other bytes when it is read again. */
+/** Reviews the stored content, because a medium may return other bytes at a second read. */
 async function found({ snap }: Seen, { newId }: OpenStore, { blobs, reviewer }: Taking) {
   const { sha3_384, name } = snap;
   if (!(await blobs.prove(sha3_384))) throw new Failure('what was taken in cannot be read again; look at the disk');
@@ -65,8 +65,8 @@ export interface ReleasedPackage {
 }
 
 /**
- * Releases to each channel what came in of a package, or was here already: for each architecture the newest. A channel that holds
- * a newer revision keeps it.
+ * Releases the imported and the already present revisions of a package to each channel: the newest for each architecture. A
+ * channel that holds a newer revision keeps it.
  */
 export async function release(
   name: string,

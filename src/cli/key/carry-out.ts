@@ -1,5 +1,5 @@
-// The folder that a person carries to a machine with internet: the request for a key, the same as the online store
-// takes it, a script that registers it and fetches what comes of it, and a page that says what to do.
+// Writes the folder to take to a machine with internet access: the key request in the online store's format, a script that
+// registers the key and fetches the results, and a page with instructions.
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -16,8 +16,8 @@ export interface CarriedRequest {
 }
 
 /**
- * Makes the folder, durably; refuses one that is there already, so that nothing in it is ever half old and half new. Of
- * one that cannot be filled nothing is left.
+ * Creates the folder durably, and removes it if it cannot be completed. Refuses an existing folder, so that no folder contains
+ * old and new files together.
  */
 export async function writeCarryOut(folder: string, request: CarriedRequest): Promise<void> {
   try {
@@ -42,7 +42,7 @@ async function fill(folder: string, request: CarriedRequest): Promise<void> {
   chmodSync(folder, 0o755);
   const put = async (name: string, text: string, mode: number): Promise<void> => {
     await writeWhole(join(folder, name), text, mode);
-    // What stands in there is for whoever carries it, whatever the umask of this process says.
+    // Set the mode in spite of the umask: the person who takes the folder along must be able to read it.
     chmodSync(join(folder, name), mode);
   };
   await put(`${request.name}.account-key-request`, request.text, 0o644);
@@ -90,6 +90,6 @@ and the account-key that the header sign-key-sha3-384 of these two names, all th
 between them.
 `;
 
-/** The script with what it is to ask for; neither name holds anything that would end a text in it. */
+/** The script with its parameters; neither of them can contain a character that ends a string. */
 const script = ({ brand, keyId }: CarriedRequest): string =>
   embeddedText('src/cli/key/register.py').replace('@BRAND@', brand).replace('@KEY_ID@', keyId);

@@ -1,4 +1,4 @@
-// Brands' keys as commands on the host find and use them.
+// Finds and uses the signing keys of brands, for commands on the host.
 import type { KeyObject } from 'node:crypto';
 
 import { softwareCustody, type Custody } from '#assertions/custody.ts';
@@ -11,7 +11,7 @@ import { readMasterKey } from '#data/secrets.ts';
 import { UsageError, type World } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-/** The brand of an account; refuses an account that is none. */
+/** Finds the brand of an account; refuses an account that is not a brand. */
 export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: string): Promise<Brand> {
   const brand = await records.brands.find(id);
   if (brand !== undefined) return brand;
@@ -19,8 +19,8 @@ export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: strin
 }
 
 /**
- * What somebody should know of a brand whose account has an id that this store made; nothing of any other. What speaks
- * of such an id can be used on this site alone.
+ * A note for a brand with an account id that this store created; undefined for other brands. Assertions with such an id are
+ * usable only at this site.
  */
 export const unknownOnline = async (
   { records }: Pick<OpenStore, 'records'>,
@@ -32,11 +32,11 @@ export const unknownOnline = async (
       "account create --id ID', where ID is what 'snapcraft whoami' shows when logged in to the online store."
     : undefined;
 
-/** All brands, or the one that is named. */
+/** All brands, or the brand with this id. */
 export const brandsOf = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
   id === undefined ? store.records.brands.list() : [await brandOf(store, id)];
 
-/** The key of this name or id, of one brand or of any. */
+/** Finds a key by name or id, of one brand or of any. */
 export async function keyOf(
   store: Pick<OpenStore, 'records'>,
   wanted: string,
@@ -61,7 +61,7 @@ export async function keyOf(
   return key;
 }
 
-/** The signing master key; nothing while the store is sealed. */
+/** The signing master key; undefined while the store is sealed. */
 export const masterKeyOf = (
   { directory, config }: { directory: string; config: Pick<Config, 'keys'> },
   { env }: Pick<World, 'env'>,
@@ -73,7 +73,7 @@ export const masterKeyOf = (
     passphraseFile: config.keys.passphrase_file,
   });
 
-/** Makes and uses the keys of the store; refuses to without the master key, which is read when it is first needed. */
+/** The custody of the store's keys; reads the master key at its first use, and refuses to work without it. */
 export function custodyOf(store: OpenStore, world: World): Custody {
   let masterKey: KeyObject | undefined;
   const { records } = store;

@@ -24,7 +24,7 @@ export async function refuseUnknownOnline(store: Pick<OpenStore, 'records'>, bra
   if (note !== undefined) throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
 }
 
-/** Makes the request for a key, writes the folder to carry out, and enters both in the audit log; the request. */
+/** Creates the request for a key, writes the folder for it, and records both in the audit log; returns the request. */
 export async function writeKeyRequest(
   store: OpenStore,
   world: World,

@@ -25,7 +25,7 @@ export const keyRotate = command({
     }
     return withStore({ data, world }, async (store) => {
       const { rootKeys, dischargerKeys, person } = store;
-      // Keys are told apart by when they were made: never before the latest time that the store has seen.
+      // Keys are told apart by their creation time, so it must not be before the latest time that the store has seen.
       await latestMoment(store);
       if (key === 'root') {
         const { id, createdAt } = await rootKeys.rotate(person);

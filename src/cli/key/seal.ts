@@ -46,7 +46,7 @@ export const keySeal = command({
       const [plain, sealed] = [join(data, 'master.key'), join(data, 'master.key.sealed')];
       const key = masterKeyIn(plain);
       createFile(sealed, wrapWithPassphrase(key, passphrase), 0o400);
-      // Only what can be opened again may take the place of the key.
+      // Remove the key only after the sealed file has been opened successfully.
       if (!unwrapWithPassphrase(readFileSync(sealed, 'utf8'), passphrase).equals(key)) {
         throw new Error(`cannot read ${sealed} back; master.key stays`);
       }

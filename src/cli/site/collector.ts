@@ -1,4 +1,4 @@
-// Where a collector lies: in the folder that --data names, or in the home of whoever has none there and no store either.
+// Finds the folder of a collector: the folder that --data names, or a folder in the user's home directory.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ type Where = Pick<Call, 'data' | 'world'>;
 
 const standard = '/var/lib/larder';
 
-/** Whether the folder was named for a collector: what the environment names is none if a store is there. */
+/** Whether the folder was named for a collector; LARDER_DATA does not count if a store is there. */
 const isNamed = ({ data, world }: Where): boolean =>
   data !== standard && !(data === world.env['LARDER_DATA'] && existsSync(join(data, 'larder.toml')));
 
-/** The folder in which a collector is made, or looked for. */
+/** The folder of the collector, which need not exist. */
 export function collectorFolder(where: Where): string {
   const { data, world } = where;
   if (isNamed(where) || isCollector(data)) return data;
@@ -22,14 +22,14 @@ export function collectorFolder(where: Where): string {
   return join(home, 'larder-collector');
 }
 
-/** The collector, where there is one and no store. */
+/** The collector, if there is one and --data names no store. */
 export function collectorAt(where: Where): Collector | undefined {
   const folder = collectorFolder(where);
   if (existsSync(join(where.data, 'larder.toml')) || !isCollector(folder)) return undefined;
   return readCollector(folder);
 }
 
-/** The collector, for commands that are of use to one alone; a store on the same host is not in the way. */
+/** The collector, for commands that only a collector has; a store on the same host does not matter. */
 export function collectorHere(where: Where): Collector {
   const folder = collectorFolder(where);
   if (isCollector(folder)) return readCollector(folder);

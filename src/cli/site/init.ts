@@ -41,7 +41,7 @@ export const siteInit = command({
   },
 });
 
-/** Makes a collector. Its key is not encrypted, as the site key of a store is not: who reads the folder can sign. */
+/** Creates a collector. Its key is not encrypted, like the site key of a store: a user who can read the folder can sign. */
 function madeCollector(name: string, where: Pick<Call, 'data' | 'world'>): Answer {
   const folder = collectorFolder(where);
   if (existsSync(join(folder, 'larder.toml')))
@@ -56,7 +56,7 @@ function madeCollector(name: string, where: Pick<Call, 'data' | 'world'>): Answe
   };
 }
 
-/** Refuses what is no name of a site. */
+/** Refuses an invalid site name. */
 export function refuseName(name: string): void {
   try {
     check('SiteName', name);

@@ -104,7 +104,7 @@ export const siteTrust = command({
   },
 });
 
-/** Takes other keys of a source, which those before have signed. */
+/** Replaces the keys of a source by new keys that the old ones have signed. */
 const rotated = (
   { said, signedBy }: NonNullable<ReturnType<typeof rotationIn>>,
   { data, world }: Parameters<typeof withStore>[0],
@@ -151,7 +151,7 @@ function identityIn(file: string, text: string): SiteIdentity {
   return value as SiteIdentity;
 }
 
-/** What a person was told must be all keys of the file, and nothing else. */
+/** Requires the typed fingerprints to be exactly the keys in the file. */
 function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly string[]): void {
   const own = fingerprintOf(keys);
   const said = typed.map((one) => one.toLowerCase()).sort();

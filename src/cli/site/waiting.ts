@@ -1,4 +1,4 @@
-// The transfers of a source that wait here, and whether they can still be accepted now that the source was changed.
+// Lists the staged transfers of a source, and whether they can still be accepted after a change of the source.
 import { trustedSourceOf } from '#acts/source-trust.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -15,14 +15,14 @@ import { visible } from '../frame/terminal.ts';
 export interface WaitingOfSource {
   id: string;
   sequence: number;
-  /** Why it cannot be accepted now; nothing if its source is trusted with it. */
+  /** Why it cannot be accepted now; null if it can. */
   refused: string | null;
 }
 
-/** How many transfers are looked at; each has a statement to read. */
+/** Maximum number of transfers listed; each requires reading a statement. */
 const maxListed = 50;
 
-/** The transfers of a source that wait here, as the source is trusted now. */
+/** The staged transfers of a source, checked with the present trust in the source. */
 export async function waitingOf(name: string, store: OpenStore): Promise<WaitingOfSource[]> {
   const found = (await store.records.transfers.waiting(1000)).filter(
     ({ source, unsigned }) => source === name && unsigned === 0,
@@ -51,7 +51,7 @@ async function whyRefused(transfer: ReceivedTransfer, store: OpenStore): Promise
   }
 }
 
-/** The same for people; nothing if none waits. */
+/** The list for people; empty if there are none. */
 export const textOfWaiting = (waiting: readonly WaitingOfSource[]): string[] =>
   waiting.map(({ id, sequence, refused }) => {
     const called = `Transfer ${shortId(id)}, number ${String(sequence)}, waits here`;

@@ -24,7 +24,7 @@ export const accountDisable = command({
     'larder account disable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --end-tokens --yes',
   ],
   confirm: {
-    // At a terminal it is asked once what ends is known.
+    // At a terminal, the question follows when the effects are known.
     question: ({ positionals: { id }, world }) => (canAsk(world) ? undefined : question(id)),
     unattended: 'refused',
   },

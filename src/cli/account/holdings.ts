@@ -28,7 +28,7 @@ export const accountHoldings = command({
 export const holdingsOf = async (store: OpenStore, id: string): Promise<Holdings> =>
   store.records.holdings.of(id, await latestMoment(store));
 
-/** What ends with an account, and what stays, in two sentences. */
+/** Describes in two sentences what ends when an account is disabled, and what stays. */
 export const inWords = (held: Holdings): string =>
   [
     'Ends while it is disabled: ' +

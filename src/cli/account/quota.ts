@@ -38,7 +38,7 @@ export const accountQuota = command({
   },
 });
 
-/** What an account has of what it may have: `1.2 GiB of 20.0 GiB, and 3 packages`. */
+/** The use of a quota: `1.2 GiB of 20.0 GiB, and 3 packages`. */
 export const inWords = (quota: AccountQuota): string => {
   const of = ({ limit, own }: Limit, show: (count: number) => string): string =>
     limit === null ? '' : ` of ${show(limit)}${own ? '' : ' as everybody'}`;

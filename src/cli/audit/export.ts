@@ -49,7 +49,7 @@ async function exportTo(
   };
 }
 
-/** The entries after one, many at a time. */
+/** The entries after `after`, in batches. */
 async function* lines(records: Records, after: number): AsyncGenerator<{ text: string; count: number; seq: number }> {
   for (let last = after; ;) {
     const some = await records.audit.list(last, batch);

@@ -4,7 +4,7 @@ import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 
-/** How many rows are looked at in one piece. */
+/** Rows per query. */
 const batch = 1000;
 
 export const auditList = command({
@@ -67,7 +67,7 @@ export const auditList = command({
 
 const outcomeOf = ({ outcome }: AuditRow): string => outcome ?? 'done';
 
-/** An entry as programs read it; its details as what they are, its hashes as they stand in the chain. */
+/** An entry for programs; details as an object, hashes as in the chain. */
 export const presentAudit = ({ sessionId, requestId, details, ...row }: AuditRow) => ({
   ...row,
   'session-id': sessionId,

@@ -1,4 +1,4 @@
-// The audit log as lines for a spreadsheet.
+// Formats the audit log as CSV.
 import { counted } from '#domain/quantities.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { csvText } from '../frame/csv.ts';
@@ -30,7 +30,7 @@ const moved = [
 
 export const movedHeading = `${moved.join(',')}\r\n`;
 
-/** What left the host and what came in, in the order of time. */
+/** Exports and accepted transfers, in the order of time. */
 export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'arrivals'>): Generator<string> {
   const out = exports.map((one) => ({
     at: one.at,
@@ -56,7 +56,7 @@ export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'ar
     yield csvText([...texts, ...more]);
 }
 
-/** What else there is to say of a transfer that was let in. */
+/** Further notes on an accepted transfer. */
 export const notesOf = ({ changes, leftOut, withdrawnAt }: Arrival): string =>
   [
     counted(changes, 'change'),

@@ -1,4 +1,4 @@
-// The audit log of a time as one page, which needs nothing else and prints well.
+// Formats the audit log of a period as one self-contained page that prints well.
 import { html, markup, type Content, type Html } from '#api/pages/html.ts';
 import { embeddedText } from '#src/embedded.ts';
 import type { AuditRow } from '#records/audit.ts';
@@ -7,9 +7,9 @@ import { bytes } from '#domain/byte-size.ts';
 import { notesOf } from './report-csv.ts';
 import type { Summary } from './report-summary.ts';
 
-/** The page but for the rows of its last table, which stand between the two parts: there may be more of them than memory has room for. */
+/** The page before and after the rows of its last table; those may be too many for memory. */
 export function partsOf(summary: Summary): { opening: string; closing: string } {
-  // A template is whole. No text that somebody stored looks like this, because its first sign would be escaped.
+  // Render with a marker, then split there. Stored text cannot contain the marker, because its `<` is escaped.
   const gap = html`<!-- rows -->`;
   const [opening = '', closing = ''] = pageOf(summary, gap).toString().split(gap.toString());
   return { opening, closing: `${closing}\n` };

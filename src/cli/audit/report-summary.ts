@@ -1,4 +1,4 @@
-// What a report says of a time: counted over the audit log, with what left the host and whether the log is whole.
+// Summarizes a period of the audit log: counts, exports, accepted transfers, and whether the log is intact.
 import type { Receipt } from '#acts/transfers.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit.ts';
@@ -8,53 +8,53 @@ import type { Records } from '#records/index.ts';
 import type { Approval } from '#records/proposals.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-/** A transfer that was let in, as its receipt says. */
+/** An accepted transfer, from its receipt. */
 export interface Arrival {
   at: string;
-  /** Who let it in. */
+  /** The account that accepted it. */
   actor: string;
   source: string;
   sequence: number;
   /** The SHA-256 of its statement. */
   transfer: string;
-  /** Of the site that made it; nothing where it has none. */
+  /** The label of the site that made it; null if it has none. */
   label: string | null;
   changes: number;
   leftOut: number;
-  /** The user names of those who approved of it. */
+  /** The user names of its approvers. */
   approvedBy: string[];
   media: string[];
-  /** When its releases were put back; nothing where they were not. */
+  /** When the transfer was withdrawn; null if it was not. */
   withdrawnAt: string | null;
 }
 
-/** What a report says of a time. */
+/** The summary of a period. */
 export interface Summary {
   from: string;
   to: string;
   entries: number;
-  /** How often somebody did something, the most frequent first. */
+  /** Actions by actor and outcome, the most frequent first. */
   doings: { actor: string; action: string; outcome: string; count: number }[];
   exports: Export[];
-  /** Transfers that were let in, in that order. */
+  /** Accepted transfers, in the order of acceptance. */
   arrivals: Arrival[];
-  /** The head of the whole log, and what is wrong with it. */
+  /** The head of the whole log, and the problems found in it. */
   head: { seq: number; hash: string } | null;
   problems: string[];
 }
 
-/** How many rows are looked at in one piece. */
+/** Rows per query. */
 const batch = 2000;
-/** More than anybody lets out in the time of a report. */
+/** Maximum number of exports in a report; more than a site makes in such a period. */
 const mostExports = 10_000;
 
-/** The rows of a time, many at a time. */
+/** The rows of a period, read in batches. */
 export async function* rowsOf({ audit }: Pick<Records, 'audit'>, from: string, to: string): AsyncGenerator<AuditRow> {
   for (let after = 0; ;) {
     const some = await audit.list(after, batch);
     if (some.length === 0) return;
     after = some.at(-1)!.seq;
-    // The clock may have been set between two of them: the order of the rows is not that of their times.
+    // The clock may have been set between two rows, so they are not ordered by time.
     for (const row of some) if (row.at >= from && row.at < to) yield row;
   }
 }
@@ -76,11 +76,11 @@ export async function summaryOf({ records, siteKey, sealing }: OpenStore, from: 
   return { from, to, entries, doings, exports, arrivals, head: head ?? null, problems };
 }
 
-/** More than anybody lets in. */
+/** Maximum number of accepted transfers; more than a site ever accepts. */
 const mostArrivals = 100_000;
 
 async function arrivalsIn({ transfers }: Pick<Records, 'transfers'>, from: string, to: string): Promise<Arrival[]> {
-  // One that was put back later was settled then, and let in before.
+  // A withdrawal moves `settledAt` to a later time. So find by that, and filter by the time of acceptance below.
   const settled = await transfers.settledSince(timestamp(after(new Date(from), -1)), mostArrivals);
   return settled
     .map(({ receipt, status, settledAt }) => {

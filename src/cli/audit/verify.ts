@@ -29,7 +29,7 @@ export const auditVerify = command({
   async run(call) {
     const { head, since } = call.options;
     const expected = head === undefined ? [] : [headOf(head)];
-    // Opened by whoever typed this, who may read what the owner of the data directory may not.
+    // Opened with the rights of the caller, who may read files that the owner of the data directory may not.
     const backup = since === undefined ? undefined : await opened(resolve(since));
     try {
       return await withStore(call, async ({ records, siteKey, sealing }) => {
@@ -81,7 +81,7 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
   );
 }
 
-/** Where the log goes on from somewhere else, for whoever knows whether that was meant. */
+/** Describes a place where the log continues from another state; the reader knows whether that was intended. */
 function said({ seq, at, by, left }: BegunAnew): string {
   const row = `Row ${String(seq)} of ${at} is a '${by}'`;
   if (left !== undefined) {
@@ -105,7 +105,7 @@ async function opened(file: string): Promise<Backup> {
   }
 }
 
-/** The head in a backup's list; none where the log was empty. */
+/** The head of the audit log in a backup's list; empty if the log was empty. */
 async function headIn({ file, tar }: Backup, siteKey: Buffer): Promise<AuditHead[]> {
   try {
     const { auditHead } = await readManifest(file, tar, siteKey);

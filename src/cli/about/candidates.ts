@@ -1,4 +1,4 @@
-// The values that completion offers: words that larder knows, and names and ids of the store.
+// Provides the values for completion: fixed words, and names and ids of the store.
 import { namespaces } from '#domain/namespace.ts';
 import { risks } from '#domain/channel.ts';
 import { plainRoles } from '#domain/role.ts';
@@ -8,12 +8,12 @@ import type { Records } from '#records/index.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { settingNames } from '../config/values.ts';
 
-/** What is read of the store at most for one list. */
+/** Maximum number of values read from the store. */
 const maxValues = 2000;
 
 type Lookup = (records: Records, typed: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
-/** Words that need no store: by `command place`, or by `place` alone. */
+/** Words that need no store, by `command place` or by `place`. */
 const fixedWords: Readonly<Record<string, () => readonly string[]>> = {
   'config get key': settingNames,
   'config set key': settingNames,
@@ -56,7 +56,7 @@ const ofPackage =
     return subject === undefined ? [] : look(records, subject.id);
   };
 
-/** Names and ids of the store, by `command place`, by the first word and the place, or by the place alone. */
+/** Names and ids of the store, by `command place`, by the first word and the place, or by the place. */
 const lookups: Readonly<Record<string, Lookup>> = {
   'account id': accounts,
   'approver-key id': accounts,
@@ -95,13 +95,13 @@ const keysOf = (command: string, place: string): string[] => [
   place,
 ];
 
-/** The words that are known for a place of a command; nothing if they depend on the store. */
+/** The fixed words for a place of a command; undefined if the values are in the store. */
 export function fixedValues(command: string, place: string): readonly string[] | undefined {
   for (const key of keysOf(command, place)) if (Object.hasOwn(fixedWords, key)) return fixedWords[key]!();
   return undefined;
 }
 
-/** How the store is asked for the values of a place. */
+/** The query for the values of a place. */
 export function lookupFor(command: string, place: string): Lookup | undefined {
   for (const key of keysOf(command, place)) if (Object.hasOwn(lookups, key)) return lookups[key];
   return undefined;

@@ -6,7 +6,7 @@ import { suggest } from './suggest.ts';
 
 const shells = ['bash', 'zsh', 'fish', 'man', 'config-man'] as const;
 
-/** The completion of a shell, written from the records of the commands. */
+/** Writes the completion of a shell from the records of the commands. */
 export const completion = (groups: readonly Group[]): Command =>
   command({
     name: 'completion',
@@ -85,7 +85,7 @@ function fish(commands: readonly Command[]): string {
     const only = commands.find(({ name }) => name === first);
     return `complete -c larder -n __fish_use_subcommand -a ${first}${only ? ` -d ${quoted(only.summary)}` : ''}`;
   });
-  // The words before the cursor, and the one that is being typed.
+  // The words before the cursor, and the incomplete word.
   const asks = '(larder completion suggest -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)';
   lines.push(`complete -c larder -n 'not __fish_use_subcommand' -a ${quoted(asks)}`);
   for (const one of commands) {

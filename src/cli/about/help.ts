@@ -4,7 +4,7 @@ import { command, UsageError, type Command, type Group } from '../frame/command.
 import { style } from '../frame/terminal.ts';
 import { commandHelp, firstScreen, helpRecord, load, overview } from '../frame/usage.ts';
 
-/** The command that tells about these commands. */
+/** The command that shows the help of these commands. */
 export const help = (groups: readonly Group[]): Command =>
   command({
     name: 'help',
@@ -31,7 +31,7 @@ export const help = (groups: readonly Group[]): Command =>
     },
   });
 
-/** The groups with the commands that are meant: all, the one of that name, or those whose first word it is. */
+/** Selects commands: all, the command with this name, or the commands that start with this word. */
 function select(groups: readonly Group[], wanted: string): readonly Group[] {
   if (wanted === '') return groups;
   const where = (fits: (name: string) => boolean) =>

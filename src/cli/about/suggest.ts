@@ -1,4 +1,4 @@
-// What may stand next on a command line: for the completion of shells.
+// Suggests the next word of a command line, for the completion of shells.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '#data/store.ts';
 import { seconds } from '#domain/clock.ts';
@@ -15,10 +15,10 @@ import {
 import { becomeOwner } from '../frame/owner.ts';
 import { fixedValues, lookupFor } from './candidates.ts';
 
-/** How many candidates are offered; a shell asks before it prints more. */
+/** Maximum number of candidates; a shell asks before it prints more. */
 const maxCandidates = 500;
 
-/** The candidates for the last of these words, which may be empty or half typed. Never throws: a shell shows no errors. */
+/** The candidates for the last of these words, which may be empty or incomplete. Never throws: a shell shows no errors. */
 export async function suggest(
   groups: readonly Group[],
   typed: readonly string[],
@@ -50,7 +50,7 @@ async function candidatesFor(
   return [...below, ...(await argumentsOf(command, rest, prefix, call))];
 }
 
-/** The next words of commands that begin with these. */
+/** The next words of the commands that start with these words. */
 const wordsAfter = (names: readonly string[], words: readonly string[]): string[] =>
   names
     .map((name) => name.split(' '))
@@ -123,5 +123,5 @@ async function inStore<Result>(
   }
 }
 
-/** A person waits for this no longer, as when the server of the records is away. */
+/** Timeout of 2 s, for example if the database server is down: a person at a prompt does not wait longer. */
 const tooLate = (): Promise<readonly string[]> => sleep(seconds(2), [], { ref: false });

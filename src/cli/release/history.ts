@@ -7,7 +7,7 @@ import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { channelNamed } from './channels.ts';
 
-/** How many rows are looked at in one piece. */
+/** Rows per query. */
 const batch = 500;
 
 export const releaseHistory = command({

@@ -1,4 +1,4 @@
-// The table of a package's channels, as publishing tools print it.
+// Formats the table of a package's channels like publishing tools do.
 import { timestamp } from '#domain/clock.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { channelLines, type ChannelLine } from '#operations/releases/channel-lines.ts';
@@ -8,14 +8,14 @@ import type { Release } from '#records/releases.ts';
 import { table } from '../frame/terminal.ts';
 
 /**
- * What stands in a channel that holds nothing itself: that it gets what a safer one holds, or nothing at all; how far a
- * progressive release goes, and what is not known of it here: how far it has come.
+ * Signs in the table. `follows`: the channel gives the revision of a safer risk; `closed`: there is no value; `goesTo`: the target
+ * of a progressive release; `unknown`: its present progress, which the store does not know.
  */
 const signs = { follows: '↑', closed: '-', goesTo: '→', unknown: '?' } as const;
 
 interface Line {
   track: string;
-  /** An architecture, or a base with its architecture; `-` where a channel holds one revision for everybody. */
+  /** An architecture, or a base with an architecture; `-` if the channel has one revision for all. */
   for: string;
   channel: string;
   version: string;
@@ -24,7 +24,7 @@ interface Line {
   expires: string;
 }
 
-/** Every track by what it is made for and by risk; a progressive release is a line of its own under the ordinary one. */
+/** Lists each track by slot and risk; a progressive release has its own line below the ordinary one. */
 export async function channelTable(
   records: Pick<Records, 'tracks' | 'releases' | 'revisions'>,
   subject: PublishedPackage,
@@ -79,16 +79,16 @@ function lineOf(
   };
 }
 
-/** Where a release is to come; where it is now the store does not know, for devices decide by themselves. */
+/** The target of a progressive release. Its present progress is unknown to the store, because devices decide for themselves. */
 const towards = (percentage: number): string => `${signs.unknown}${signs.goesTo}${percentage.toFixed(0)}%`;
 
-/** Publishing tools cannot pause a release, and so do not tell; who paused one by other means wants to see it. */
+/** Adds `paused`, which publishing tools lack because they cannot pause a release. */
 const progressOf = ({ progressive: { percentage, paused } }: Release): string =>
   `${towards(percentage ?? 0)}${paused === true ? ', paused' : ''}`;
 
 /**
- * A track and what it is made for are named in their first line only; when branches end, only where there are some. Every
- * column has room for two more characters than its heading, as those tools leave.
+ * Leaves out repeated tracks and slots, and the ends of branches if there are no branches. Each column is two characters wider
+ * than its heading, as in publishing tools.
  */
 function print(lines: readonly Line[], madeFor: string): string {
   const hasBranches = lines.some(({ expires }) => expires !== signs.closed);

@@ -8,7 +8,7 @@ import { command } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { withStore } from '../frame/store.ts';
 
-/** What a script is told of how it ended. */
+/** The exit code for each outcome. */
 const exitCodes: Record<ProposalState['state'], number> = {
   approved: 0,
   done: 0,

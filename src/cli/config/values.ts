@@ -1,4 +1,4 @@
-// Settings of larder.toml as they are typed and shown at a terminal.
+// Parses and formats the settings of larder.toml at a terminal.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfigText, type ConfigurationKey } from '#src/config.ts';
@@ -12,12 +12,12 @@ import { UsageError } from '../frame/command.ts';
 export const settingNames = (): string[] =>
   [...sections()].flatMap(([section, { keys }]) => [...keys.keys()].map((key) => `${section}.${key}`));
 
-/** The setting of this name; refuses an unknown one, and one that holds a secret. */
+/** Finds a setting by name; refuses an unknown or a secret setting. */
 export function settingOf(name: string): ConfigurationKey {
   const key = findKey(name);
   if (key === undefined) {
     const names = settingNames();
-    // A key alone is enough to tell which section is meant, if only one has it.
+    // A key without its section is enough if only one section has it.
     const meant = names.find((full) => full.endsWith(`.${name}`)) ?? nearest(name, names);
     throw new UsageError(
       `there is no setting '${name}'` +
@@ -33,7 +33,7 @@ const otherCommands: Readonly<Record<string, string>> = {
   'blobs.s3': "'larder move' moves the blobs and sets it",
 };
 
-/** Refuses what is neither shown nor typed, since it would stay in the history of the shell and in the audit log. */
+/** Refuses a secret setting: its value would end up in the shell's history and in the audit log. */
 export function refuseSecret(name: string, { secret }: ConfigurationKey): void {
   if (!secret) return;
   const remedy =
@@ -41,7 +41,7 @@ export function refuseSecret(name: string, { secret }: ConfigurationKey): void {
   throw new UsageError(`${name} leads to a secret and is neither shown nor changed here; ${remedy}`);
 }
 
-/** The value that a person has typed, with the type that the setting has. */
+/** Parses a typed value to the type of the setting. */
 export function readValue(name: string, key: ConfigurationKey, words: readonly string[]): Value {
   const [word = ''] = words;
   if (words.length > 1) {
@@ -53,7 +53,7 @@ export function readValue(name: string, key: ConfigurationKey, words: readonly s
   return key.types.includes('array') && !key.types.includes('string') ? [word] : word;
 }
 
-/** What the file of a data directory sets; a key that it does not set is missing. */
+/** The values that the configuration file sets; keys that it does not set are absent. */
 export function settingsIn(data: string): ReadonlyMap<string, Value> {
   const values = readConfigText(join(data, 'larder.toml'));
   return new Map(
@@ -65,5 +65,5 @@ export function settingsIn(data: string): ReadonlyMap<string, Value> {
 
 export const configurationText = (data: string): string => readFileSync(join(data, 'larder.toml'), 'utf8');
 
-/** As it is written in the file; `(not set)` if there is neither a value nor a default. */
+/** The value as the file has it; `(not set)` if there is neither a value nor a default. */
 export const shownValue = (value: Value | undefined): string => (value === undefined ? '(not set)' : tomlValue(value));

@@ -1,7 +1,7 @@
-// Devices as command lines name them.
+// Defines the options that select devices.
 import type { GrantedDevices } from '#records/device-grants.ts';
 
-/** The options that name all devices of a brand, those of one of its models, or a single one. */
+/** Options for all devices of a brand, the devices of one of its models, or a single device. */
 export const deviceOptions = {
   brand: { type: 'string', value: 'ACCOUNT-ID', summary: 'The brand, by its account id.', required: true },
   model: { type: 'string', value: 'MODEL', summary: 'Only its devices of this model.' },

@@ -41,7 +41,7 @@ export const deviceSnippet = command({
 
 const otherWay = "'larder device snippet --without-assertion' prints lines for a classic system that need none.";
 
-/** The assertion of this store and what it rests on; refused where a device could not come here by it. */
+/** The store assertion with its prerequisites; refused if it would not lead a device to this store. */
 async function storeStream({ records, config }: Pick<Store, 'records' | 'config'>): Promise<string> {
   const { id } = config.store;
   const kept = await records.assertions.find(`store/${id}`);
@@ -65,13 +65,13 @@ async function storeStream({ records, config }: Pick<Store, 'records' | 'config'
 interface Told {
   id: string;
   url: string;
-  /** Nothing for a device that finds this store by the environment of snapd. */
+  /** Undefined for a device that finds this store through snapd's environment. */
   assertions: string | undefined;
-  /** In PEM; nothing where devices need none. */
+  /** PEM; undefined if devices need none. */
   authority: string | undefined;
 }
 
-/** For a POSIX shell. What a store is told of itself comes from assertions and files, and stands between marks that they have not. */
+/** A script for a POSIX shell. Values from assertions and files are quoted; the end mark of the here-document is not in them. */
 function snippet({ id, url, assertions, authority }: Told): string {
   const end = 'END-OF-ASSERTIONS';
   if (assertions?.includes(end)) throw new Refusal('conflict', `An assertion holds the text ${end}.`);

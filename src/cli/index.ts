@@ -1,4 +1,4 @@
-// The commands of larder.
+// Lists the commands of larder in groups; each is loaded on demand.
 import type { Group } from './frame/command.ts';
 
 export const groups: readonly Group[] = [

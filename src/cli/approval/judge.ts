@@ -14,7 +14,7 @@ import { readSecret } from '../frame/stdin.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { proposalArgument, proposalNumber, proposalText, stateText } from './shown.ts';
 
-/** Who approves: whoever runs the command is no person that the store knows. */
+/** The login of the approver: the user who runs the command is not an account of the store. */
 const personOptions = {
   as: { type: 'string', value: 'NAME', summary: 'The user name or e-mail address; otherwise it is asked for.' },
   'password-stdin': {

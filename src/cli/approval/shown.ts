@@ -1,4 +1,4 @@
-// Proposals as people and programs read them.
+// Formats proposals for people and for programs.
 import type { ProposalState } from '#acts/proposal-state.ts';
 import { lineText } from '#domain/approvals.ts';
 import { shownLines } from '#domain/shown-lines.ts';
@@ -17,10 +17,10 @@ export function proposalNumber(text: string): number {
   throw new UsageError(`'${text}' is no number of a proposal`);
 }
 
-/** So many lines of a proposal are shown to people; programs get all. */
+/** Maximum number of lines shown to people; programs get all. */
 const linesShown = 100;
 
-/** What it came to, in a few words. */
+/** The state in a few words. */
 export const stateText = ({ state, missing }: ProposalState): string =>
   state === 'waits' ? `waits for ${String(missing)} more` : state;
 

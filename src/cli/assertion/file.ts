@@ -1,11 +1,11 @@
-// Files that commands read: assertions and what is to become one.
+// Reads the text files of commands: assertions, and headers to sign.
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 
 import { streamLimit } from '#assertions/assertion.ts';
 import { Failure } from '../frame/command.ts';
 
-/** The text of a file, as it stands there. */
+/** Returns the text of a file unchanged. */
 export function readTextFile(file: string): string {
   let content: Buffer;
   try {
@@ -22,7 +22,7 @@ export function readTextFile(file: string): string {
   return content.toString();
 }
 
-/** The text of a file of assertions, with the newline that the last of them may lack. */
+/** Returns the text of a file of assertions; adds a missing newline at the end. */
 export function readAssertionFile(file: string): string {
   const text = readTextFile(file);
   return text.endsWith('\n') ? text : `${text}\n`;

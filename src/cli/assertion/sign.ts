@@ -73,7 +73,7 @@ export const assertionSign = command({
   },
 });
 
-/** The key that was named, or the only one that there is. */
+/** The named key, or the only one of the brand. */
 async function keyFor(store: OpenStore, brandId: string, wanted: string | undefined): Promise<SigningKey> {
   if (wanted !== undefined) return keyOf(store, wanted, brandId);
   const keys = await store.records.signingKeys.list(brandId);

@@ -63,7 +63,7 @@ export const brandCreate = command({
   },
 });
 
-/** Refuses before anything is made what would be refused afterwards. */
+/** Checks the key's conditions before anything is created. */
 function refuseKey(store: OpenStore, { world }: BrandCall, key: string): void {
   if (!isKeyName(key)) {
     throw new UsageError(`--key is of lower-case letters, digits and single inner dashes, not '${key}'`);

@@ -13,7 +13,7 @@ import { packageRegister } from '../package/register.ts';
 import { init } from '../store/init.ts';
 import { demoSnaps } from './snaps.ts';
 
-/** Ports that are tried when --port names none. */
+/** Ports to try if --port is not given. */
 const ports = { first: 8080, last: 8099 } as const;
 
 export const demo = command({
@@ -47,7 +47,7 @@ export const demo = command({
   },
 });
 
-/** Makes the folder, or uses one that is empty; whether it was made. */
+/** Creates the folder, or uses an empty one; returns whether it was created. */
 function makeFolder(folder: string): boolean {
   const exists = existsSync(folder);
   if (exists && readdirSync(folder).length > 0) {

@@ -1,4 +1,4 @@
-// The two snaps of 'larder demo': squashfs images without programs, in base64. Made with
+// Holds the two snaps of 'larder demo': squashfs images without programs, in base64. Made with
 // 'mksquashfs FOLDER FILE -comp gzip -no-xattrs -all-root -no-fragments -nopad -all-time 0 -mkfs-time 0'.
 
 export interface DemoSnap {

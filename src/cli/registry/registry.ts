@@ -71,7 +71,7 @@ export const registrySettings = command({
 
 type Setting = string | number | readonly Setting[] | { readonly [name: string]: Setting };
 
-/** Settings as YAML; texts are written as in JSON, which YAML reads the same. */
+/** Formats settings as YAML; strings are written as JSON, which YAML accepts. */
 function yaml(settings: Setting, indent = ''): string {
   if (Array.isArray(settings)) {
     return (settings as readonly Setting[])

@@ -7,7 +7,7 @@ import { table } from '../frame/terminal.ts';
 import { packageArgument, packageOf } from '../package/named.ts';
 import { bytes } from '#domain/byte-size.ts';
 
-/** How many rows are looked at in one piece. */
+/** Rows per query. */
 const batch = 500;
 
 export const revisionList = command({

@@ -106,7 +106,7 @@ function wishesOf({ positionals: { packages }, options: given }: AddCall): { wis
   return { wishes, because };
 }
 
-/** No bundle and no model is larger. */
+/** Maximum size of a bundle or a model in bytes. */
 const largest = 1024 * 1024;
 
 function inFile<Read>(file: string, read: (text: string) => Read): Read {

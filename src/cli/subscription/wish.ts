@@ -1,9 +1,9 @@
-// Wishes as people type and read them.
+// Parses and formats subscriptions.
 import { isNamespace } from '#domain/namespace.ts';
 import type { Architecture, Wish } from '#domain/subscription.ts';
 import { UsageError } from '../frame/command.ts';
 
-/** Reads `snap/hello`. */
+/** Parses `snap/hello`. */
 export function readWish(text: string): Pick<Wish, 'namespace' | 'name'> {
   const [namespace = '', name = '', more] = text.split('/');
   const isName = /^[a-z0-9](?:[a-z0-9.+-]{0,126}[a-z0-9])?$/.test(name);
@@ -15,7 +15,7 @@ export function readWish(text: string): Pick<Wish, 'namespace' | 'name'> {
 export const wishText = ({ namespace, name, channels, architectures }: Wish): string =>
   `${namespace}/${name} ${channels.join(', ')} (${architectures.join(', ')})`;
 
-/** The architecture of this host, which is meant where none is said. */
+/** The architecture of this host, the default of subscriptions. */
 export function architectureHere(): Architecture {
   const here = new Map<string, Architecture>([
     ['x64', 'amd64'],

@@ -74,7 +74,7 @@ export const tokenIssue = command({
       const problem = ttlProblem(ttl, authority.longestLife());
       if (problem !== undefined) throw new UsageError(`--ttl: ${problem}`);
       const { username } = await accountOf(records, account);
-      // It begins at the latest time that the store has seen, or the store would not take it as valid yet.
+      // Start at the latest time that the store has seen; before it, the store would not accept the token yet.
       const clock = await timeKeeper(records, acts, latestTime, now);
       const { token, sessionId, validUntil } = await authority.issue(request, person);
       const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
@@ -91,11 +91,11 @@ export const tokenIssue = command({
   },
 });
 
-/** The certificate of the store's own authority, where it has one. */
+/** The certificate of the store's own authority, if it has one. */
 const authorityIn = (data: string, config: Config): string | undefined =>
   speaksTls(config) ? readCertificates(data, tlsSettings(config))?.authority : undefined;
 
-/** An empty list would allow nothing; without the option nothing is narrowed. */
+/** Converts an empty list to null: null means no restriction, but an empty list would allow nothing. */
 const unlessEmpty = <Item>(list: Item[]): Item[] | null => (list.length === 0 ? null : list);
 
 function channel(text: string): string {

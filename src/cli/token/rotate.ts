@@ -4,7 +4,7 @@ import { command } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { latestMoment, withStore } from '../frame/store.ts';
 
-/** For so long at most both tokens are good. */
+/** The longest time that both tokens are valid. */
 const longestOverlap = days(90);
 
 export const tokenRotate = command({

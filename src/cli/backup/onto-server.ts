@@ -1,4 +1,4 @@
-// Restores the records of a store to a PostgreSQL server: the options, the configuration, and the copy of the records.
+// Copies the records of a store to a PostgreSQL server: reads the options, changes the configuration, and copies the rows.
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { copyRecords, refuseUsed, takeBack } from '#data/copies.ts';

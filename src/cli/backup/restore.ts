@@ -247,8 +247,8 @@ interface Found {
 }
 
 /**
- * Verifies the audit log, removes uploads that disappeared during the backup, and records the restore in the log; then moves
- * the records to their server, if there is one.
+ * Verifies the audit log, removes the records of uploads that disappeared during the backup, and adds the restore to the log;
+ * then moves the records to their server, if there is one.
  */
 async function finish(
   directory: string,

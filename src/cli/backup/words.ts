@@ -1,4 +1,4 @@
-// Words the messages about backups: what a backup lacks, and why it cannot be used.
+// Writes the messages about backups: what a backup lacks, and why it cannot be used.
 import { counted } from '#domain/quantities.ts';
 import { CannotRestore, openArchives, type OpenArchive } from '#backup/archives.ts';
 import { NotOurs, NotSigned, type LackingBlob } from '#backup/manifest.ts';

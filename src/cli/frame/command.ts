@@ -91,7 +91,7 @@ export interface World {
   readonly stderr: Output;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Lowers the priority of this process from here on; for long work alongside a serving store. */
+  /** Lowers the priority of this thread from here on; for long work alongside a serving store. */
   readonly yieldToOthers?: () => void;
 }
 

@@ -30,8 +30,8 @@ export interface OpenStore extends Store {
 }
 
 /**
- * Opens the store of a command's data directory, as the owner of the directory, while `work` runs. Drops root's rights for
- * good, unless the command also writes outside of the directory.
+ * Opens the store of a command's data directory, as the owner of the directory, while `work` runs. Drops root's rights
+ * permanently, unless the command also writes outside of the directory.
  */
 export async function withStore<Result>(
   { data, world }: Pick<Call, 'data' | 'world'>,

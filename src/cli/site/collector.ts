@@ -22,7 +22,7 @@ export function collectorFolder(where: Where): string {
   return join(home, 'larder-collector');
 }
 
-/** The collector, if there is one and --data names no store. */
+/** The collector, if there is one and the data directory has no store. */
 export function collectorAt(where: Where): Collector | undefined {
   const folder = collectorFolder(where);
   if (existsSync(join(where.data, 'larder.toml')) || !isCollector(folder)) return undefined;

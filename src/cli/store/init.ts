@@ -307,7 +307,7 @@ function givenServer({ postgres, 'postgres-password-file': file }: Record<string
   return undefined;
 }
 
-/** Refuses an unusable database server before the store is created. */
+/** Refuses a database server that already has a store, before anything is created. */
 async function refuseServer(data: string, place: DatabasePlace): Promise<void> {
   if ('file' in place) return;
   try {

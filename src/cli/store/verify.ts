@@ -123,7 +123,7 @@ async function databaseSays({ database: { server } }: OpenStore): Promise<string
   return `${server.place} (${checksums ? 'each page against the checksum of its server' : 'whose server keeps no checksums of its pages'})`;
 }
 
-/** The problems, one line each: with the file, the revision and the publisher who pushed it. */
+/** The problems, one line each: with the file, or with the revision and the account that pushed it. */
 async function problemsOf(
   { database, audit, blobs }: Found,
   { records, database: { place } }: OpenStore,

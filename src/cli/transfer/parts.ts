@@ -47,7 +47,7 @@ interface OtherArchive {
   cause: NotATransfer;
 }
 
-/** Whether no transfer lacks a part. */
+/** Whether there are parts, and every transfer among them is complete. */
 const areComplete = (parts: readonly OpenPart[]): boolean =>
   parts.length > 0 &&
   [...Map.groupBy(parts, ({ id }) => id).values()].every(

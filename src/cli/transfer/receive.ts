@@ -119,7 +119,7 @@ interface ReceiveOptions {
   'floor-lost': boolean;
 }
 
-/** Receives a signed transfer; accepts it if the policy lets it in automatically. */
+/** Receives a signed transfer; accepts it if the policy allows that without an approval. */
 async function receivedSigned(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Answer> {
   const received = await takenIn(store, call, parts);
   const answer = answerOf(received);

@@ -7,7 +7,7 @@ import { table, visible, wrap } from '../frame/terminal.ts';
 
 export type { Report };
 
-/** The columns of a terminal that the text needs at most. */
+/** Maximum width of the text in columns; terminals are expected to have as many. */
 const most = 100;
 
 const words =

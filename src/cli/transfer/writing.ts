@@ -48,7 +48,7 @@ export function refuseUnclearWriting({ for: sites, 'since-sent': since, request 
 }
 
 interface Knowing {
-  /** Filters the contents that were sent to the site before. */
+  /** Selects the contents that were already sent to the site. */
   sentTo: (site: string, contents: readonly string[]) => Promise<ReadonlySet<string>>;
   /** The request that the transfer meets. */
   asked: Asked | undefined;
@@ -56,7 +56,7 @@ interface Knowing {
   file: string;
 }
 
-/** Converts the options of the command line to the plan of the transfer. */
+/** Converts the options of the command line to the input of the code that makes transfers. */
 export function intentOf(given: WritingOptions, { sentTo, asked, file }: Knowing): Intent {
   const more = {
     expiresDays: given.expires ?? 180,

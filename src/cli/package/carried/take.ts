@@ -20,7 +20,7 @@ export interface Taking extends Looking {
   progress: Progress;
 }
 
-/** Imports a snap; returns whether its package is new. If that fails, the next sweep removes the content. */
+/** Imports a snap; returns whether its package is new. If the import fails, the next sweep removes the content. */
 export async function take(seen: Seen, store: OpenStore, taking: Taking): Promise<{ isNew: boolean }> {
   const upload = await contentOf(seen, store, taking);
   try {

@@ -1,4 +1,4 @@
-// Which revision of a snap a device gets: by its number, or out of a channel.
+// Chooses the revision of a snap that a device gets: by revision number, or from a channel.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -16,20 +16,20 @@ import type { History } from './history.ts';
 import type { HeldForDevices } from './components.ts';
 import { announced } from './served-snap.ts';
 
-/** Who asks: what decides about all the snaps of a call. */
+/** The properties of the calling device that apply to all snaps of a call. */
 export interface Asker {
-  /** Debian's word for it. */
+  /** In Debian's naming, such as amd64. */
   architecture: string;
-  /** By which it is told from all other devices, for releases that reach a part of them. */
+  /** Distinguishes the device from all others; decides which progressive releases reach it. */
   identity: string;
-  /** Whether it tracks what it is redirected to. */
+  /** Whether the device follows a redirect to the publisher's default track. */
   knowsDefaultTracks: boolean;
   now: Date;
-  /** The same moment as the records write it. */
+  /** `now` in the format of the records. */
   at: string;
 }
 
-/** Who asks, as its headers and its session say. */
+/** Reads the device's properties from the headers and the device session. */
 export function askerOf(headers: IncomingHttpHeaders, device: Device | undefined, address: string, now: Date): Asker {
   const [architecture] = [headers['snap-device-architecture'] ?? headers['x-ubuntu-architecture'] ?? 'amd64'].flat();
   const [capabilities = ''] = [headers['snap-device-capabilities'] ?? ''].flat();
@@ -42,45 +42,45 @@ export function askerOf(headers: IncomingHttpHeaders, device: Device | undefined
   };
 }
 
-/** What is wanted of a snap. */
+/** What the device requests for one snap. */
 export interface Wish {
-  /** Nothing where the device installs without saying. */
+  /** Undefined if the device installs without naming a channel. */
   channel: string | undefined;
   revision: number | undefined;
-  /** Whether it has no channel of its own yet, so that the publisher's default track may become it. */
+  /** Whether the device tracks no channel of this snap yet, so the publisher's default track can apply. */
   isNew: boolean;
-  /** What it has; the epoch is also said of what a snap that is not there yet has to read. */
+  /** The installed revision. `epoch` can also be set for a snap that is not installed yet: the data that the revision must read. */
   has: number | undefined;
   epoch: Epoch | undefined;
-  /** The cohort whose key it shows; it was made at no time where the key is none for this snap, or has ended. */
+  /** The cohort of the key that the device shows. `madeAt` is undefined if the key is not valid for this snap or has expired. */
   cohort: { madeAt: Date | undefined } | undefined;
-  /** Whether a validation set names this very revision. */
+  /** Whether a validation set names exactly this revision. */
   isPinned(snap: PublishedPackage, revision: number): Promise<boolean>;
 }
 
 export interface Chosen {
   revision: RevisionForDevices;
-  /** What the release that it was found in gives beside it; nothing for a revision by its number, or on the way to another. */
+  /** The components released together with the revision. Undefined for a revision by number or an intermediate revision. */
   resources?: HeldForDevices['resources'];
-  /** Where it was found; nothing for a revision by its number. */
+  /** The channel that holds the revision; undefined for a revision by number. */
   effective?: string;
-  /** What the device tracks from now on. */
+  /** The channel that the device tracks from now on. */
   redirect?: string;
-  /** Whether every device of the architecture that asks for the channel is given it until records change, at any time. */
+  /** Whether all devices of the architecture get this result for the channel, at any time, until records change. */
   forAll?: boolean;
 }
 
-/** Why there is none, in the words that snapd knows. */
+/** Why no revision is available, with error codes that snapd knows. */
 export interface NoneToGive {
   code: 'revision-not-found' | 'invalid-channel' | 'invalid-cohort-key';
   message: string;
-  /** What there is instead. */
+  /** The architectures and channels that hold a revision. */
   releases: { architecture: string; channel: string }[];
 }
 
 type Reads = Pick<HandlerRecords, 'releases' | 'revisions'> & { history: History };
 
-/** Chooses for one snap that the device may have; at once where all that decides is remembered. */
+/** Chooses the revision of one snap that the device may read. Returns synchronously if all records are cached. */
 export const chooseRevision = (
   snap: PublishedPackage,
   wish: Wish,
@@ -120,8 +120,9 @@ interface At {
 }
 
 /**
- * What some channel holds, a validation set names, or the device has since it was in a channel: what a device says to have
- * may be a lie, and nobody finds out by it, or by counting, what else there is.
+ * Finds a revision by its number. The device gets it only if a channel holds it, if a validation set names it, or if the device
+ * says that it is installed and the revision was released. A device can lie about the installed revision; these conditions keep it
+ * from finding other revisions by guessing or counting.
  */
 async function byNumber(
   snap: PublishedPackage,
@@ -139,7 +140,7 @@ async function byNumber(
   return found !== undefined && isTold && fits ? { revision: found } : nothing(snap, map);
 }
 
-/** The channel of the publisher's default track, for a device that installs without naming a track. */
+/** The channel on the publisher's default track, for a device that installs without naming a track. */
 function defaultTrack(
   { defaultTrack: track }: PublishedPackage,
   { channel, isNew }: Wish,
@@ -177,7 +178,7 @@ function inChannel(
   });
 }
 
-/** The newest that was ever in the channel and reads the data that the device has. */
+/** The newest revision that the channel ever held and that reads the data of the device. */
 async function stepOnTheWay(
   snap: PublishedPackage,
   { channel }: Choice<HeldForDevices>,
@@ -189,13 +190,13 @@ async function stepOnTheWay(
   return stepTowards({ ...present, epoch: announced(present).epoch }, steps, { has: wish.has ?? 0, epoch });
 }
 
-/** Where a device stands for a release, from 0 up to 100: always at the same place, and elsewhere for another release. */
+/** The position of a device for a progressive release, from 0 up to 100. It is stable per release and differs between releases. */
 function shareOf(identity: string, packageId: string, { channel, slot, revision }: Holding): number {
   const said = [identity, packageId, channel, slot, String(revision)].join('\0');
   return (createHash('sha256').update(said).digest().readUInt32BE() / 2 ** 32) * 100;
 }
 
-/** Branches are told to nobody who does not know them, nor what is on its way to a part of the devices. */
+/** The error for a missing revision. It lists neither branches nor progressive releases, which only some devices may know. */
 function nothing({ name }: PublishedPackage, map: readonly HeldForDevices[]): NoneToGive {
   const told = toldOf(map).map(
     ({ architecture, channel }) =>

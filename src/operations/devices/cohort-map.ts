@@ -1,4 +1,4 @@
-// What a snap's channels held when a cohort was made: so they stay for whoever shows its key.
+// Reads the channel map of a snap as it was when a cohort key was made. Devices that show the key keep getting these revisions.
 import { branchExpiry } from '#acts/releases.ts';
 import { everybody, slotsOf } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
@@ -6,7 +6,7 @@ import { timestamp } from '#domain/clock.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { HeldForDevices } from './components.ts';
 
-/** Without what was on its way to a part of the devices, since a cohort moves as one; a branch ends for it as for everybody. */
+/** Leaves out progressive releases, because all devices of a cohort get the same revision. Branches expire as for other devices. */
 export async function mapAt(
   packageId: string,
   moment: Date,

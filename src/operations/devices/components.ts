@@ -1,4 +1,4 @@
-// The components of a revision of a snap: files beside it, which a device fetches when somebody asks for one of them.
+// Finds the components of a snap revision: separate files that a device downloads on request.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { SnapResource } from '#api/wire.ts';
 import type { Holding } from '#domain/channel-map.ts';
@@ -11,14 +11,15 @@ import { announced } from './served-snap.ts';
 type Reads = Pick<HandlerRecords, 'assertions' | 'pastReleases' | 'resourceRevisions'>;
 type GivenResource = Release['resources'][number];
 
-/** What a slot of a channel gives to devices: a revision, and what was released beside it. */
+/** What a slot of a channel gives to devices: a revision and the components released with it. */
 export type HeldForDevices = Holding & Pick<Release, 'resources'>;
 
 /**
- * The components of a revision that a device may have; undefined for a snap without any.
+ * The components of a revision that a device may have; undefined if the snap declares no components.
  *
- * @param released - What the release gives that the device follows. For a revision by its number there is none: then its newest
- *   release counts, also if no channel holds it any more, and for one that was never released the validation sets that name it.
+ * @param released - The components of the release that the device follows. Undefined for a revision by number: then its newest
+ * release counts, even if no channel holds it any longer. If the revision was never released, the validation sets that name it
+ * count.
  */
 export async function componentsOf(
   revision: RevisionForDevices,
@@ -40,7 +41,7 @@ export async function componentsOf(
   return found;
 }
 
-/** A component that some release gave, or that a validation set names. */
+/** Finds a revision of a component, if it was ever released or a validation set names it. */
 export async function toldComponent(
   id: string,
   name: string,

@@ -1,4 +1,4 @@
-// Where devices that are to move together get the keys by which they do.
+// Creates cohort keys. Devices that show the same key get the same revisions.
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';

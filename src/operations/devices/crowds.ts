@@ -1,5 +1,5 @@
-// How often somebody may ask for nonces and sessions. A fleet stands behind one address, and snapd does not try again when it
-// is told to wait: so a device that has proven its serial counts as itself, and an address for what nobody has proven.
+// Rate limits for nonces and device sessions. A whole fleet can share one address, and snapd does not retry after a 429. A device
+// that proved its serial is therefore counted on its own, and only requests without a proof count for the address.
 import { hash } from 'node:crypto';
 
 import { isAmong, networks } from '#api/address.ts';
@@ -11,17 +11,17 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Passing } from '#records/index.ts';
 
 /**
- * What an address may ask for without a proof: 100 a second, and what a site of some hundred devices asks at once when its
- * power comes back. It guards the threads of one process, so each counts for itself.
+ * Limit per address for requests without a proof: 100 per second, with a burst of 1000 for a site of some hundred devices after a
+ * power cut. The limit protects the threads of one process, so each process counts separately.
  */
 const ofAddress: Vessel = { perSecond: 100, holds: 1000 };
 
-/** How many sessions a device gets in the time for which it is known that its nonces were used, which is 70 minutes. */
+/** Maximum sessions of a device within the 70 minutes that used nonces are remembered. */
 const ofDevice = 60;
 
 type Asked = Pick<Services, 'config' | 'proofRates'> & { address: string };
 
-/** Refuses what comes from an address that asks and asks. */
+/** Refuses the request if its address exceeds the limit. */
 export function refuseCrowd({ address, config, proofRates }: Asked): void {
   if (isAmong(address, networks(config.limits.known_networks))) return;
   const wait = proofRates.ask(clientOf(address), 1, ofAddress);
@@ -34,14 +34,14 @@ export function refuseCrowd({ address, config, proofRates }: Asked): void {
   );
 }
 
-/** Lets what was asked at an address on the way to a session count no more: a nonce, and the session itself. */
+/** Returns the two requests of a successful login, the nonce and the session, to the limit of the address. */
 export const proven = ({ address, proofRates }: Asked): void => proofRates.giveBack(clientOf(address), 2);
 
-/** A device as it is counted, wherever it stands. */
+/** The key that a device is counted under, independent of its address. */
 export const countedAs = ({ brandId, serial }: { brandId: string; serial: string }): string =>
   hash('sha256', JSON.stringify([brandId, serial]), 'base64url');
 
-/** Why a device gets no further session now; nothing where it does. */
+/** The refusal if the device has reached its session limit; else undefined. */
 export async function tooManyOf(
   device: string,
   moment: Date,

@@ -1,4 +1,4 @@
-// What a device fetches in the place of a whole file, when it has another revision of the snap.
+// Finds and presents deltas, which a device downloads instead of the whole file if it has another revision of the snap.
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -6,16 +6,16 @@ import type { SnapDelta } from '#api/wire.ts';
 import { then, type Soon } from '#domain/soon.ts';
 import type { Delta } from '#records/deltas.ts';
 
-/** The one format that is made here: VCDIFF between the two files as they are, which devices read by xdelta3. */
+/** The only supported format: VCDIFF between the two unmodified files. Devices apply it with xdelta3. */
 const format = 'xdelta3';
 
-/** Whether a device says that it can make something of a delta. */
+/** Whether the device accepts deltas in this format. */
 export function takesDeltas(headers: IncomingHttpHeaders): boolean {
   const [accepted = ''] = [headers['snap-accept-delta-format'] ?? ''].flat();
   return accepted.split(/[ ,]+/).includes(format);
 }
 
-/** What makes a revision that a device may have of the one it has, where both are still given to devices. */
+/** The delta from `source` to `target`, if the source revision is still available to devices. */
 export const deltaBetween = (
   packageId: string,
   source: number,
@@ -27,7 +27,7 @@ export const deltaBetween = (
     (delta) => delta && then(revisions.forDevices(packageId, source), (there) => there && delta),
   );
 
-/** The address has a part of the digest: one that is made anew with other bytes is nothing that a cache has. */
+/** The URL contains a part of the digest, so a cache does not return the old bytes of a delta that was rebuilt. */
 export const presentDelta = ({ packageId, source, target, size, sha3_384 }: Delta, baseUrl: string): SnapDelta => ({
   format,
   source,
@@ -37,7 +37,7 @@ export const presentDelta = ({ packageId, source, target, size, sha3_384 }: Delt
   url: `${baseUrl}/api/v1/snaps/download/${packageId}_${source}_${target}_${mark(sha3_384)}.${format}`,
 });
 
-/** The delta of which a file's name is; nothing for other names. */
+/** The delta with this file name; undefined if the name is invalid or the digest differs. */
 export async function deltaNamed(
   name: string,
   records: Pick<HandlerRecords, 'deltas' | 'revisions'>,

@@ -1,4 +1,4 @@
-// Where a device fetches messages of its remote management, which this store has none of.
+// Answers the poll for remote management messages. This store has none.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 

@@ -1,4 +1,4 @@
-// Where a device begins to ask for a session.
+// Issues the nonce that a device signs in its session request.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { refuseCrowd } from './crowds.ts';

@@ -1,4 +1,4 @@
-// Where a device gets its session: it proves its serial, and is known by the session for 30 days.
+// Issues device sessions: a device proves its serial and uses the session for 30 days.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import { believe, namesFor, readProof, type Proof } from '#assertions/device-proof.ts';
 import { nonceKept } from '#assertions/request-ids.ts';
@@ -9,7 +9,7 @@ import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { countedAs, proven, refuseCrowd, tooManyOf } from './crowds.ts';
 
-/** Three assertions inside JSON, in which each line costs a sign more. */
+/** Room for three assertions in JSON, where each line break takes one character more. */
 const bodyLimit = 384 * 1024;
 const life = days(30);
 
@@ -19,7 +19,7 @@ export const deviceSession = operation({
   path: '/api/v1/snaps/auth/sessions',
   since: 0,
   summary: 'Give a device that proves its serial a session, by which it is known from then on.',
-  // A device that renews its session sends the former one along, which may have ended: it proves nothing here.
+  // A device that renews its session sends the former session too, possibly expired. It proves nothing here.
   access: anyone,
   body: 'DeviceSessionRequest',
   bodyLimit,
@@ -51,7 +51,7 @@ export const deviceSession = operation({
     if (refusal !== undefined) throw refusal;
     const { brandId: brand, model, serial, deviceKeyId, signedWith } = proof;
     const device = { brand, model, serial };
-    // What its clock says is worth knowing, and no reason to refuse: boards without a battery begin anywhere.
+    // The clock of the device is only logged: boards without a battery start with any date.
     if (config.devices.remember) records.noteContact({ ...device, at: timestamp(call.now()) });
     log.info({ device, clock: proof.timestamp }, 'a device has a session');
     const session = { device, store: config.store.id, deviceKeyId, signedWith, until: after(moment, life) };
@@ -59,7 +59,7 @@ export const deviceSession = operation({
   },
 });
 
-/** Refuses a device whose serial is revoked here, or does not lead to a root of trust by what is known here. */
+/** Refuses a device if its serial is revoked here, or if its chain of trust does not reach a trusted root. */
 async function vouchedFor(proof: Proof, { records, roots, now }: Pick<Services, 'records' | 'roots' | 'now'>) {
   const { brandId, model: modelName, serial: ownSerial } = proof;
   const revoked = await records.revokedSerials.find(ownSerial, `${brandId}/${modelName}`);

@@ -39,7 +39,7 @@ export const downloadSnap = operation({
   },
 });
 
-/** Older releases of snapd take along what they have shown here, wherever they are sent. */
+/** Whether the request carries no credentials. Older releases of snapd also send them to the address of a redirect. */
 const showsNothing = ({ headers }: IncomingMessage): boolean =>
   headers.authorization === undefined && headers['snap-device-authorization'] === undefined;
 
@@ -51,7 +51,10 @@ interface File {
   kind: 'snap' | 'component' | 'delta';
 }
 
-/** What was never released is told to nobody, also not by guessing, unless a set names it. Who was told before may go on. */
+/**
+ * The file of this name that the device may download. A revision that was never released stays hidden, also from guessing, unless a
+ * validation set names it. A device that knows a formerly released revision can still download it.
+ */
 async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
   if (name.endsWith('.xdelta3')) return deltaFile(name, snaps, records);
   const [, id = '', component, number = '', kind] =
@@ -73,7 +76,7 @@ async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecor
   );
 }
 
-/** For whoever may have both of its revisions. */
+/** The delta of this name, if the device may have both of its revisions. */
 async function deltaFile(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
   const snap = await snaps.ofId(name.slice(0, name.indexOf('_')));
   const delta = snap && (await deltaNamed(name, records));

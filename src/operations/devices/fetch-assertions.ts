@@ -1,10 +1,10 @@
-// What `fetch-assertions` of a refresh is answered: where those assertions are that a device has not, or has older.
+// Answers `fetch-assertions` in a refresh: lists the URLs of assertions that the device lacks or has in an older revision.
 import { askedFor } from '#assertions/lookup.ts';
 import type { AssertionsForDevice, ReadableAssertion } from '#api/device-assertions.ts';
 import type { WantedAssertion } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** One that cannot be given, as snapd reads it: it takes `not-found` calmly, and any other code fails the group. */
+/** An assertion that cannot be given. snapd tolerates `not-found`; any other code fails the whole group. */
 export interface MissingAssertion {
   code: 'not-found' | 'api-error';
   message: string;
@@ -14,20 +14,20 @@ export interface MissingAssertion {
 }
 
 export interface FetchedAssertions {
-  /** Absolute addresses, each of a stream; snapd fetches none of them when the list of errors has members. */
+  /** Absolute URLs, each of an assertion stream. snapd fetches none of them if the error list has entries. */
   'assertion-stream-urls': string[];
   'error-list': MissingAssertion[];
 }
 
 export interface FetchOptions {
-  /** The newest format of each type that the device reads; 0 of those that are not named. */
+  /** The newest format that the device reads, per type; 0 for types that are not listed. */
   maxFormats: Readonly<Record<string, number>>;
   assertions: AssertionsForDevice;
-  /** The store's address, without a slash at its end. */
+  /** The store's base URL without a trailing slash. */
   baseUrl: string;
 }
 
-/** Answers one group of a refresh. What the device has already in its newest revision is passed over. */
+/** Answers one group of a refresh. Leaves out assertions that the device already has in their newest revision. */
 export async function fetchAssertions(
   wanted: readonly WantedAssertion[],
   { maxFormats, assertions, baseUrl }: FetchOptions,
@@ -65,7 +65,7 @@ function namesOf(item: WantedAssertion): Names {
   }
 }
 
-/** Whether the device asked for it, by what it says to have. */
+/** Whether the assertion is newer than the device's copy, as the request states it. */
 function isNewer({ assertion }: ReadableAssertion, item: WantedAssertion): boolean {
   const { 'if-newer-than': revision, 'if-sequence-newer-than': after, 'if-sequence-equal-or-newer-than': from } = item;
   const isNewerRevision = revision === undefined || assertion.revision > revision;

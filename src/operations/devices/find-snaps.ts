@@ -1,4 +1,4 @@
-// Where people look for snaps from a device. What is private is found by nobody.
+// Searches snaps for a device. Private snaps are never found.
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
@@ -23,11 +23,11 @@ import { Refusal } from '#domain/refusal.ts';
 import { askerOf } from './choosing.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
-/** So many are shown, and a person reads no more. */
+/** Maximum number of results. */
 const most = 100;
-/** So many words of a question are heeded, the longest. */
+/** Maximum number of search words; the longest take precedence. */
 const mostWords = 5;
-/** The only category there is: everything, which is what a person sees who asks for nothing. */
+/** The only category: all snaps. An empty search shows it. */
 export const everything = 'featured';
 
 export const findSnaps = operation({
@@ -68,7 +68,7 @@ interface Wanted {
   confinements: readonly string[];
 }
 
-/** Nothing where nothing can be found. */
+/** Translates the query to a catalog search; undefined if it cannot match. */
 function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefined {
   const { q = '', name = '', category = '', private: own = 'false' } = query;
   const words = [
@@ -76,7 +76,7 @@ function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefin
     ...(name === '' ? [] : [beginningWith(nameWord(name))]),
     ...(query['common-id'] === undefined ? [] : [exactly(commonIdWord(query['common-id']))]),
   ];
-  // Nobody logs in to this store from a device, so nobody has private snaps here; and words may all be of other characters.
+  // Devices do not log in as an account, so they have no private snaps. A query can also consist of characters that form no word.
   if (own === 'true' || (category !== '' && category !== everything) || (q !== '' && words.length === 0))
     return undefined;
   const at = levelOf(query.channel ?? '');
@@ -86,14 +86,14 @@ function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefin
   return { sought: { words, places, name: q.toLowerCase() }, at, architecture, confinements };
 }
 
-/** The last word of a question may be unfinished, and so may the others. */
+/** The words of a query as prefixes: the last word, or any other, can be unfinished. */
 const questionOf = (q: string): Beginning[] =>
   [...new Set(wordsOf(q))]
     .sort((a, b) => b.length - a.length)
     .slice(0, mostWords - 2)
     .map(beginningWith);
 
-/** Without a channel, wherever there is something. */
+/** The channel or risk to search; without a channel, any level. */
 function levelOf(text: string): Channel | Level {
   if (text === '') return 'any';
   const channel = parseChannel(text);
@@ -108,7 +108,7 @@ interface From {
   baseUrl: string;
 }
 
-/** As the records have it now: of what was said in the catalog nothing is given on. */
+/** Presents a result from the current records; the catalog supplies only the id. */
 async function resultOf(
   id: string,
   { at: where, architecture, confinements }: Wanted,
@@ -128,7 +128,7 @@ async function resultOf(
     snap: presentSnap(snap, fields, baseUrl),
     revision: {
       ...said,
-      // Whoever is only looking needs no address.
+      // A search result needs no download URL.
       ...(download && { download: { size: download.size } }),
       channel: track === 'latest' ? risk : name,
     },

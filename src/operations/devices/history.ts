@@ -1,5 +1,5 @@
-// What channels held before, as one call of a device asks for it: of a snap that many actions name it is read once. Who sends
-// actions by the hundred for one snap with an old epoch, or a cohort's key, makes the store read no more than another does.
+// Reads former contents of channels and caches them for one call, so each snap is read once. A call with hundreds of actions for
+// one snap with an old epoch, or with a cohort key, needs as few reads as any other call.
 import { timestamp } from '#domain/clock.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -8,22 +8,22 @@ import { mapAt } from './cohort-map.ts';
 import type { HeldForDevices } from './components.ts';
 import { announced } from './served-snap.ts';
 
-/** A revision that was once in a channel, and what data it reads and writes. */
+/** A revision that a channel held, with the data formats that it reads and writes. */
 export type Step = RevisionForDevices & { epoch: Epoch };
 
 export interface History {
-  /** Those that one of these slots of a channel held for everybody until a moment, the newest first. */
+  /** The revisions that one of these slots held for all devices until a moment, newest first. */
   steps(
     packageId: string,
     channel: string,
     slots: readonly string[],
     until: Date | undefined,
   ): Promise<readonly Step[]>;
-  /** What the channels of a snap held at a moment. */
+  /** The channel map of a snap at a moment. */
   heldAt(packageId: string, moment: Date): Promise<readonly HeldForDevices[]>;
 }
 
-/** For one call: what is found once is not read again. */
+/** Creates the history of one call; each result is read once. */
 export function historyIn(records: Pick<HandlerRecords, 'pastReleases' | 'revisions'>): History {
   const found = new Map<string, Promise<readonly unknown[]>>();
   const once = <Found>(key: readonly unknown[], read: () => Promise<readonly Found[]>): Promise<readonly Found[]> => {

@@ -1,9 +1,10 @@
-// What validation sets name: a revision that one of them asks for may be fetched by its number, whatever channels hold.
+// Reads which snap revisions and components validation sets name. A device may fetch such a revision by number, even if no channel
+// holds it.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import { series } from '#assertions/types.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 
-/** Whether one of these sets, as far as they are kept here, names this revision of a snap. */
+/** Whether one of the given validation sets names this revision of a snap. Sets that are not stored here are ignored. */
 export async function isPinnedBy(
   sets: readonly (readonly string[])[],
   snapId: string,
@@ -16,7 +17,7 @@ export async function isPinnedBy(
   return anyNames(await assertions.listOf(names), snapId, revision);
 }
 
-/** The same of any set that is kept here. */
+/** Whether any validation set stored here names this revision. */
 export const isPinned = async (
   snapId: string,
   revision: number,
@@ -26,13 +27,13 @@ export const isPinned = async (
 const anyNames = (sets: readonly { text: string }[], snapId: string, revision: number): boolean =>
   sets.some(({ text }) => pinsIn(parseAssertion(text)).includes(`${snapId} ${revision}`));
 
-/** Each as its snap's id and the number. */
+/** The snaps that a set pins, each as "SNAP-ID REVISION". */
 const pinsIn = (set: Assertion): string[] =>
   snapsIn(set).flatMap(({ id, revision }) =>
     typeof id === 'string' && typeof revision === 'string' ? [`${id} ${revision}`] : [],
   );
 
-/** The components that the kept sets name with a revision of a snap, each with the number that they ask for. */
+/** The components that stored validation sets name for a revision of a snap, with the required revision of each. */
 export async function pinnedComponents(
   snapId: string,
   revision: number,
@@ -41,7 +42,7 @@ export async function pinnedComponents(
   return (await componentPins(snapId, assertions)).filter(({ ofSnap }) => ofSnap === String(revision));
 }
 
-/** Whether a kept set names this revision of a component. */
+/** Whether a stored validation set names this revision of a component. */
 export const isPinnedComponent = async (
   snapId: string,
   name: string,

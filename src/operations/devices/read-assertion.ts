@@ -1,4 +1,4 @@
-// Where devices fetch one assertion, by its type and the values of its primary key.
+// Serves a single assertion to devices, by type and primary key.
 import { mediaType } from '#assertions/assertion.ts';
 import { askedFor } from '#assertions/lookup.ts';
 import { attachment } from '#api/content-disposition.ts';
@@ -8,7 +8,7 @@ import { forOneAlone, ofDevice, revalidated } from '#api/revalidated.ts';
 import type { DeviceAssertionQuery } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** Values of a primary key, of which an address has one part each. */
+/** Names of the path parameters, one per value of the primary key. */
 const values = ['key', 'second', 'third', 'fourth', 'fifth'];
 
 const ofValues = <Name extends string>(name: Name, count: number) =>

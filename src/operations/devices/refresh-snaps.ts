@@ -1,4 +1,4 @@
-// What a device installs, refreshes and downloads: one call with all of its snaps.
+// Answers snapd's call to install, refresh and download: one call with all snaps of a device.
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { json } from '#api/sent.ts';
@@ -47,7 +47,7 @@ export const refreshSnaps = operation({
     const history = historyIn(records);
     const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, told };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
-    // In the order of the actions, and nothing else: of a snap that no action named a device wants to hear nothing.
+    // One result per action, in the order of the actions. Devices expect no results for snaps that no action named.
     const results: Pieces = ['{"results":['];
     for (const [at, action] of body.actions.entries()) {
       const { action: kind, key = '', assertions: wanted } = action;
@@ -74,11 +74,11 @@ interface Calling {
   cohortKeys: CohortKeys;
   fields: Fields;
   baseUrl: string;
-  /** Whether the device takes what changed for the whole. */
+  /** Whether the device accepts deltas. */
   deltas: boolean;
-  /** Takes down what devices are given to refresh to. */
+  /** Collects the revisions that the device is offered to refresh to. */
   offers: Offer[];
-  /** What is told again to devices like this one. */
+  /** Cached results for devices with the same architecture and fields. */
   told: ToldSnaps;
 }
 
@@ -91,7 +91,7 @@ const written = (result: RefreshResult): string => JSON.stringify(result);
 
 const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
 
-/** What the device has of that which each action names; refuses as a whole what cannot be answered item by item. */
+/** The installed snap that each action refers to. Throws if an error concerns the whole call and not one item. */
 function itemsOf(
   actions: readonly RefreshAction[],
   context: ReadonlyMap<string, RefreshContext>,
@@ -111,7 +111,7 @@ function itemsOf(
   });
 }
 
-/** There at once where all of it is remembered, as it is for a fleet. */
+/** Returns synchronously if everything is cached, as is usual for a fleet. */
 function resultOf(action: RefreshAction, item: RefreshContext | undefined, call: Calling): Soon<Pieces> {
   const channel = usualChannel(action, item);
   if (channel === undefined) return resultAnew(action, item, call);
@@ -122,7 +122,7 @@ function resultOf(action: RefreshAction, item: RefreshContext | undefined, call:
     : resultAnew(action, item, call, channel);
 }
 
-/** `channel` is that of a usual refresh. */
+/** Builds a result without the cache. `channel` is set for a usual refresh, so the result can be cached. */
 function resultAnew(
   action: RefreshAction,
   item: RefreshContext | undefined,
@@ -130,7 +130,7 @@ function resultAnew(
   channel?: string,
 ): Soon<Pieces> {
   const said = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
-  // Where both are the same, this text has been looked for before, and needs no second hash.
+  // If both are equal, use the string that was looked up before: its hash is already computed.
   const id = said === action['instance-key'] ? action['instance-key'] : said;
   const found = id === undefined || id === '' ? call.snaps.named(action.name ?? '') : call.snaps.ofId(id);
   return then(found, (snap): Soon<Pieces> => {
@@ -153,7 +153,7 @@ function resultAnew(
   });
 }
 
-/** Keeps what is told of a choice for all who ask as usual. */
+/** Caches the result for all devices that make a usual refresh. */
 function keepTold(
   snap: PublishedPackage,
   chosen: Chosen,
@@ -166,7 +166,7 @@ function keepTold(
   return told;
 }
 
-/** What is said of the revision that a device is given; `told` are the bytes of it that are kept. */
+/** The result for a chosen revision; `told` holds the cached bytes for it. */
 function given(
   snap: PublishedPackage,
   chosen: Chosen,
@@ -188,7 +188,7 @@ function given(
   });
 }
 
-/** A result of which nothing is kept but the texts of the snap and its revision. */
+/** Builds a result; only the JSON of the snap and of its revision comes from a cache. */
 function wholeResult(
   snap: PublishedPackage,
   chosen: Chosen,

@@ -1,4 +1,4 @@
-// A revision of a snap as devices are told of it: each member by its name, of which they say which they want.
+// Presents a snap and its revision to devices. A device selects the members by name.
 import type { SnapDetails } from '#api/wire.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import type { Delta } from '#records/deltas.ts';
@@ -7,7 +7,7 @@ import type { RevisionForDevices } from '#records/revisions.ts';
 import { announcedIn, nothingAnnounced, type Announced } from '#review/announced.ts';
 import { presentDelta } from './deltas.ts';
 
-/** What is said of a snap as a whole. */
+/** Members of the snap. */
 const ofSnap: Members<PublishedPackage> = {
   categories: () => [],
   contact: ({ links }) => links.contact?.[0],
@@ -29,7 +29,7 @@ const ofSnap: Members<PublishedPackage> = {
   website: ({ links }) => links.website?.[0],
 };
 
-/** What is said of one of its revisions. */
+/** Members of a revision. */
 const ofRevision: Members<RevisionForDevices> = {
   architectures: ({ details }) => details.architectures ?? ['all'],
   base: ({ details }) => details.base ?? undefined,
@@ -53,7 +53,7 @@ type Members<Of> = {
   readonly [Name in keyof SnapDetails]?: (of: Of, baseUrl: string) => SnapDetails[Name] | undefined;
 };
 
-/** The members of a snap, and of one of its revisions, that were asked for; unknown names are passed over. */
+/** The requested members of a snap or of a revision; unknown names are ignored. */
 export const presentSnap = (snap: PublishedPackage, fields: readonly string[], baseUrl: string): SnapDetails =>
   some(ofSnap, snap, fields, baseUrl);
 
@@ -64,9 +64,9 @@ export const presentSnapRevision = (
 ): SnapDetails => some(ofRevision, revision, fields, baseUrl);
 
 /**
- * Both together as JSON, in pieces, with what makes the revision of the one that a device has. What the records remember is the
- * same object each time that it is asked for, and its bytes are kept as long: a refresh asks thirty, and to write one costs
- * more than to choose it.
+ * Writes the snap and the revision as JSON pieces, with the delta from the device's revision. The cached records are the same
+ * objects each time, and the bytes are cached as long as those objects: a refresh needs thirty of them, and serializing one costs
+ * more than choosing it.
  */
 export function snapText(
   snap: PublishedPackage,
@@ -84,10 +84,10 @@ export function snapText(
   return ['{', ...members.flatMap((one, at) => (at === 0 ? one : [',', one])), '}'];
 }
 
-/** A text of which parts are bytes already. */
+/** The parts of a text, as strings or as encoded bytes. */
 export type Pieces = (string | Buffer)[];
 
-/** The bytes of a text. To join strings of this length, and to write them, costs three times as much (`npm run bench -- devices`). */
+/** Joins the pieces as bytes. Joining and encoding long strings takes three times as long (`npm run bench -- devices`). */
 export function bytesOf(pieces: Readonly<Pieces>): Buffer {
   const bytes: Buffer[] = [];
   let text = '';
@@ -103,7 +103,7 @@ export function bytesOf(pieces: Readonly<Pieces>): Buffer {
 }
 
 /**
- * The bytes of the last answers: devices of one model have the same snaps, and to lay thirty results side by side takes a
+ * A cache of the bytes of the last responses. Devices of one model have the same snaps, and joining thirty results takes a
  * twentieth of a refresh (`npm run bench -- devices`).
  */
 class KnownAnswers {
@@ -120,7 +120,7 @@ class KnownAnswers {
   }
 }
 
-/** Of so many answers, of so many bytes each. */
+/** Maximum number of cached responses, and maximum bytes of each. */
 const [most, longest] = [16, 256 * 1024];
 
 export const knownAnswers = new KnownAnswers();
@@ -130,11 +130,11 @@ const withDelta = (said: SnapDetails, delta: Delta | undefined, baseUrl: string)
     ? said
     : { ...said, download: { ...said.download, deltas: [presentDelta(delta, baseUrl)] } };
 
-/** The members that somebody wants, and the one name that such a list has. */
+/** The requested members, and `key`, the cache key of this list. */
 export interface Fields {
   fields: readonly string[];
   key: string;
-  /** Whether he wants to hear of components. */
+  /** Whether the device requests components. */
   resources: boolean;
 }
 
@@ -144,7 +144,7 @@ export const fieldsOf = (fields: readonly string[] = everyField): Fields => ({
   resources: fields.includes('resources'),
 });
 
-/** Everything, in the order of the alphabet, for those who do not say what they want. */
+/** All members in alphabetical order, for devices that name none. */
 export const everyField: readonly string[] = [...Object.keys(ofSnap), ...Object.keys(ofRevision)].sort();
 
 function some<Of>(members: Members<Of>, of: Of, fields: readonly string[], baseUrl: string): SnapDetails {
@@ -156,11 +156,11 @@ function some<Of>(members: Members<Of>, of: Of, fields: readonly string[], baseU
   return said;
 }
 
-/** Where devices fetch the file of a revision, of which the bytes never change. */
+/** The download URL of a revision. Its bytes never change. */
 const downloadAddress = (baseUrl: string, { packageId, revision }: RevisionForDevices): string =>
   `${baseUrl}/api/v1/snaps/download/${packageId}_${revision}.snap`;
 
-/** What the text of a content says is so for ever. To read a snap.yaml takes 0.2 ms, and a refresh asks thirty. */
+/** Cache by digest. Parsing a snap.yaml takes 0.2 ms, and a refresh needs thirty. */
 const known = new BoundedMap<string, Announced>(10_000);
 
 export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announced {
@@ -172,13 +172,16 @@ export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announ
   return read;
 }
 
-/** The members of objects as JSON, each for one list of fields. Whoever asks for ever other lists makes all be forgotten. */
+/**
+ * Caches members of objects as JSON, one text per object and list of fields. Drops everything when the limit is reached, for
+ * example when a client keeps asking for different lists.
+ */
 class Texts {
   readonly #most: number;
   #size = 0;
   #texts = new WeakMap<object, Map<string, Buffer>>();
 
-  /** @param most - Bytes. */
+  /** @param most - Maximum bytes. */
   constructor(most: number) {
     this.#most = most;
   }

@@ -1,4 +1,4 @@
-// The list of all names, which each device fetches once a day: by it a person hears which snap has a command that is not there.
+// Lists all snap names. Each device fetches the list once a day and uses it to suggest a snap for an unknown command.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -31,7 +31,7 @@ export const snapNames = operation({
   async handle({ query, request, records, catalogUpToDate }) {
     await catalogUpToDate();
     const { etag, packed } = await namesOf(query.confinement?.split(',') ?? everyConfinement, records);
-    // The same digest stands for both encodings, which a weak one says.
+    // Both encodings share one digest, so the ETag is weak.
     const headers = { etag: `W/${etag}`, 'cache-control': 'max-age=300', vary: 'Accept-Encoding' };
     if (hasAlready(request, etag)) return new Answer({ status: 304, headers });
     const isPacked = /\bgzip\b/.test([request.headers['accept-encoding'] ?? ''].flat().join());
@@ -44,15 +44,15 @@ export const snapNames = operation({
 
 interface Names {
   etag: string;
-  /** With gzip: a tenth of the size, and devices ask for it so. */
+  /** Compressed with gzip to a tenth of the size, the encoding that devices request. */
   packed: Buffer;
 }
 
-/** Made once for each state of the catalog, and for each choice of confinements that somebody asks for. */
+/** Built once per state of the catalog and per requested set of confinements. */
 const made = new WeakMap<object, Map<string, Promise<Names>>>();
 
 async function namesOf(confinements: readonly string[], records: HandlerRecords): Promise<Names> {
-  // Asked before the catalog is read: what is committed in between makes another one.
+  // Read before the catalog: a commit in between starts a new cache generation.
   const era = await records.eras.catalog();
   const all = made.get(era) ?? new Map<string, Promise<Names>>();
   made.set(era, all);
@@ -69,7 +69,7 @@ const pageSize = 1000;
 async function make(confinements: readonly string[], { catalog }: HandlerRecords): Promise<Names> {
   const digest = createHash('sha256');
   async function* text(): AsyncGenerator<string> {
-    // A device reads it token by token, and wants these keys first.
+    // A device parses the list token by token and expects these keys first.
     yield '{"_embedded":{"clickindex:package":[';
     let isFirst = true;
     for (let after = ''; ;) {

@@ -1,9 +1,9 @@
-// What snapd asks for before it shows all there is: this store has one category, which is everything.
+// Lists the categories of snaps, which snapd requests before it shows all snaps. This store has one category.
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { everything } from './find-snaps.ts';
 
-/** JSON with links, by the name that snapd insists on. */
+/** HAL, JSON with links: the media type that snapd requires. */
 export const hal = 'application/hal+json';
 
 export const snapCategories = operation({

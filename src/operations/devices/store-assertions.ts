@@ -1,4 +1,4 @@
-// What `snap ack` takes so that a device believes this store's address: the store assertion and what it rests on.
+// Serves the store assertion with its prerequisites. After `snap ack`, a device trusts the address of this store.
 import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { storeAssertionMissing } from '#assertions/store-assertion.ts';

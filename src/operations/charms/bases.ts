@@ -1,25 +1,25 @@
-// What charms run on, as juju names it.
+// Compares and lists the bases that charms run on, in juju's format.
 import type { CharmBase } from '#api/wire.ts';
 import { listed, type Shown } from '#domain/catalog.ts';
 import type { Release } from '#records/releases.ts';
 
 const all = 'all';
 
-/** The base of what a channel holds; a bundle, and a charm that names none, is there for all of them. */
+/** The base of a release. A bundle, or a charm without a base, has `all`. */
 export const baseOf = ({ architecture, baseName, baseChannel }: Release): Required<CharmBase> => ({
   architecture: architecture ?? all,
   name: baseName ?? all,
   channel: baseChannel ?? all,
 });
 
-/** Whether juju asks which bases there are: it says so with these words in place of one. */
+/** Whether juju asks for the list of bases: then name or channel is empty or `NA`. */
 export const isOpen = ({ name = '', channel = '' }: CharmBase): boolean =>
   [name, channel].some((said) => said === '' || said === 'NA');
 
-/** What juju is offered where a charm runs everywhere: it cannot ask for `all`. The newest first. */
+/** The bases offered for a charm that runs on all of them, newest first: juju cannot request `all`. */
 const ubuntus = ['24.04', '22.04', '20.04'];
 
-/** The bases that releases can be deployed to on an architecture, the best first. */
+/** The bases that releases can be deployed to on an architecture, best first. */
 export function basesFor(releases: readonly Release[], architecture: string): Required<CharmBase>[] {
   const fitting = releases.map(baseOf).filter((base) => [architecture, all].includes(base.architecture));
   const named = fitting.flatMap(({ name, channel }) => {
@@ -30,17 +30,17 @@ export function basesFor(releases: readonly Release[], architecture: string): Re
   return [...different.values()].sort(bestFirst);
 }
 
-/** Ubuntu before others, which fewer controllers know, and the newest of each. */
+/** Ubuntu first, because more controllers support it; then the newest of each. */
 const bestFirst = (a: Required<CharmBase>, b: Required<CharmBase>): number =>
   Number(b.name === 'ubuntu') - Number(a.name === 'ubuntu') ||
   inOrder.compare(a.name, b.name) ||
   inOrder.compare(b.channel, a.channel) ||
   inOrder.compare(a.architecture, b.architecture);
 
-/** Made once: to compare two texts without it takes several times as long. */
+/** A shared collator: comparing two texts without it takes several times as long. */
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-/** What people are shown of the channels of a charm, in their order; in each of them the best base comes first. */
+/** The channels of a charm in display order; within a channel the best base comes first. */
 export const listedByBase = (releases: readonly Release[], defaultTrack: string | null): Shown<Release>[] =>
   [...Map.groupBy(listed(releases, defaultTrack), ({ channel }) => channel.name).values()].flatMap((ofOne) =>
     ofOne.sort((a, b) => bestFirst(baseOf(a.held), baseOf(b.held))),

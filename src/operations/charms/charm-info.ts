@@ -42,7 +42,7 @@ export const charmInfo = operation({
     if (charm === undefined || first === undefined) throw notThere(params.name);
     const wanted = wantedOf(query.fields);
     const revision = given.get(first.held.revision)!;
-    // The texts of its files are read where they, or what stands in them, are wanted.
+    // Read the texts of the files only if the request selects a member that needs them.
     const isWanted = ['result', 'default-release'].some((member) => within(wanted, member) !== undefined);
     const texts = isWanted ? await records.revisions.forJuju(charm.id, revision.revision) : undefined;
     const about = { type: typeOf(charm), id: charm.id, name: charm.name };
@@ -63,7 +63,7 @@ export const charmInfo = operation({
 const notThere = (name: string): Refusal =>
   new Refusal('resource-not-found', `There is no charm or bundle named '${name.slice(0, 64)}'.`);
 
-/** What a channel holds, or the next safer one that holds something; all of them where none is named. */
+/** The releases of a channel, or of the next safer channel if it is empty; all releases if no channel is named. */
 function inChannel(shown: Shown<Release>[], name: string | undefined): Shown<Release>[] {
   if (name === undefined || name === '') return shown;
   const channel = parseChannel(name);
@@ -75,7 +75,7 @@ function inChannel(shown: Shown<Release>[], name: string | undefined): Shown<Rel
   return [];
 }
 
-/** What is given to whoever says nothing, with the texts of its files. */
+/** The release that a deployment without further options gets, with the texts of its files. */
 const defaultRelease = (
   charm: PublishedPackage,
   release: CharmRelease,

@@ -1,4 +1,4 @@
-// Which revision of a charm juju gets: by its number, or out of a channel for a base.
+// Chooses the revision of a charm that juju gets: by revision number, or from a channel for a base.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { CharmBase } from '#api/wire.ts';
 import { choose } from '#domain/channel-map.ts';
@@ -10,33 +10,33 @@ import type { RevisionForJuju } from '#records/revisions.ts';
 import { baseOf, basesFor, isOpen, listedByBase } from './bases.ts';
 import { isBundle } from './served-charm.ts';
 
-/** What is wanted of a charm. */
+/** What juju requests for one charm. */
 export interface Wish {
-  /** Nothing where juju deploys without saying. */
+  /** Undefined if juju deploys without naming a channel. */
   channel: string | undefined;
   revision: number | undefined;
   base: CharmBase | undefined;
-  /** The revision that it runs. */
+  /** The revision that is deployed. */
   has: number | undefined;
-  /** Whether it is deployed, so that the publisher's default track counts. */
+  /** Whether this is a new deployment, so the publisher's default track can apply. */
   isNew: boolean;
 }
 
 export interface Chosen {
   revision: RevisionForJuju;
-  /** Where it was found; nothing for a revision by its number. */
+  /** The release that holds the revision; undefined for a revision by number. */
   release?: Release;
   effective?: string;
 }
 
-/** Why there is none, in the words that juju knows. */
+/** Why no revision is available, with error codes that juju knows. */
 export interface NoneToGive {
   code: 'revision-not-found' | 'revision-not-ready' | 'invalid-channel' | 'missing-charm-base' | 'invalid-charm-base';
   message: string;
   extra?: { releases?: { base: CharmBase; channel: string }[]; 'default-bases'?: CharmBase[] };
 }
 
-/** Chooses for one charm that juju may have; `map` is what its channels hold. */
+/** Chooses the revision of one charm that juju may read; `map` is the charm's channel map. */
 export async function chooseCharm(
   charm: PublishedPackage,
   wish: Wish,
@@ -44,7 +44,7 @@ export async function chooseCharm(
   { revisions, now }: { revisions: HandlerRecords['revisions']; now: Date },
 ): Promise<Chosen | NoneToGive> {
   if (wish.revision !== undefined) {
-    // What was once released may be asked for again by whoever runs it; what never was is told to nobody.
+    // A revision by number must have been released at some time; others stay hidden.
     const found = await revisions.forJuju(charm.id, wish.revision);
     return found?.status === 'released' ? ready(charm, { revision: found }) : nothing(charm, map);
   }
@@ -64,7 +64,7 @@ export async function chooseCharm(
 
 interface Place {
   architecture: string;
-  /** Nothing where juju wants to hear which there are, and for bundles, which have none. */
+  /** Undefined if juju asks for the list of bases, and for bundles, which have none. */
   base: { name: string; channel: string } | undefined;
 }
 
@@ -80,13 +80,13 @@ function placeOf(charm: PublishedPackage, base: CharmBase | undefined): Place | 
   };
 }
 
-/** Where to look: first in the default track, where none is named by whoever deploys. */
+/** The channels to search: the default track first, if a new deployment names no track. */
 function channelsOf({ defaultTrack: track }: PublishedPackage, { channel, isNew }: Wish, asked: Channel): Channel[] {
   if (!isNew || track === null || track === 'latest' || channel?.split('/')[0] === asked.track) return [asked];
   return [channelOf(track, asked.risk, asked.branch), asked];
 }
 
-/** juju asks again with the first of these. */
+/** The error that lists the bases; juju retries with the first. */
 function whichBase(
   charm: PublishedPackage,
   { name }: Channel,
@@ -104,7 +104,7 @@ function whichBase(
   };
 }
 
-/** Branches are told to nobody who does not know them, nor what is on its way to a part of those who ask. */
+/** The error for a missing revision. It lists neither branches nor progressive releases, which only some clients may know. */
 function nothing({ name, defaultTrack }: PublishedPackage, map: readonly Release[]): NoneToGive {
   return {
     code: 'revision-not-found',
@@ -118,7 +118,7 @@ function nothing({ name, defaultTrack }: PublishedPackage, map: readonly Release
   };
 }
 
-/** A charm that was here before juju was answered is read for it soon after the start. */
+/** A charm from before the store served juju has no SHA-384 until a job reads it, soon after the start. */
 const ready = ({ name }: PublishedPackage, chosen: Chosen): Chosen | NoneToGive =>
   chosen.revision.sha384 !== ''
     ? chosen

@@ -21,7 +21,7 @@ export const downloadCharm = operation({
     const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.charm$/.exec(params.file) ?? [];
     const charm = await charms.ofId(id);
     const revision = charm && (await records.revisions.forDevices(charm.id, Number(number)));
-    // What was never released is told to nobody, also not by guessing.
+    // A revision that was never released stays hidden, also from guessing.
     if (charm === undefined || revision?.status !== 'released') {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }

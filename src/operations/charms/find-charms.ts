@@ -16,7 +16,7 @@ import { listedByBase } from './bases.ts';
 import { only, wantedOf, type Wanted } from './members.ts';
 import { presentRelease, presentSummary, typeOf } from './served-charm.ts';
 
-/** How many are found at once. */
+/** Maximum number of results. */
 const most = 500;
 
 export const findCharms = operation({
@@ -52,11 +52,11 @@ export const findCharms = operation({
   },
 });
 
-/** What the catalog is asked for; nothing where nothing can be found. */
+/** Translates the query to a catalog search; undefined if it cannot match. */
 function soughtBy(query: CharmFindQuery): SoughtCharms | undefined {
   const { q = '', type, publisher, channel, category, platforms } = query;
   const words = charmQuestion(q);
-  // Words may all be of other characters.
+  // A query can consist only of characters that form no word.
   if (q.trim() !== '' && words.length === 0) return undefined;
   const said: [Trait, string | undefined][] = [
     ['type', type],
@@ -71,7 +71,7 @@ function soughtBy(query: CharmFindQuery): SoughtCharms | undefined {
   return { words, traits, places: architectures.map((one) => traitWord('platform', one)), name: q.toLowerCase() };
 }
 
-/** More architectures than there are. */
+/** More than the number of existing architectures. */
 const mostPlatforms = 32;
 
 const isSaid = (member: string | undefined): member is string => member !== undefined && member !== '';
@@ -85,7 +85,7 @@ interface From {
   wanted: Wanted;
 }
 
-/** As the records have it now: in the catalog stands what it has in whichever channel. */
+/** Presents a result from the current records: the catalog entry combines all channels of the charm. */
 async function resultOf(
   id: string,
   query: CharmFindQuery,
@@ -101,7 +101,7 @@ async function resultOf(
   return { type: typeOf(charm), id, name: charm.name, ...only(more, wanted) };
 }
 
-/** What is given to whoever says nothing but the channel. */
+/** The first release in display order, of the named channel if the query names one. */
 async function defaultOf(
   charm: PublishedPackage,
   { channel }: CharmFindQuery,
@@ -117,7 +117,7 @@ async function defaultOf(
   return undefined;
 }
 
-/** Whether it is of this category, runs on one of these architectures and has these relations. */
+/** Whether the revision has this category, one of these architectures and these relations. */
 function fits({ details: { bases = [], said } }: Revision, query: CharmFindQuery): boolean {
   const { category, platforms, 'relation-requires': requires, 'relation-provides': provides } = query;
   const architectures = isSaid(platforms) ? platforms.split(',') : undefined;

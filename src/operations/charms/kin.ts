@@ -1,4 +1,4 @@
-// What a bundle deploys, and which bundles deploy a charm, as far as anybody may know it.
+// Finds the charms that a bundle deploys and the bundles that deploy a charm, as far as they are public.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublicCharms } from '#api/public-charms.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -6,18 +6,18 @@ import { charmsOfBundle } from '#review/named-in.ts';
 import { within, type Wanted } from './members.ts';
 
 export interface Kin {
-  /** The charms of a bundle; the id is empty of one that is not here for anybody. */
+  /** The charms of a bundle; the id is empty if the charm is not public here. */
   contains: readonly { name: string; id: string }[];
   /** The names of bundles. */
   usedBy: readonly string[];
 }
 
-/** So many charms of a bundle, and bundles of a charm, are told. */
+/** Maximum number of charms of a bundle, and of bundles of a charm, in a response. */
 const mostTold = 200;
-/** So many bundles are looked through for the name of a charm, in a millisecond and more. */
+/** Maximum number of bundles that are searched for the name of a charm; takes about a millisecond. */
 const mostBundles = 500;
 
-/** Read where somebody wants to hear it alone; `text` is what the bundle says that is deployed by default. */
+/** Reads only the members that the request selects. `text` is the bundle file of the revision that is deployed by default. */
 export async function kinOf(
   { name, type }: PublishedPackage,
   text: string,
@@ -32,7 +32,7 @@ export async function kinOf(
   return { contains: [], usedBy: isWanted('used-by') ? await bundlesOf(name, records) : [] };
 }
 
-/** The names of the charms that a bundle deploys, each once. */
+/** The names of the charms that a bundle deploys, without duplicates. */
 const namesIn = (text: string): string[] => [...new Set(charmsOfBundle(text).map(({ name }) => name))];
 
 async function charmsIn(text: string, charms: PublicCharms): Promise<Kin['contains']> {

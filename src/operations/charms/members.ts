@@ -1,9 +1,9 @@
-// The members of an answer that juju asks for, with dots between those inside one another: `result.summary`.
+// Selects the members of a response that juju requests; dots separate nested members: `result.summary`.
 
-/** What is wanted below a member; nothing below it means all of it. */
+/** The requested members below a member; an empty map selects all of it. */
 export type Wanted = Map<string, Wanted>;
 
-/** Everything is wanted where nothing is said. */
+/** Without fields, everything is selected. */
 export function wantedOf(fields = ''): Wanted {
   const wanted: Wanted = new Map();
   for (const field of fields.split(',').filter((one) => one !== '')) {
@@ -17,11 +17,11 @@ export function wantedOf(fields = ''): Wanted {
   return wanted;
 }
 
-/** What is wanted inside a member; nothing where the member itself is not wanted. */
+/** The requested members inside a member; undefined if the member itself is not requested. */
 export const within = (wanted: Wanted, name: string): Wanted | undefined =>
   wanted.size === 0 ? wanted : wanted.get(name);
 
-/** A value with what is wanted of it. Names that it does not have are passed over. */
+/** A value with only its requested members. Unknown names are ignored. */
 export function only<Value>(value: Value, wanted: Wanted): Value {
   if (wanted.size === 0 || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one: unknown) => only(one, wanted)) as Value;

@@ -1,4 +1,4 @@
-// What juju calls to deploy and to refresh: one call for all of its applications.
+// Answers juju's call to deploy and to refresh: one call for all its applications.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
 import { publicCharms, type PublicCharms } from '#api/public-charms.ts';
@@ -55,7 +55,7 @@ interface Calling {
   now: Date;
 }
 
-/** Refuses as a whole what cannot be answered item by item. */
+/** Throws if an error concerns the whole call and not one item. */
 function refuseConfusion(
   actions: readonly CharmRefreshAction[],
   context: ReadonlyMap<string, CharmRefreshContext>,
@@ -106,7 +106,7 @@ const unknown = (id: string | undefined, name: string): Pick<CharmRefreshResult,
     ? { name, error: { code: 'name-not-found', message: `There is no charm or bundle named '${name}'.` } }
     : { id, error: { code: 'id-not-found', message: `There is no charm or bundle with the id '${id}'.` } };
 
-/** What juju says with the action stands before what it has. */
+/** Members of the action take precedence over the context. */
 const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefined): Wish => ({
   channel: [action.channel, item?.['tracking-channel']].find(isSaid),
   revision: action.revision ?? undefined,
@@ -115,7 +115,7 @@ const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefine
   isNew: action.action !== 'refresh',
 });
 
-/** Those of the release, but for the ones of which juju names the revision; with a charm by its number these alone. */
+/** The resources of the release, replaced by the revisions that juju names. For a charm by revision number, only the named ones. */
 async function resourcesOf(
   charm: PublishedPackage,
   { revision, release }: Chosen,

@@ -1,16 +1,16 @@
-// The resources of charms as juju is told of them.
+// Presents the resources of charms to juju.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { CharmResource } from '#api/wire.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { ResourceRevision } from '#records/resource-revisions.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
 
-/** What a revision of a charm says of the resources that it declares. */
+/** The declarations of resources in a revision of a charm. */
 type Said = RevisionDetails['said'];
 
 /**
- * A revision of a resource. What is fetched of an image is the small file that names it to a cluster: it was sent here once, is
- * kept as any other file, and so is the same for ever.
+ * Presents a revision of a resource. For an image the download is the small file that tells a cluster where to pull it. It was
+ * uploaded like any other file, and so never changes.
  */
 export function presentResource(
   { packageId, name, revision, type, size, sha256, sha384 }: ResourceRevision,
@@ -30,13 +30,13 @@ export function presentResource(
   };
 }
 
-/** Which revision of which resource. */
+/** A revision of a resource. */
 export interface Pinned {
   name: string;
   revision: number;
 }
 
-/** The revisions of resources that are there, in the order in which they are named; `missing` names the first that is not. */
+/** The existing revisions of resources, in the given order; `missing` is the first that does not exist. */
 export async function resourcesAt(
   charm: PublishedPackage,
   pinned: readonly Pinned[],

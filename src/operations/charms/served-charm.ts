@@ -1,4 +1,4 @@
-// A revision of a charm as juju is told of it: each member by its name, of which it says which it wants.
+// Presents a charm and its revisions to juju, which selects the members by name.
 import type { CharmDownload, CharmRelease, CharmSummary, ServedCharm } from '#api/wire.ts';
 import type { Shown } from '#domain/catalog.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -7,7 +7,7 @@ import type { CharmTexts, Revision, RevisionForJuju } from '#records/revisions.t
 import { baseOf } from './bases.ts';
 import type { Kin } from './kin.ts';
 
-/** What is said of a charm as a whole, as the revision says it that is deployed by default. */
+/** Members of the charm, from the revision that is deployed by default. */
 export const presentSummary = (
   charm: PublishedPackage,
   { details: { said } }: Pick<Revision, 'details'>,
@@ -24,7 +24,7 @@ export const presentSummary = (
   'store-url': '',
 });
 
-/** juju reads a map of texts, and nothing else. */
+/** juju reads only a map of strings. */
 const publisherOf = ({
   publisher: { id, username, displayName, validation },
 }: PublishedPackage): Record<string, string> => ({ id, username, 'display-name': displayName, validation });
@@ -33,7 +33,7 @@ export const isBundle = ({ type }: Pick<PublishedPackage, 'type'>): boolean => t
 
 export const typeOf = (charm: PublishedPackage): 'charm' | 'bundle' => (isBundle(charm) ? 'bundle' : 'charm');
 
-/** What a channel holds for one base, without the texts of its files. */
+/** The release of a channel for one base, without the texts of its files. */
 export const presentRelease = (
   { held, channel: { track, risk, name } }: Shown<Release>,
   revision: Revision,
@@ -48,7 +48,7 @@ export const presentRelease = (
   },
 });
 
-/** What stands in the files of a charm; of a bundle, the file that says what it deploys. */
+/** The texts of the files of a charm; for a bundle, the bundle file. */
 export const textsOf = (
   charm: PublishedPackage,
   { packageYaml, configYaml, actionsYaml }: Omit<CharmTexts, 'sha384'> & { packageYaml: string | null },
@@ -57,14 +57,14 @@ export const textsOf = (
     ? { 'bundle-yaml': packageYaml ?? '' }
     : {
         'metadata-yaml': packageYaml ?? '',
-        // juju reads no empty text, nor one of comments alone, as a configuration; it takes this for none.
+        // juju does not accept an empty text, or one of comments only, as configuration; `{}` means none.
         'config-yaml': configYaml === null || saysNothing(configYaml) ? '{}\n' : configYaml,
         ...(actionsYaml !== null && !saysNothing(actionsYaml) && { 'actions-yaml': actionsYaml }),
       };
 
 const saysNothing = (yaml: string): boolean => yaml.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
-/** Where juju fetches the file of a revision, of which the bytes never change, and the digests that it compares. */
+/** The download URL of a revision and the digests that juju compares. The bytes at the URL never change. */
 export const presentDownload = (
   { packageId, revision, size, sha256, sha384 }: RevisionForJuju,
   baseUrl: string,
@@ -75,7 +75,7 @@ export const presentDownload = (
   'hash-sha-384': sha384,
 });
 
-/** A revision with everything but its resources. */
+/** A revision with all members except its resources. */
 export const presentCharm = (charm: PublishedPackage, revision: RevisionForJuju, baseUrl: string): ServedCharm => ({
   type: typeOf(charm),
   id: charm.id,

@@ -68,7 +68,7 @@ export const dashboardForceBinaryMetadata = setsIcon(
   'Give a snap the icon of its file, or none, whatever it has in the store, as the older publishing tools ask for it.',
 );
 
-/** What a form holds beside the icon: the list, and the words around its parts. */
+/** Space in the form for everything except the icon: the list, and the headers of the parts. */
 const besideIcon = 64 * 1024;
 
 async function readIconForm(request: IncomingMessage): Promise<ReadonlyMap<string, Buffer>> {
@@ -76,7 +76,7 @@ async function readIconForm(request: IncomingMessage): Promise<ReadonlyMap<strin
     return await readForm(request, maxIconBytes + besideIcon);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'request-too-large') throw error;
-    // The publishing tool shows the sentence to a person, who knows of an icon and of no body.
+    // The publishing tool shows the sentence to a person, so it mentions the icon and not the request body.
     throw new Refusal(error.code, `The icon is too large; an icon has at most ${maxIconBytes} bytes.`);
   }
 }
@@ -97,7 +97,7 @@ function readWanted(info: Buffer | undefined): DashboardBinaryMetadataWanted {
   return wanted;
 }
 
-/** The name of the wanted icon, whose content is kept from here on; null for none. */
+/** The name of the requested icon, stored as a blob from here on; null for none. */
 async function iconIn(
   [wanted]: DashboardBinaryMetadataWanted,
   form: ReadonlyMap<string, Buffer>,
@@ -114,7 +114,7 @@ async function iconIn(
   }
   const bytes = form.get(key);
   if (bytes === undefined) throw new Refusal('api-error', `The form has no part named '${key}'.`);
-  // A client that repeats a request after it has logged in again sends a file that it has read to its end already.
+  // A client that repeats its request after a new login sends a file stream that is already at its end.
   if (createHash('sha256').update(bytes).digest('hex') !== hash) {
     throw new Refusal('api-error', `The icon that came has another SHA-256 than '${hash}'; send it again.`);
   }
@@ -129,7 +129,7 @@ async function iconIn(
   return iconName(sha3_384, icon);
 }
 
-/** The list of what a snap has; an icon whose content is lost is not there, so that it is sent again. */
+/** The icon of the snap as a list. An icon with a lost blob is left out, so that the client sends it again. */
 async function shown({ icon }: PublishedPackage, blobs: Services['blobs']): Promise<DashboardBinaryMetadata> {
   const hash = icon === null ? undefined : await sha256Of(icon, blobs);
   return icon === null || hash === undefined ? [] : [{ type: 'icon', hash, filename: icon }];

@@ -1,4 +1,4 @@
-// What the channels of a snap hold, as a tree: by track, by series, by architecture.
+// Presents the channel map of a snap as a tree of tracks, series and architectures.
 import type { Services } from '#api/services.ts';
 import type { DashboardChannel, DashboardChannelMapTree } from '#api/wire.ts';
 import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
@@ -7,13 +7,12 @@ import { timestamp } from '#domain/clock.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 
-/** From so many of a snap's newest revisions its architectures are gathered. */
+/** The number of newest revisions that determine the architectures of a snap. */
 const newest = 500;
 
 /**
- * Every channel that is open for an architecture stands under it, with the four risks. A track lists the architectures for
- * which something is released there; one to which nothing is released lists those of the snap, so that whoever reads it
- * finds that nothing is there.
+ * Lists the four risks and the open branches under each architecture. A track lists the architectures that have releases in it; an
+ * empty track lists the architectures of the snap, so that the tools show its channels as empty.
  */
 export async function channelMapTree(
   { id }: PublishedPackage,
@@ -54,7 +53,7 @@ function channelsIn(track: string, held: Placed[]): Channel[] {
   return [...risks.map((risk) => channel(track, risk)), ...branches.values()];
 }
 
-/** What one channel holds; a progressive release is told beside, and does not count as what the channel holds. */
+/** One channel. A progressive release is a separate member and does not count as the content of the channel. */
 function entry(of: Channel, held: Placed[], versions: Map<number, string>): DashboardChannel {
   const here = held.filter((one) => one.channel.name === of.name).map(({ release }) => release);
   const ordinary = here.find((one) => !isProgressive(one.progressive));
@@ -73,7 +72,7 @@ function entry(of: Channel, held: Placed[], versions: Map<number, string>): Dash
   };
 }
 
-/** Whether a safer channel holds something, which devices get that ask for this one. */
+/** Whether a safer channel holds a revision; devices that ask for this channel get that one. */
 function isTracking(of: Channel, held: Placed[]): boolean {
   for (let name = fallback(of); name !== null;) {
     const safer = name;

@@ -54,8 +54,8 @@ export const dashboardChannelMap = operation({
 });
 
 /**
- * Its readers put each channel right behind its fallback, one after the other: risks come first, so that no branch is
- * parted from its risk, and of the branches the last one.
+ * The order that the tools need: they insert each channel directly behind its fallback, one after the other. Risks come first so
+ * that no branch is separated from its risk, then the branches in reverse.
  */
 const inReadersOrder = (channels: readonly Channel[]): Channel[] => [
   ...channels.filter(({ branch }) => branch === null),

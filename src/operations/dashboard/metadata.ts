@@ -4,7 +4,7 @@ import { onSnapOfId } from '#api/snap-access.ts';
 import type { DashboardMetadataRequest } from '#api/wire.ts';
 import { caller } from '../by.ts';
 
-/** The same but for what becomes of texts that were edited here. */
+/** Both operations differ only in how they treat texts that were edited in the store. */
 const describes = (name: string, method: 'POST' | 'PUT', summary: string): Operation =>
   operation({
     name,
@@ -45,7 +45,7 @@ export const dashboardForceMetadata = describes(
   'Describe a snap as its file does whatever was edited in the store, or set its default track, as the older publishing tools ask for it.',
 );
 
-/** What the request names and the store keeps; an empty text clears. */
+/** The members of the request that the store keeps; an empty text clears a member. */
 function described(body: DashboardMetadataRequest): Description {
   const { title, summary, description, license, default_track: defaultTrack, contact, website } = body;
   const link = (value: string | null): string[] => (value === null || value === '' ? [] : [value]);

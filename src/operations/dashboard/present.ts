@@ -1,7 +1,7 @@
 import type { DashboardRevision } from '#api/wire.ts';
 import type { Revision } from '#records/revisions.ts';
 
-/** A revision of a snap with exactly the members that the older publishing tools take: they refuse any other. */
+/** A revision of a snap with exactly the members that the older publishing tools accept: they refuse all others. */
 export const presentSnapRevision = ({ details, ...revision }: Revision): DashboardRevision => ({
   architectures: details.architectures ?? ['all'],
   base: details.base ?? null,

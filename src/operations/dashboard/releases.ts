@@ -8,7 +8,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { PastRelease } from '#records/past-releases.ts';
 import { presentSnapRevision } from './present.ts';
 
-/** How many a page holds, unless fewer are asked for. */
+/** The maximum and default number of entries per page. */
 const most = 500;
 
 export const dashboardReleases = operation({
@@ -27,7 +27,7 @@ export const dashboardReleases = operation({
     if (page < 1) throw new Refusal('api-error', 'The first page is 1 at /page');
     if (size < 1 || size > most) throw new Refusal('api-error', `A page holds 1 to ${most} entries at /size`);
     const passedOver = (page - 1) * size;
-    // They are numbered without gaps.
+    // The entries are numbered without gaps.
     const [last] = await records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, 1);
     const past = await records.pastReleases.newest(id, (last?.seq ?? 0) + 1 - passedOver, size);
     const revisions = await records.revisions.list(id, size, passedOver);
@@ -39,8 +39,8 @@ export const dashboardReleases = operation({
 });
 
 /**
- * The same with an entry for the end of each branch that has expired by `now` without anything having been put there since:
- * whoever reads the list takes the first entry of a channel for what it holds.
+ * Adds an entry for the end of each branch that expired by `now`, if nothing was released to it since. The tools treat the first
+ * entry of a channel as its current content.
  */
 function withExpiries(past: PastRelease[], now: string): PastRelease[] {
   const seen = new Set<string>();

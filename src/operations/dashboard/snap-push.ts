@@ -33,7 +33,7 @@ export const dashboardSnapPush = operation({
     const { updown_id: upload } = body;
     if (upload === undefined) throw new Refusal('api-error', "'updown_id' is a required property at /");
     for (const { kind, name } of then) {
-      // What is no channel is told of with the others that cannot be filled, when the revision is there.
+      // An invalid channel is reported later, with the other follow-ups that fail, once the revision exists.
       const channel = kind === 'channel' ? parseChannel(name) : undefined;
       if (channel !== undefined) refuseOutOfReach(principal, channel);
     }
@@ -53,7 +53,7 @@ const mayBePushed = (): Answer =>
     body: JSON.stringify({ success: true }),
   });
 
-/** What is to be done once the upload is a revision: its components beside it, then the releases. */
+/** The follow-ups of an approved upload: its components, then the releases. */
 function wantedThen(body: DashboardSnapPushRequest): Wanted[] {
   const { components, channels, only_if_newer: onlyIfNewer } = body;
   return [

@@ -15,7 +15,7 @@ export const dashboardState = operation({
   response: 'DashboardStateResponse',
 
   async handle({ package: subject, records, now }) {
-    // Of an empty tree its readers say that all was done, although nothing was.
+    // For an empty tree the tools report success although nothing was done.
     if ((await records.revisions.newest(subject.id)) === 0) {
       throw new Refusal('resource-not-found', `'${subject.name}' has no revisions yet; upload one first.`);
     }

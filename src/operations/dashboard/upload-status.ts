@@ -13,7 +13,7 @@ export const dashboardUploadStatus = operation({
   since: 0,
   summary:
     'Say what became of an upload and of what was wanted with it, as the older publishing tools ask every second.',
-  // A token that may only push must be able to see what becomes of it.
+  // A token that can only push must be able to read the result.
   access: onSnapOfId(['package-view-revisions', 'package-manage-revisions']),
   errors: 'dashboard',
   response: 'DashboardUploadStatusResponse',
@@ -28,11 +28,11 @@ export const dashboardUploadStatus = operation({
   },
 });
 
-/** The path at which the tools ask. */
+/** The path that the tools poll. */
 export const statusUrl = ({ id }: Pick<PublishedPackage, 'id'>, upload: string): string =>
   `/dev/api/snaps/${id}/uploads/${encodeURIComponent(upload)}/status`;
 
-/** Its readers ask until it is `processed`, for ever if need be; they take the mere presence of `errors` for a failure. */
+/** The tools poll without limit until `processed` is true; the mere presence of `errors` means failure. */
 async function statusOf(
   review: Review,
   records: Pick<HandlerRecords, 'afterReview' | 'uploads'>,
@@ -57,7 +57,7 @@ async function statusOf(
   return { ...failed('processing_error', told), revision };
 }
 
-/** Whether something is still to be done with the revision, and what could not be done. */
+/** Whether follow-ups of the revision are pending, and the errors of failed follow-ups. */
 async function whatFollowed(
   { id, packageId }: Review,
   { afterReview, uploads }: Pick<HandlerRecords, 'afterReview' | 'uploads'>,
@@ -78,7 +78,7 @@ async function whatFollowed(
       errors.push(...rejected.map(({ code, message }) => ({ code, message: `${words[kind](name)}: ${message}` })));
     }
   }
-  // What waits for a person may wait for days, and whatever comes after it.
+  // A review by a person can take days, and later follow-ups wait for it: report it now.
   const isHeld = errors.some(({ code }) => code === heldCode);
   return { waiting: waiting && !isHeld, errors };
 }
@@ -88,7 +88,7 @@ const words = {
   component: (name: string): string => `the component '${name}' was not taken`,
 };
 
-/** As a client reads it that takes this for a success. */
+/** The code that clients treat as success. */
 const heldCode = 'review-queued';
 
 const waitsForPerson = (what: string): ReviewError => ({

@@ -1,4 +1,4 @@
-// Validation sets, as the older publishing tools list, build and post them.
+// Lists, builds and accepts validation sets for the older publishing tools.
 import { postValidationSet, readSigned } from '#acts/publisher-assertions.ts';
 import type { Access } from '#api/access.ts';
 import { readBody } from '#api/body.ts';
@@ -14,14 +14,14 @@ import type { KeptAssertion } from '#records/assertions.ts';
 import type { Records } from '#records/index.ts';
 import { caller } from '../by.ts';
 
-/** Who asks, for whom validation sets are theirs to see and to make, and the snaps that they may name. */
+/** The evidence of the caller: the accounts that they may read and make validation sets for, and the snaps that they may name. */
 interface SetMaker {
   principal: Principal;
   /** The account itself, and the brands that it administers. */
   accounts(): Promise<string[]>;
-  /** Refuses an account that is neither. */
+  /** Refuses an account that is not among `accounts`. */
   refuseForeign(accountId: string): Promise<void>;
-  /** The id of a snap of this name, as far as it is known here and the account may know. */
+  /** The id of a snap with this name, if it is known here and the account may know it. */
   idOfSnap(name: string): Promise<string | undefined>;
 }
 
@@ -96,7 +96,7 @@ export const dashboardReadValidationSet = operation({
   response: 'ValidationSetsResponse',
   refuses: ['permission-required'],
 
-  /** What is not there is an empty list: the tools go on from that to make it. */
+  /** A missing set gives an empty list: the tools then create it. */
   async handle({ accounts, params, query, records }) {
     const { sequence = 'latest' } = query;
     const found: KeptAssertion[] = [];
@@ -139,7 +139,7 @@ export const dashboardBuildValidationSet = operation({
     };
     const unsigned = { type: 'validation-set', headers, body: '', format: 0, signKeyId: '' };
     checkAssertion(unsigned);
-    // A set that is built again takes the place of the one that is here.
+    // A set that is built again replaces the stored one.
     const [before] = await records.assertions.listOf([nameOf(unsigned)]);
     const revision = Math.max(Number(body.revision ?? 0), (before?.revision ?? -1) + 1);
     return presentHeaders({ headers, revision });
@@ -163,7 +163,7 @@ async function snapHeaders(
   };
 }
 
-/** The values of an assertion are texts. */
+/** All values of an assertion are strings. */
 const inTexts = (components: NonNullable<BuildValidationSetRequest['snaps'][number]['components']>): Headers =>
   Object.fromEntries(
     Object.entries(components).map(([name, one]) => [
@@ -194,7 +194,7 @@ export const dashboardPostValidationSet = operation({
       throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
     }
     const signed = readSigned(await readBody(request, longest), 'validation-set');
-    // Components are read by devices of some age alone, and not looked at before.
+    // Components are validated here, because only newer devices read them and earlier checks skip them.
     const headers = presentHeaders(signed);
     check('ValidationSetHeaders', headers);
     await refuseForeign(headers['account-id']);
@@ -203,14 +203,14 @@ export const dashboardPostValidationSet = operation({
   },
 });
 
-/** How many bytes a set may have; one of a thousand snaps has a tenth of it. */
+/** Maximum bytes of a set; a set of a thousand snaps has a tenth of that. */
 const longest = 1024 * 1024;
 
 const presentSets = (kept: readonly KeptAssertion[]) => ({
   assertions: kept.slice(0, 1000).map(({ text }) => ({ headers: presentHeaders(parseAssertion(text)) })),
 });
 
-/** Exactly the headers that those tools take: they refuse any other. */
+/** Exactly the headers that those tools accept: they refuse all others. */
 function presentHeaders({ headers, revision }: Pick<Assertion, 'headers' | 'revision'>): ValidationSetHeaders {
   const text = (name: string): string => headers[name] as string;
   const snaps = headers['snaps'] as readonly Record<string, Value | undefined>[];

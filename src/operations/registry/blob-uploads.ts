@@ -1,4 +1,4 @@
-// Uploads of blobs, after the OCI distribution specification: at once, or in chunks one after the other.
+// Uploads of blobs, as the OCI distribution specification defines them: in one request, or in sequential chunks.
 import type { IncomingMessage } from 'node:http';
 
 import { pushImageBlob } from '#acts/images.ts';
@@ -122,10 +122,10 @@ export const finishBlobUpload = operation({
 
   async handle(call) {
     const upload = await find(call, call.params.upload_id);
-    // Without one it is refused here rather than by its shape, and so after it has made room.
+    // A missing digest is refused here and not by the shape, so that the upload is abandoned first.
     const digest = readDigest(call.query.digest ?? '');
     if (digest === undefined) {
-      // As one whose digest is wrong it has ended: it would wait for nobody, in the place of another one.
+      // Like an upload with a wrong digest it has ended; it would only occupy an upload place.
       await upload.abandon();
       throw noDigest();
     }
@@ -159,7 +159,7 @@ async function find({ registry, repository }: Call, id: string): Promise<BlobUpl
   throw new Refusal('blob-upload-unknown', 'There is no such upload under way; begin a new one.');
 }
 
-/** Where an upload stands. Clients take the address as it is, and some append `&digest=…` to it. */
+/** Headers with the state of an upload. Clients use the URL unchanged, and some append `&digest=…` to it. */
 function whereabouts(
   { repositoryName: name, request, config }: Call,
   { id, size }: BlobUpload,
@@ -167,7 +167,7 @@ function whereabouts(
   return {
     ...apiVersion,
     location: locationFor(request, config, `/v2/${name}/blobs/uploads/${id}?from=${size}`),
-    // Nothing yet is written like one byte: that is how registries have always said it.
+    // An empty upload has the same range as one byte; registries have always reported it that way.
     range: `0-${Math.max(0, size - 1)}`,
     'docker-upload-uuid': id,
   };
@@ -176,13 +176,13 @@ function whereabouts(
 const state = (call: Call, upload: BlobUpload, status: number): Answer =>
   new Answer({ status, headers: { ...whereabouts(call, upload), ...(status === 202 && { 'content-length': '0' }) } });
 
-/** A chunk that says where it belongs must follow what has come. */
+/** A chunk with a Content-Range must start at the end of the received bytes. */
 function mustContinue(call: Call, upload: BlobUpload): void {
   const { 'content-range': range, 'content-length': length } = call.request.headers;
   if (range === undefined) return mustBeAtOffset(call, upload);
   const [, first = '', last = ''] = /^(?:bytes[ =])?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/.exec(range) ?? [];
   const announced = Number(last) - Number(first) + 1;
-  // charmcraft counts the end of a chunk as the beginning of the next.
+  // charmcraft uses the start of the next chunk as the end of a chunk.
   if (first === '' || (length !== undefined && ![announced, announced - 1].includes(Number(length)))) {
     throw new Refusal(
       'blob-upload-invalid',
@@ -195,15 +195,15 @@ function mustContinue(call: Call, upload: BlobUpload): void {
 }
 
 /**
- * A chunk without Content-Range belongs where the address says: one that is sent a second time to the same address, since
- * its answer was lost, must not be appended again. A request without content may name any address of the upload.
+ * A chunk without Content-Range belongs at the offset in its URL: a client that lost the response sends the chunk to the same URL
+ * again, and it must not be appended twice. A request without content can use any URL of the upload.
  */
 function mustBeAtOffset(call: Call, upload: BlobUpload): void {
   const { url = '', headers } = call.request;
   const offset = new URLSearchParams(url.split('?')[1] ?? '').get('from');
   const isEmpty =
     headers['content-length'] === '0' || (headers['content-length'] ?? headers['transfer-encoding']) === undefined;
-  // While another request is sending, that is what it is refused for.
+  // If another request is sending, `append` refuses this one for that reason.
   if (offset === null || isEmpty || upload.isBusy || Number(offset) === upload.size) return;
   throw wrongOffset(call, upload);
 }
@@ -217,9 +217,9 @@ const wrongOffset = (call: Call, upload: BlobUpload): Refusal =>
   );
 
 interface Appending {
-  /** Whether this request brings all of it. */
+  /** Whether this request contains the whole blob. */
   isWhole?: boolean;
-  /** Whether it is finished by the same request. */
+  /** Whether the same request finishes the upload. */
   isLast?: boolean;
 }
 
@@ -233,7 +233,7 @@ async function append(call: Call, upload: BlobUpload, { isWhole = false, isLast 
   const end = registry.credentials.end(repository);
   let size = upload.size;
   try {
-    // What the publisher may not have is refused as early as its size tells; `pushImageBlob` has the last word.
+    // Refuse a blob beyond the quota as soon as its size is known; `pushImageBlob` decides at the end.
     const refuseBeyond = await bytesToCome(records, { ...repository, everybody: quotaOfEverybody(config.quotas) });
     refuseBeyond(size + Number(length ?? 0));
     const chunks = chunksOf(request, (more) => {
@@ -244,7 +244,7 @@ async function append(call: Call, upload: BlobUpload, { isWhole = false, isLast 
     });
     await upload.append(chunks, { limit, isLast, ...(isWhole && length !== undefined && { whole: Number(length) }) });
   } catch (error) {
-    // Nobody goes on with it: what has come would lie there in the place of others.
+    // No client continues this upload; its bytes would only occupy space.
     if (error instanceof Refusal && error.code === 'forbidden') await upload.abandon();
     throw error;
   }
@@ -260,8 +260,8 @@ async function finish(call: Call, upload: BlobUpload, digest: Digest): Promise<A
 }
 
 /**
- * Takes over a blob from a repository that this token may read; false leaves it to the client to send it, whether it
- * is there or not. A token reads what its credentials are for: one repository, whose blobs are here already.
+ * Mounts a blob from a repository that this token may read; if false, the client sends the blob, whether it exists or not. A token
+ * reads only the repository of its credentials, so the blob must already be there.
  */
 async function mounts(
   { token, records, repository, repositoryName: here }: Call,

@@ -39,7 +39,7 @@ export const imageBlob = operation({
       'cache-control': 'private, max-age=31536000, immutable',
     };
     if (request.method === 'HEAD') {
-      // A client that hears so sends the blob again, which mends it.
+      // On this error a client sends the blob again, which repairs it.
       if ((await blobs.stat(sha3_384))?.size !== size)
         throw new Refusal('blob-unknown', 'The blob was damaged and is out of service; push it again.');
       return new Answer({ headers: { ...headers, 'content-length': String(size) } });

@@ -1,4 +1,4 @@
-// The bytes of a request's body, as they come.
+// Reads the body of a request in chunks as they arrive.
 import type { IncomingMessage } from 'node:http';
 
 import { Arriving } from '#api/arriving.ts';
@@ -6,12 +6,12 @@ import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** A sender who stands still for so long is given up; one who moves, however slowly, is not. */
+/** Idle timeout: a client that sends no byte for this long is disconnected; a slow one is not. */
 const patience = minutes(2);
 
 /**
- * `moved` is told how many bytes have come whenever some have, and may refuse to go on. The connection outlives a refusal,
- * to answer it.
+ * `moved` gets the number of bytes of each batch and can throw a refusal. The connection stays open after a refusal, to send the
+ * response.
  */
 export async function* chunksOf(
   request: IncomingMessage,
@@ -20,7 +20,7 @@ export async function* chunksOf(
 ): AsyncGenerator<Chunks> {
   const arriving = new Arriving(request);
   const clock = setTimeout(() => {
-    // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
+    // A client is not idle if the server delays it or if it has sent everything.
     if (arriving.isFull || request.complete) clock.refresh();
     else request.destroy(new Error('the sender stood still'));
   }, idle);
@@ -47,7 +47,7 @@ export async function* chunksOf(
   }
 }
 
-/** A body that has to be there whole before anything can be said of it. */
+/** Reads a body that must be complete before it can be processed. */
 export async function wholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = new Refusal('request-too-large', `The body is larger than the ${limit} bytes that are taken here.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge;

@@ -1,5 +1,5 @@
-// Taking tags, manifests and blobs away. What a resource names stays, and so does what something that stays is made of;
-// the content goes with the sweeps, unless something else needs it.
+// Deletes tags, manifests and blobs. Manifests that a resource names stay, with all their parts; the sweep removes the content
+// unless something else needs it.
 import {
   deleteImageBlob as deleteBlob,
   deleteImageManifest as deleteManifest,
@@ -68,7 +68,7 @@ export const deleteImageBlob = operation({
 
 const deleted = new Answer({ status: 202, headers: { ...apiVersion, 'content-length': '0' } });
 
-/** What a resource names is read from its content, which the sweep does now and then: here it must be known now. */
+/** The images that a resource names are read from its content, usually by the sweep from time to time; here they must be known now. */
 async function mustKnowMentions({ records, acts, blobs }: Services): Promise<void> {
   if ((await readMentions(records, acts, blobs)) > 0) throw unknownMentions();
 }

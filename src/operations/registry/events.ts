@@ -1,6 +1,5 @@
-// What another registry tells of what happens in it (the notifications of the distribution project). It tells again until
-// it is answered with success, and nothing else as long as it waits for that: so what is of no interest here is taken
-// like the rest.
+// Receives notifications of an external registry (in the format of the distribution project). That registry repeats an event until
+// it gets a success, and sends no other event before that, so events of no interest are accepted too.
 import { pushExternalImage } from '#acts/images.ts';
 import type { Access } from '#api/access.ts';
 import { readJson } from '#api/json.ts';
@@ -16,7 +15,7 @@ import { pusher } from './pusher.ts';
 
 const largest = 1024 * 1024;
 
-/** The registry that the configuration names, by the secret that its administrator got from this store. */
+/** Admits the configured registry, by the secret that its administrator got from this store. */
 const configuredRegistry: Access<{ told: string }> = {
   about: 'public',
   permissions: [],
@@ -65,7 +64,7 @@ export const registryEvents = operation({
     log.debug({ registry: told, events: content.events.length, images: taken }, 'told by the registry');
     return new Answer({ headers: { 'content-type': 'application/json' }, body: '{}' });
 
-    /** A push of an image with credentials of this store, into the repository that they are for. */
+    /** A push of an image with credentials of this store, into the repository of those credentials. */
     async function pushOf({ action, target, actor }: RegistryEvents['events'][number]) {
       const sha256 = sha256Of(target?.digest ?? '');
       if (action !== 'push' || sha256 === undefined || !isManifestType(target?.mediaType ?? '')) return undefined;

@@ -53,7 +53,7 @@ export const imageManifest = operation({
       content?.stream.destroy();
       throw new Error(`cannot read the manifest sha256:${manifest.sha256}: its content is missing or damaged`);
     }
-    // An index only leads to images: whoever fetches it goes on with one of them.
+    // An index does not count as a download: its client continues with one of its images.
     if (isImage(manifest.mediaType)) noteDownload(records, repository.packageId, now());
     return new Answer({ headers, body: content.stream });
   },
@@ -157,7 +157,7 @@ export const listImageTags = operation({
   },
 });
 
-/** The manifest of a tag or a digest; refused where there is none. */
+/** The manifest of a tag or a digest; throws if it does not exist. */
 export async function findManifest(
   { images }: Pick<Records | Changes, 'images'>,
   repository: Repository,

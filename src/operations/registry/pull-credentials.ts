@@ -1,4 +1,4 @@
-// Credentials to pull images, as those who administer the store see and end them.
+// Lists and ends pull credentials, for store administrators.
 import { endPullCredential as act } from '#acts/image-credentials.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';

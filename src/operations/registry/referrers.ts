@@ -1,4 +1,4 @@
-// What is about an image: signatures, lists of parts, whatever names it as its subject.
+// Lists the manifests that refer to an image as their subject: signatures, SBOMs and others.
 import { attachment } from '#api/content-disposition.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
@@ -24,7 +24,7 @@ export const listImageReferrers = operation({
 
   async handle({ params, query, records, repository, repositoryName: name }) {
     const digest = mustBeDigest(params.digest);
-    // What is here is known by its sha256, also to those that are about it.
+    // The records identify an existing image by its sha256, also as the subject of referrers.
     const subject = (await records.images.manifest(repository, digest.digits))?.sha256 ?? digest.digits;
     const { artifactType: type, last: after = '' } = query;
     const found = await records.images.referrers(repository, subject, { type, after, limit: inPage + 1 });
@@ -49,7 +49,7 @@ export const listImageReferrers = operation({
           link: `</v2/${name}/referrers/${digestText(digest)}?${more.toString()}>; rel="next"`,
         }),
       },
-      // An image of which nothing is known has none: signatures may come before it.
+      // An unknown image has an empty list: its signatures can be pushed before it.
       body: JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests }),
     });
   },

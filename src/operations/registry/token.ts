@@ -48,8 +48,8 @@ export const registryToken = operation({
         },
       );
     }
-    // Of what is asked for, a token gets what its credentials allow: their own repository. With another registry that
-    // keeps the images, nothing more is pushed to the one inside.
+    // A token gets the part of the requested scope that its credentials allow: their own repository. If an external registry keeps
+    // the images, pushes to the internal one are refused.
     const { external } = config.registry;
     const forExternal = external !== undefined && query.service === external;
     const mayPush = credential.kind === 'push' && (external === undefined || forExternal);

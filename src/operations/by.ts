@@ -1,4 +1,4 @@
-// Who does something, for the audit log.
+// Names the actor of a change, for the audit log.
 import type { By } from '#acts/act.ts';
 import type { Principal } from '#domain/principal.ts';
 
@@ -7,7 +7,7 @@ interface Caller {
   requestId: string;
 }
 
-/** What a call knows of whoever makes it. */
+/** The actor, session and request of a call. */
 export const caller = ({ principal, requestId }: Caller): By & { sessionId: string; requestId: string } => ({
   actor: principal.accountId,
   sessionId: principal.sessionId,

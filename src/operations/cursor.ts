@@ -1,11 +1,11 @@
-// Cursors: where the next page of a list begins, as a text that means nothing to anybody else.
+// Writes and reads cursors: the start of the next page of a list, as an opaque text.
 import { Refusal } from '#domain/refusal.ts';
 
-/** The cursor that stands behind the entry with this place in the order of its list. */
+/** The cursor after the entry with these sort values. */
 export const writeCursor = (place: readonly string[]): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url');
 
-/** The place that a cursor stands for; refuses a text that is none of ours for a list ordered by so many members. */
+/** The sort values in a cursor; refuses a text that is no cursor for a list sorted by this number of members. */
 export function readCursor(cursor: string, members: number): string[] {
   try {
     const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());

@@ -1,4 +1,4 @@
-// Every operation of the store, by its section.
+// Lists all operations of the store by section.
 import type { Operation, Section } from '#api/operation.ts';
 import { accountHoldings } from './accounts/account-holdings.ts';
 import { changeRole } from './accounts/change-role.ts';
@@ -194,7 +194,7 @@ import { listWaitingUploads } from './store/list-waiting-uploads.ts';
 import { readPackage } from './store/read-package.ts';
 import { storageUse } from './store/storage-use.ts';
 
-/** The sections, in the order in which a reader of the documents finds them. */
+/** The sections, in the order of the documents. */
 export const sections: readonly Section[] = [
   {
     title: 'Service',

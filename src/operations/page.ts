@@ -1,4 +1,4 @@
-// Pages of long lists: how many entries one has, and where the next begins.
+// Pages of long lists: page size and start.
 import { Refusal } from '#domain/refusal.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 
@@ -7,30 +7,30 @@ interface PageQuery {
   cursor?: string;
 }
 
-/** How many entries a page has that is asked for by `page-size`: 100 unless said otherwise, at most 500. */
+/** The page size that the query requests: 100 by default, at most 500. */
 export function pageSize(query: PageQuery): number {
   const size = Number(query['page-size'] ?? '100');
   if (size >= 1 && size <= 500) return size;
   throw new Refusal('api-error', 'A page holds 1 to 500 entries at /page-size');
 }
 
-/** The place behind which a page begins; the given one where it is the first. */
+/** The sort values that a page starts after; `first` for the first page. */
 export const placeOf = <Place extends readonly string[]>(query: PageQuery, first: Place): Place =>
   query.cursor === undefined ? first : (readCursor(query.cursor, first.length) as unknown as Place);
 
-/** The number behind which a page begins of a list that counts down. */
+/** The number that a page of a descending list starts before. */
 export function numberBefore(query: PageQuery): number {
   const [before] = placeOf(query, [String(Number.MAX_SAFE_INTEGER)] as const);
   return numberIn(before);
 }
 
-/** A number that stands in a cursor. */
+/** Parses a number in a cursor. */
 export function numberIn(text: string): number {
   if (/^(?:0|[1-9]\d{0,15})$/.test(text)) return Number(text);
   throw new Refusal('api-error', 'This is no cursor of this list; begin again without one at /cursor');
 }
 
-/** A page of what was found, which is one entry more than it has when there is another page. */
+/** One page of the found entries. The caller reads one entry more than `size`; if it exists, there is a next page. */
 export function pageOf<Entry>(
   found: readonly Entry[],
   size: number,

@@ -1,8 +1,8 @@
-// What several sections present: accounts, and a choice of members.
+// Presenters that several sections share: accounts, and the selection of members.
 import type { Account } from '#api/wire.ts';
 import type { Principal } from '#domain/principal.ts';
 
-/** An account as others see it. */
+/** The public form of an account. */
 export const presentAccount = (account: {
   id: string;
   username: string;
@@ -21,17 +21,17 @@ export const presentAccount = (account: {
 export const presentPrincipal = ({ accountId: id, username, displayName, email, validation }: Principal): Account =>
   presentAccount({ id, username, displayName, email, validation });
 
-/** Of which members a comma-separated list is; an absent or empty one is of all. */
+/** Parses a comma-separated list of members; an absent or empty list selects all. */
 export function membersIn(fields: string | undefined): { has(name: string): boolean; isAll: boolean } {
   const names = new Set(fields?.split(',').map((name) => name.trim()));
   names.delete('');
   return { has: (name) => names.size === 0 || names.has(name), isAll: names.size === 0 };
 }
 
-/** These members of what is shown; unknown names are left aside. */
+/** The selected members of an object; unknown names are ignored. */
 export function pick<Shown extends object>(shown: Shown, members: ReturnType<typeof membersIn>): Shown {
   if (members.isAll) return shown;
-  // Lists of a thousand come by here: to make lists of the members first costs a tenth of such an answer.
+  // A loop, because lists can have a thousand entries: building arrays of members takes a tenth of such a response.
   const picked: Partial<Shown> = {};
   for (const name in shown) if (members.has(name)) picked[name] = shown[name];
   return picked as Shown;

@@ -4,7 +4,7 @@ import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { principalOf } from './principal-of.ts';
 
-/** Made of all operations, of which it is one. */
+/** Takes a function, because the list of all operations contains this one. */
 export const explainAccess = (operations: () => readonly Operation[]) =>
   operation({
     name: 'explain_access',

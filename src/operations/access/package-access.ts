@@ -47,7 +47,7 @@ export const packageAccess = operation({
   },
 });
 
-/** The words of this operation, in those of the store. */
+/** Maps the package types of this operation to namespace and type in the store. */
 const meanings: Record<AccessType, { namespace: Namespace; packageType: PackageType }> = {
   bin: { namespace: 'bin', packageType: 'bin' },
   charm: { namespace: 'charm', packageType: 'charm' },

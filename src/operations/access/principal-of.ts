@@ -1,9 +1,9 @@
-// Whom an account's own token stands for: one that nothing narrows.
+// Builds the principal of an account's unrestricted token.
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
 
-/** Refuses an account that does not exist, or that nobody lets in. */
+/** Refuses an account that does not exist or is disabled. */
 export async function principalOf({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<Principal> {
   const account = await accounts.named(named);
   if (account === undefined) throw new Refusal('account-not-found', `There is no account '${named}'.`);

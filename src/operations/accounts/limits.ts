@@ -1,12 +1,12 @@
-// Limits of quotas as people write them: 20G, 500M, 50, none, default.
+// Reads and writes limits of quotas: 20G, 500M, 50, none, default.
 import type { Limit, NewLimit } from '#api/wire.ts';
 
 const factors: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 
-/** What is said of a text that is none. */
+/** The examples in the error for an invalid limit. */
 export const limitExamples = { bytes: 'a size such as 20G, 500M or 1000', packages: 'a number' } as const;
 
-/** The limit that somebody has written; undefined when it is none. */
+/** Parses a limit; undefined if it is invalid. */
 export function readLimit(of: 'bytes' | 'packages', text: string): NewLimit | undefined {
   if (text === 'default' || text === 'none') return text;
   const [, count, unit = ''] = /^(\d{1,15}) ?(?:([KMGT])(?:iB)?)?$/.exec(text) ?? [];
@@ -14,7 +14,7 @@ export function readLimit(of: 'bytes' | 'packages', text: string): NewLimit | un
   return limit <= 2 ** 50 && (of === 'bytes' || unit === '') ? limit : undefined;
 }
 
-/** A limit as it is written; one of bytes in the largest unit of which it is a whole number. */
+/** Formats a limit; bytes in the largest unit that gives a whole number. */
 export function writeLimit(of: 'bytes' | 'packages', { limit, own }: Limit): string {
   if (!own) return 'default';
   if (limit === null) return 'none';

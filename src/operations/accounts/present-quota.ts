@@ -1,4 +1,4 @@
-// How much an account may have in the store, as operations and commands show it.
+// Presents the quota of an account, for operations and commands.
 import type { AccountQuota, Limit, NewLimit } from '#api/wire.ts';
 import { quotaOf, unlimited, type Quota } from '#domain/quota.ts';
 import type { Records } from '#records/index.ts';
@@ -18,6 +18,6 @@ export async function presentQuota(
   return { id, username, bytes: limit('bytes', bytes), packages: limit('packages', packages) };
 }
 
-/** A limit that somebody asks for, as it is kept; nothing for what the configuration says. */
+/** A requested limit as it is stored; null for the default of the configuration. */
 export const keptLimit = (wanted: NewLimit): number | null =>
   wanted === 'default' ? null : wanted === 'none' ? unlimited : wanted;

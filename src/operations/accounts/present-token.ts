@@ -2,7 +2,7 @@ import type { StoreToken } from '#api/wire.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { presentMacaroon } from '../tokens/present.ts';
 
-/** A token as administrators see it: with whose it is. */
+/** A token with its account, for administrators. */
 export const presentToken = (macaroon: OwnedMacaroon): StoreToken => ({
   'account-id': macaroon.accountId,
   username: macaroon.username,

@@ -3,14 +3,14 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 import type { Records } from '#records/index.ts';
 
-/** The account that a path names; refuses one that does not exist. */
+/** The account that a path names; throws if it does not exist. */
 export async function accountNamed(id: string, { accounts }: Pick<Records, 'accounts'>): Promise<Account> {
   const account = await accounts.find(id);
   if (account !== undefined) return account;
   throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
 }
 
-/** How an account stands after something was done to it. */
+/** The state of an account after a change. */
 export const presentState = (
   { id, username }: Account,
   disabledAt: string | null,

@@ -1,7 +1,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import { plainRoles, readRole, type Role } from '#domain/role.ts';
 
-/** The role that a request names. */
+/** Parses the role that a request names. */
 export function roleNamed(text: string): Role {
   const role = readRole(text);
   if (role !== undefined) return role;

@@ -1,16 +1,16 @@
-// A page of the tokens of the store, as operations and the console show it.
+// Reads one page of the tokens of the store, for operations and the console.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { pageOf, placeOf } from '../page.ts';
 
 export interface TokensSought {
-  /** Those of this account; null for those of all. */
+  /** Only tokens of this account; null for all accounts. */
   accountId: string | null;
   /** The latest time that the store has seen. */
   now: string;
-  /** Only good ones that end by then, in the order of their ends; without it the newest stand first. */
+  /** Only valid tokens that expire by then, ordered by expiry. Undefined: all tokens, newest first. */
   endingBefore: string | undefined;
-  /** Also those that have ended, where it is not asked what ends. */
+  /** Also revoked and expired tokens; ignored with `endingBefore`. */
   includeInactive: boolean;
   size: number;
 }

@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#src/config.ts';
 import { embeddedText } from '#src/embedded.ts';
 
-/** The pages need their style sheet and their search, and nothing else. */
+/** The pages load only their style sheet and images, and submit only the search. */
 const policy = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
@@ -29,7 +29,7 @@ export const openapiDocument = operation({
   handle: ({ documents, config }) => new Answer({ headers: json, body: documents.openapi(config) }),
 });
 
-/** The first page, with the slash at its end and without. */
+/** The first page, with and without a slash at its end. */
 const home = {
   method: 'GET',
   since: 0,
@@ -54,11 +54,11 @@ export const documentsDoor = operation({
   summary: 'Show the first page of the documents to whoever left out the slash.',
 });
 
-/** The address of the pages, of a store that gives them. */
+/** The URL of the pages; undefined if the store does not serve them. */
 export const documentsAt = ({ http }: Config): string | undefined =>
   http.documents ? `${http.base_url}/docs/` : undefined;
 
-/** The first page of the documents, with the policy of all of them. */
+/** The first page of the documents, with the headers of all pages. */
 function firstPage(documents: Documents): Answer {
   const page = documents.page('');
   return new Answer({

@@ -10,7 +10,7 @@ import type { Chunks } from '#blobs/blobs.ts';
 import { removeNeedless } from '#blobs/needless.ts';
 import type { Unclaimed } from '#records/unclaimed-uploads.ts';
 
-/** An upload that stands still for so long is given up; one that moves, however slowly, is not. */
+/** Idle timeout: an upload that receives no byte for this long is abandoned; a slow one is not. */
 const idle = minutes(2);
 
 export const uploadBlob = operation({
@@ -19,7 +19,7 @@ export const uploadBlob = operation({
   path: '/unscanned-upload/',
   since: 0,
   summary: 'Send a file, to be pushed as a revision or a resource afterwards.',
-  // The stock clients send no token here; what no package claims is deleted after a while.
+  // The stock clients send no token here; unclaimed uploads are deleted after some hours.
   access: anyone,
   consumes: 'multipart/form-data',
   response: 'UploadResponse',
@@ -49,7 +49,7 @@ export const uploadBlob = operation({
         });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
         const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
-          // Several may have come at once, each with room enough for itself.
+          // Several uploads of a client can finish at the same time, each of them within the limits on its own.
           refuseBeyond(quota, await unclaimedUploads.of(client));
           const given =
             (await unclaimedUploads.count()) < most.inAll ? undefined : await unclaimedUploads.oldestOfMost();
@@ -59,7 +59,7 @@ export const uploadBlob = operation({
           return given === undefined || (await neededContents.has(given.sha3_384)) ? [] : [given.sha3_384];
         });
         await removeNeedless(blobs, needless, now());
-        // Content that was damaged is good again when the same comes in.
+        // A corrupt blob is repaired when the same content is received again.
         if (await records.damagedBlobs.has(taken.sha3_384)) {
           await acts.do(mendBlob, { actor: 'anyone', requestId: call.requestId }, { sha3_384: taken.sha3_384 });
         }
@@ -69,18 +69,18 @@ export const uploadBlob = operation({
   },
 });
 
-/** How often it is noted that a client goes on sending. */
+/** How often the lease of a sending client is renewed; it protects the uploads that the client sent before. */
 const noteEvery = minutes(10);
 
-/** Until when uploads of a client stay that sends now. */
+/** The time until when the uploads of a sending client are kept. */
 const untilOf = ({ config, now }: Pick<Services, 'config' | 'now'>): string =>
   timestamp(after(now(), hours(config.uploads.unclaimed_hours)));
 
-/** What a client has sent before waits for what it is sending: all of it may be pushed together. */
+/** Keeps earlier uploads of a client while it sends the next, because it can push all of them together. */
 const noteSending = (call: Services, client: string): Promise<unknown> =>
   call.records.passing(({ unclaimedUploads }) => unclaimedUploads.sending(client, untilOf(call)));
 
-/** The same content, while it is noted from time to time that it comes. */
+/** Passes the content on, and renews the client's lease while it arrives. */
 async function* whileNoted(
   content: AsyncIterable<Chunks>,
   call: Services,
@@ -90,26 +90,23 @@ async function* whileNoted(
   for await (const chunks of content) {
     if (call.now().getTime() - notedAt >= noteEvery) {
       notedAt = call.now().getTime();
-      // A client that has sent nothing before loses nothing if this fails.
+      // The lease only protects earlier uploads, so this upload continues if the renewal fails.
       await noteSending(call, client).catch(() => undefined);
     }
     yield chunks;
   }
 }
 
-/** So many uploads may lie unclaimed: of one client, and of all together. */
+/** Maximum number of unclaimed uploads: of one client, and of all clients together. */
 const most = { uploads: 1000, inAll: 10_000 };
 
-/** No client may fill more than this part of the disk, however large the configuration lets it be. */
+/** The maximum share of the disk per client; a higher limit in the configuration has no effect. */
 const partOfDisk = 1 / 10;
 
 const quotaOf = async ({ blobs, config }: Services): Promise<number> =>
   Math.min(config.uploads.unclaimed_per_address, (await blobs.capacity()) * partOfDisk);
 
-/**
- * Counts what lies unclaimed beside the upload that comes in: who has nothing there may send one file as large as the
- * store accepts.
- */
+/** Counts only finished unclaimed uploads: a client that has none may send one file up to the store's maximum size. */
 function refuseBeyond(quota: Unclaimed, held: Unclaimed): void {
   if (held.uploads < quota.uploads && (held.bytes < quota.bytes || held.uploads === 0)) return;
   const bound =

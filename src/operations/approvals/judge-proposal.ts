@@ -67,7 +67,7 @@ export interface Asking {
   now: Now;
 }
 
-/** The person behind the token or the session, who logs in anew: whoever has only these approves of nothing. */
+/** Logs in the person behind the token or session again: a stolen token or session alone cannot approve. */
 export async function logIn(
   { principal: { username }, identity, address, requestId, now }: Asking,
   { password, 'one-time-password': oneTimePassword }: { password: string; 'one-time-password': string },

@@ -5,7 +5,7 @@ import { timestamp } from '#domain/clock.ts';
 import { numberBefore, pageOf, pageSize } from '../page.ts';
 import { presentProposal } from './present.ts';
 
-/** A transfer may change ten thousand channels; whoever wants them all reads that one. */
+/** A transfer can change ten thousand channels; `read_proposal` returns all lines. */
 const linesShown = 100;
 
 export const listProposals = operation({

@@ -1,4 +1,4 @@
-// Proposals as they go over the wire.
+// Presents proposals.
 import type { ProposalState } from '#acts/proposal-state.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import type { Proposal } from '#api/wire.ts';

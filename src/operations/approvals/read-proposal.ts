@@ -22,7 +22,7 @@ export const readProposal = operation({
   },
 });
 
-/** The proposal of a number, for whom it concerns, and for those who oversee the store. */
+/** The proposal with this number, for the proposer, its approvers and the overseers of the store; refused for other accounts. */
 export async function proposalFor(
   { accountId, storeAdministrator }: Principal,
   number: string,
@@ -37,7 +37,7 @@ export async function proposalFor(
   throw noProposal(number);
 }
 
-/** The number in an address; what is none is the number of nothing. */
+/** Parses the number in a path; an invalid number is an unknown proposal. */
 export function numberOf(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw noProposal(text);

@@ -1,8 +1,8 @@
-// The account-keys that came back for signing keys of this store.
+// Finds the account-keys that the online store issued for signing keys of this store.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import type { Records } from '#records/index.ts';
 
-/** The account-keys of these signing keys, by key id, as far as they have come back. */
+/** The account-keys of these signing keys, by key id; keys without an account-key are missing. */
 export async function accountKeysOf(
   keys: readonly { sha3_384: string }[],
   records: Pick<Records, 'assertions'>,

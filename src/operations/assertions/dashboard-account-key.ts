@@ -15,7 +15,7 @@ export const dashboardAccountKey = operation({
   errors: 'dashboard',
   body: 'DashboardAccountKeyRequest',
   response: 'DashboardAccountKeyResponse',
-  // Only the online store registers keys: the request is kept until an administrator carries it there.
+  // Only the online store registers keys: the request is stored until an administrator takes it there.
   status: 202,
   refuses: ['conflict'],
 
@@ -24,7 +24,7 @@ export const dashboardAccountKey = operation({
     const { accountId } = principal;
     const request = readKeyRequest(body.account_key_request);
     const known = await records.assertions.find(nameOf(request));
-    // Whoever sends a request again that waits already changes nothing.
+    // A request that is already stored changes nothing.
     if (known?.keptBy !== accountId || known.text !== joined(request)) {
       await acts.do(askForRegistration, caller(call), { accountId, request });
     }

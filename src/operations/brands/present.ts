@@ -3,7 +3,7 @@ import type { Account } from '#records/accounts.ts';
 import type { Brand } from '#records/brands.ts';
 import { presentAccount } from '../present.ts';
 
-/** Who made something and who changed it last, by their accounts. */
+/** The accounts that created an object and changed it last. */
 export function presentMakers(
   subject: { createdAt: string; createdBy: string; modifiedAt: string | null; modifiedBy: string | null },
   people: Map<string, Account>,

@@ -1,9 +1,9 @@
-// What the listings of build records have in common.
+// Shared by the listings of build records.
 import { parseChannel } from '#domain/channel.ts';
 
-/** How many records are listed at most. */
+/** Maximum number of listed records. */
 export const newest = 500;
 
-/** A channel filter by its full name: `edge` means `latest/edge`. What is no channel matches nothing. */
+/** A channel filter as a full channel name: `edge` means `latest/edge`. An invalid channel matches nothing. */
 export const fullChannelName = (text: string | undefined): string | null =>
   text === undefined ? null : (parseChannel(text)?.name ?? text);

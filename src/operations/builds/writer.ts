@@ -1,5 +1,5 @@
-// What build hosts write, and whether they may: their tokens hold package-manage-revisions, and their accounts have a
-// part in the package.
+// Access rules for build hosts: the token needs package-manage-revisions, and the account must be publisher or collaborator of the
+// package.
 import { unknownBuild, unknownWorkflow } from '#acts/builds.ts';
 import { account, noPackage, nowhere, packageIn, partIn, type Access, type Asked } from '#api/access.ts';
 import type { Channel as ChannelShape, UpdateBuildRequest } from '#api/wire.ts';
@@ -11,7 +11,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 
 const permission = 'package-manage-revisions';
 
-/** What a build host may write about, found by what its request names; to everybody else that does not exist. */
+/** Finds the package that a request names, if the build host may write about it; for other accounts it does not exist. */
 export interface BuildHostEvidence {
   principal: Principal;
   packageOfId(id: string): Promise<PublishedPackage>;
@@ -21,7 +21,7 @@ export interface BuildHostEvidence {
 
 const holdsPermission = account('packages', permission);
 
-/** Whoever tells of something new, and says in the body what package it is of. */
+/** Admits build hosts to operations that create a record; the body names the package. */
 export const buildHost: Access<BuildHostEvidence> = {
   ...holdsPermission,
   async admit(asked) {
@@ -39,7 +39,7 @@ export const buildHost: Access<BuildHostEvidence> = {
   },
 };
 
-/** The part in a package that a build host has told of something before, which the path names. */
+/** The package of the existing record that the path names. */
 interface ToldBefore {
   principal: Principal;
   package: PublishedPackage;
@@ -58,13 +58,13 @@ const hostOf = (
   },
 });
 
-/** Whoever may write about the package of the build set in the path; to everybody else there is no such build. */
+/** Admits build hosts of the package of the build set in the path; for other accounts the build set does not exist. */
 export const hostOfBuildSet = hostOf(
   ({ records, params }) => records.buildSets.find(params['buildset_id'] ?? ''),
   unknownBuild,
 );
 
-/** Whoever may write about the package of the commit workflow in the path; to everybody else there is none. */
+/** Admits build hosts of the package of the commit workflow in the path; for other accounts the workflow does not exist. */
 export const hostOfWorkflow = hostOf(
   ({ records, params }) => records.commitWorkflows.find(params['commit_workflow_id'] ?? ''),
   unknownWorkflow,
@@ -86,7 +86,7 @@ const unknownPackage = (id: string): Refusal =>
     `There is no package with the id '${id.slice(0, 64)}', or this account has no part in it.`,
   );
 
-/** A channel as a build host wrote it: its name and its parts must agree. */
+/** The name of a channel in a report; throws if the name and the parts disagree. */
 export function channelName(given: ChannelShape): string {
   const channel = parseChannel(given.name);
   const agrees = channel?.track === given.track && channel.risk === given.risk && channel.branch === given.branch;
@@ -97,7 +97,7 @@ export function channelName(given: ChannelShape): string {
   );
 }
 
-/** What a build host says of a build, in the words of the records. */
+/** Translates the report of a build host to members of the record. */
 export function told(body: Pick<UpdateBuildRequest, 'logs' | 'binary-release'>): Partial<Build> {
   const { logs, 'binary-release': release } = body;
   return {

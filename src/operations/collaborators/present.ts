@@ -30,7 +30,7 @@ export const presentPendingInvite = (invite: Invite): PendingInvite => ({
   expires_at: invite.expiresAt,
 });
 
-/** A collaborator; nothing about one ever changes, so there is nobody who changed it. */
+/** A collaborator. A collaborator is never changed, so `updated-at` is always null. */
 export const presentCollaborator = (one: Collaborator, people: People): CollaboratorShape => ({
   account: person(one.accountId, people),
   'created-at': one.createdAt,

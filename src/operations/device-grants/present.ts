@@ -1,4 +1,4 @@
-// Grants to devices as they go over the wire.
+// Converts grants to devices from and to their wire form.
 import type { DeviceGrant, GrantedDevices } from '#api/wire.ts';
 import type { DeviceGrant as Kept, GrantedDevices as Meant } from '#records/device-grants.ts';
 

@@ -1,4 +1,4 @@
-// Where a device begins to ask for its serial; under the address of the device service, and under the older one.
+// Issues the id that a device signs in its serial request, at the path of the device service and at the older path.
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';

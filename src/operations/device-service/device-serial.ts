@@ -1,4 +1,4 @@
-// Where a device gets its serial; under the address of the device service, and under the older one.
+// Issues serials to devices, at the path of the device service and at the older path.
 import { mediaType, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { anyone } from '#api/access.ts';
@@ -7,7 +7,7 @@ import { Answer, operation, type Call } from '#api/operation.ts';
 import { refuseOtherService } from './named-service.ts';
 import { giveSerial } from './give-serial.ts';
 
-/** A request, and the model and serial of before that a device may send along. */
+/** Room for a request with the former model and serial that a device can enclose. */
 const bodyLimit = 256 * 1024;
 
 const declaration = {
@@ -25,7 +25,7 @@ const declaration = {
     refuseOtherService(request.headers, config);
     const { 'api-key': apiKey, 'snap-device-capabilities': capabilities = '' } = request.headers;
     const serial = await giveSerial(await readBody(request, bodyLimit), String(apiKey ?? ''), call);
-    // Devices that do not say that they read a stream take the serial and nothing else.
+    // Devices that do not announce support for a stream get only the serial.
     const takesStream = String(capabilities).split(' ').includes('serial-stream');
     const sent = takesStream ? await withPrerequisites(serial, (names) => records.assertions.listOf(names)) : [serial];
     return new Answer({ headers: { 'content-type': mediaType }, body: stream(sent) });

@@ -1,4 +1,4 @@
-// Gives a device its serial: what it sent is checked, the policy of its model says with which key, and the log keeps it.
+// Issues the serial of a device: verifies the request, signs with the key of the model's serial policy, and writes the serial log.
 import { hash, timingSafeEqual } from 'node:crypto';
 
 import { giveSerial as act, type Terms } from '#acts/serials.ts';
@@ -17,7 +17,7 @@ type Parts = Pick<Services, 'records' | 'acts' | 'roots' | 'custody' | 'requestI
   requestId: string;
 };
 
-/** The serial assertion of the device that sent this; a device that asks again gets the same one again. */
+/** The serial assertion for this request; a device that asks again gets the same assertion. */
 export async function giveSerial(text: string, apiKey: string, parts: Parts): Promise<Assertion> {
   const { records, requestIds, now } = parts;
   const moment = now();
@@ -53,7 +53,7 @@ function checkApiKey({ apiKey, name }: Model, given: string): void {
   throw new Refusal('forbidden', `The header api-key of this request is not the api-key of the model '${name}'.`);
 }
 
-/** Refuses a device of which a serial was revoked, of whichever model. */
+/** Refuses a device if one of its serials was revoked, for any model. */
 async function refuseRevoked(
   serials: readonly SerialLogEntry[],
   brandId: string,
@@ -66,7 +66,7 @@ async function refuseRevoked(
   }
 }
 
-/** What the device was before, once it is known to be its own and the remodel to be permitted. */
+/** The former model and serial of the device, after the serial is verified and the remodel is permitted. */
 async function formerSerial(
   request: SerialRequest,
   earlier: readonly SerialLogEntry[],
@@ -91,7 +91,7 @@ async function formerSerial(
   );
 }
 
-/** What an enclosed serial says, once it is known to be signed by somebody who may, and to be of this very device. */
+/** The content of an enclosed serial, after its signature is verified and it belongs to this device. */
 async function believed(
   serial: Assertion,
   request: SerialRequest,
@@ -139,7 +139,7 @@ async function signAndKeep(
   const { signingKeySha3384: keyId, authority } = policy;
   const accountKey = (await accountKeysOf([{ sha3_384: keyId }], records)).get(keyId);
   const key = { signer: custody, keyId, accountId: authority, accountKey };
-  // Where another account signs, the brand's model must still let it.
+  // If another account signs, the model assertion of the brand must still permit it.
   const kept = authority === brandId ? undefined : await records.assertions.find(`model/${series}/${brandId}/${model}`);
   const signed = parseAssertion(await signSerial(key, request, serial, moment, kept && parseAssertion(kept.text)));
   const by = { actor: `device:${deviceKeyId}`, requestId };

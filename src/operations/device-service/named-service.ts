@@ -1,12 +1,12 @@
-// The device service that a gadget names: a device that comes here by its proxy store says which it would have asked.
+// Checks the device service that a gadget names: a device that uses this store as its proxy store sends it in a header.
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#src/config.ts';
 
 /**
- * Refuses a device whose gadget names another device service than this store's own. It is never asked on the device's
- * behalf: whoever sends the header would choose where this store connects to.
+ * Refuses a device with a gadget that names a device service other than this store. The store never forwards the request: the
+ * sender of the header could then choose the host that this store connects to.
  */
 export function refuseOtherService(
   headers: IncomingHttpHeaders,
@@ -21,7 +21,7 @@ export function refuseOtherService(
   );
 }
 
-/** Whether an address is below this store's own, where it answers devices: `/device-service/`, or `/` for the older names. */
+/** Whether a URL is this store's device service: `/device-service/` below its base URL, or the base URL itself for the older paths. */
 function isOwn(named: string, baseUrl: string): boolean {
   if (!URL.canParse(named)) return false;
   const { origin, pathname, username, password } = new URL(named);

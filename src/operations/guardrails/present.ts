@@ -1,4 +1,4 @@
-// The guardrails of a package, in the order in which they were set.
+// Presents the guardrails of a package, in the order of their creation.
 import type { GuardrailsResponse } from '#api/wire.ts';
 import type { Records } from '#records/index.ts';
 

@@ -13,7 +13,7 @@ export const publishLibrary = operation({
   access: onCharm('package-manage-revisions'),
   body: 'PublishLibraryRequest',
   response: 'Library',
-  // The text of a library may double when it is written as JSON.
+  // The content of a library can double in size when it is encoded as JSON.
   bodyLimit: 4 * 1024 * 1024,
   refuses: ['conflict'],
 

@@ -1,8 +1,8 @@
-// A charm's libraries are for everybody, those of a private charm for its publisher and collaborators.
+// Access to libraries: public for public charms; for a private charm only its publisher and collaborators.
 import { partIn, visitor, type Access } from '#api/access.ts';
 import type { LibraryVersion } from '#records/charm-libraries.ts';
 
-/** Anybody; the rule says which versions of libraries he may see. */
+/** Admits every client; `sees` decides per version of a library. */
 export const libraryReader: Access<{ sees(version: LibraryVersion): Promise<boolean> }> = {
   ...visitor('public'),
   async admit(asked) {

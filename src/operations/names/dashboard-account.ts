@@ -23,7 +23,7 @@ export const dashboardAccount = operation({
     }));
     const snaps = seesSnaps(principal) ? await records.packages.namesOf(id, 'snap') : [];
     return {
-      // One command looks for it by this name, another by that.
+      // Some commands read one name, some the other.
       account_id: id,
       id,
       account_keys: keys,
@@ -46,8 +46,8 @@ export const dashboardAccount = operation({
 });
 
 /**
- * Whoever logs in to register a key may do nothing else, and needs the account's id from here: he sees no snaps. To release
- * or to close, the tools look up the snap's id here.
+ * A login that only registers a key has no further permission, but needs the account's id from here: it gets no snaps. To release
+ * or close, the tools look up the snap's id here.
  */
 const seesSnaps = ({ permissions }: Principal): boolean =>
   grants(permissions, 'account-view-packages') || permissions?.some((one) => one.startsWith('package-')) === true;

@@ -22,7 +22,7 @@ export const dashboardRegisterName = operation({
     const { principal, body, acts, config, newId } = call;
     const { snap_name: name } = body;
     const { reserved } = config.names;
-    // A name that nobody can have is told of before anything is about the token.
+    // Report an invalid or reserved name before a problem with the token.
     refuseName({ namespace: 'snap', name, reserved });
     if (!reachesPackage(principal, { type: 'snap', name })) throw outOfReach({ name });
     const publisher = { publisherId: principal.accountId, private: body.is_private ?? false };

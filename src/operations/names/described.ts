@@ -1,9 +1,9 @@
-// What a request says is to be said about a package.
+// Reads the metadata that a request sets on a package.
 import type { Description } from '#acts/package-metadata.ts';
 import type { UpdatePackageMetadataRequest } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** What the request names; an empty text clears. */
+/** The members that the request names; an empty text clears a member. */
 export function described(body: UpdatePackageMetadataRequest): Description {
   for (const flat of ['contact', 'website'] as const) {
     if (body.links !== undefined && body[flat] !== undefined) {

@@ -39,7 +39,7 @@ export const listRegisteredNames = operation({
   },
 });
 
-/** What stands beside packages, such as their tracks. */
+/** Rows that belong to packages, such as their tracks. */
 interface Beside<Row> {
   ofAccount(accountId: string, namespace: string): Promise<Row[]>;
 }

@@ -31,7 +31,7 @@ export const packageIcon = operation({
         'content-length': String(content.size),
         ...kept,
         ...shownFile(icon),
-        // A drawing may hold scripts; nothing in it may run or reach out.
+        // An SVG can contain scripts; the policy prevents them, and all requests to other addresses.
         'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         'x-content-type-options': 'nosniff',
       },

@@ -4,7 +4,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Track } from '#records/tracks.ts';
 import { presentAccount } from '../present.ts';
 
-/** A package's metadata; `website` and `contact` show the first of their links. */
+/** A package's metadata; `website` and `contact` are the first links of their kind. */
 export const presentPackage = (
   subject: PublishedPackage,
   { tracks, guardrails }: { tracks: Track[]; guardrails: Guardrail[] },

@@ -26,7 +26,7 @@ export const registerName = operation({
       throw new Refusal('api-error', `'${type}' is not one of ${JSON.stringify(packageTypes(namespace))} at /type`);
     }
     const { reserved } = config.names;
-    // A name that nobody can have is told of before anything is about the token, or about teams.
+    // Report an invalid or reserved name before a problem with the token or a team.
     refuseName({ namespace, name, reserved });
     if (typeof body.team === 'string') {
       throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);

@@ -8,7 +8,7 @@ import { caller } from '../by.ts';
 
 const sees = seesPackage(['account-register-package', 'package-manage']);
 
-/** The interface has words of its own for each way in which this fails. */
+/** Admits the caller, with a separate error message per reason, as the interface defines them. */
 const mayUnregister: Access<PackageEvidence> = {
   ...sees,
   async admit(asked) {
@@ -30,7 +30,7 @@ const mayUnregister: Access<PackageEvidence> = {
       const what = namespace === 'charm' ? 'Charms' : 'Packages';
       throw new Refusal('permission-required', `${what} can only be unregistered by their publisher`);
     }
-    // Said before anything of a narrowed token is, as the interface has it; the change looks again.
+    // The interface reports this before restrictions of a token. The act checks it again.
     await refuseInUse(asked.records, evidence.package.id);
     return evidence.role === 'publisher' ? evidence : { ...evidence, role: 'store administrator' };
   },

@@ -1,23 +1,23 @@
-// What a package's channels hold, line by line as publishing tools show it.
+// Lists the content of a package's channels as lines, as publishing tools show it.
 import type { Channel } from '#domain/channel.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import type { Release } from '#records/releases.ts';
 import { channelsOf } from './present.ts';
 
-/** One line: a channel for one architecture or base. A progressive release is a line of its own under the ordinary one. */
+/** A line: a channel for one architecture or base. A progressive release has its own line below the ordinary one. */
 export interface ChannelLine {
   channel: Channel;
-  /** An architecture, or a base with its architecture; `*` where a channel holds one revision for everybody. */
+  /** An architecture, or a base with its architecture; `*` if the channel holds one revision for all devices. */
   slot: string;
-  /** What is released there; nothing in the line of a channel that holds nothing for everybody. */
+  /** The release; undefined if the channel holds none for all devices. */
   release: Release | undefined;
-  /** Whether the channel gets what a safer one holds, where it holds nothing itself. */
+  /** Whether an empty channel gets the content of a safer one. */
   follows: boolean;
-  /** The progressive release over it, in the line of what the others have. */
+  /** The progressive release of the channel, in the line of the ordinary release. */
   over: Release | undefined;
 }
 
-/** The lines of a track by what it is made for and by risk, branches after their risk; none where nothing is released in it. */
+/** The lines of a track by slot and by risk, branches after their risk; empty if the track has no releases. */
 export function channelLines(track: string, held: readonly Release[]): ChannelLine[] {
   const all = channelsOf([track], [...held]);
   const names = new Set(all.map(({ name }) => name));
@@ -29,7 +29,7 @@ export function channelLines(track: string, held: readonly Release[]): ChannelLi
     return all.flatMap((channel) => {
       const inChannel = ofSlot.filter((one) => one.channel === channel.name);
       const lines = linesOf(channel, slot, inChannel, follows);
-      // A riskier channel follows as soon as one before it holds anything, be it for a part of the devices alone.
+      // A riskier channel follows if a safer one holds any release, even only a progressive one.
       if (channel.branch === null && inChannel.length > 0) follows = true;
       return lines;
     });

@@ -1,9 +1,9 @@
-// The channels that a request names: what each is, and whether the token reaches it.
+// Parses the channels in a request, and checks whether the token reaches them.
 import { parseChannel, type Channel } from '#domain/channel.ts';
 import { reachesChannel, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** A channel as somebody wrote it; refused when it is none. */
+/** Parses a channel; throws if it is invalid. */
 export function readChannel(text: string): Channel {
   const channel = parseChannel(text);
   if (channel !== undefined) return channel;
@@ -13,7 +13,7 @@ export function readChannel(text: string): Channel {
   );
 }
 
-/** Refuses a token that is good for other channels alone. */
+/** Refuses a token that is limited to other channels. */
 export function refuseOutOfReach(principal: Principal, channel: Channel): void {
   if (reachesChannel(principal, channel)) return;
   throw new Refusal('permission-required', `This token may not release to the channel '${channel.name}'.`);

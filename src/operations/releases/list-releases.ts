@@ -30,7 +30,7 @@ export const listReleases = operation({
     const commits = await records.buildSets.commitsOf(subject.id, numbers);
     return {
       'channel-map': releases.map((release) => presentRelease(release, namespace)),
-      // Which commit a revision was built from is known only where build hosts have told it.
+      // The commit of a revision is known only if build hosts have reported it.
       ...((namespace === 'sdk' || namespace === 'source') && {
         'craft-channel-map': releases.flatMap((release) => presentCraftRelease(release, commits.get(release.revision))),
       }),

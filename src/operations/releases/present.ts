@@ -9,7 +9,7 @@ import { channel, fallback, parseChannel, risks, type Channel } from '#domain/ch
 import type { Namespace } from '#domain/namespace.ts';
 import type { Release } from '#records/releases.ts';
 
-/** What a channel holds, in the variant of its namespace. */
+/** A release in the form of its namespace. */
 export function presentRelease(
   release: Release,
   namespace: Namespace,
@@ -37,7 +37,7 @@ export function presentRelease(
   }
 }
 
-/** The same by the commit that the revision was built from; nothing where that is not known. */
+/** A release with the commit that the revision was built from; empty if the commit is unknown. */
 export const presentCraftRelease = (release: Release, commit: string | undefined): CraftReleaseEntry[] =>
   commit === undefined
     ? []
@@ -51,7 +51,7 @@ export const presentCraftRelease = (release: Release, commit: string | undefined
         },
       ];
 
-/** Every channel of a package: each track with its four risks, and open branches after their risk. */
+/** All channels of a package: each track with its four risks, and open branches after their risk. */
 export function channelsOf(tracks: string[], releases: Release[]): Channel[] {
   const open = [...new Set(releases.map((release) => release.channel))]
     .map(parseChannel)

@@ -1,4 +1,4 @@
-// Releasing what somebody asks for, in the shape of the interface: what is read of it, and that his token reaches so far.
+// Reads a release request in its wire form, checks that the token reaches the channels, and releases.
 import type { Acts } from '#acts/act.ts';
 import { pushReleases, type Released, type Wanted } from '#acts/releases.ts';
 import type { PushReleasesRequest } from '#api/wire.ts';
@@ -15,7 +15,7 @@ interface Asking {
   acts: Acts;
 }
 
-/** What is asked for; refused where it is no channel, or one that the token does not reach. */
+/** The requested releases; throws if a channel is invalid or the token does not reach it. */
 export function wantedReleases(principal: Principal, asked: PushReleasesRequest): Wanted[] {
   const releases = asked.map(({ channel, revision, progressive, resources }) => ({
     channel: readChannel(channel),
@@ -27,7 +27,7 @@ export function wantedReleases(principal: Principal, asked: PushReleasesRequest)
   return releases;
 }
 
-/** Does it, all of it or nothing. */
+/** Performs all releases or none. */
 export function releaseAsAsked(call: Asking, asked: PushReleasesRequest): Promise<Released[]> {
   const { package: subject, principal, acts } = call;
   return acts.do(pushReleases, caller(call), { package: subject, releases: wantedReleases(principal, asked) });

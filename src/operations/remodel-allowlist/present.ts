@@ -12,7 +12,7 @@ export const presentRemodelEntry = (entry: RemodelEntry): RemodelAllowlistEntry 
   'modified-by': entry.modifiedBy,
 });
 
-/** What names an entry, as a request says it. */
+/** The key of an entry, from its wire form. */
 export const remodelOf = (asked: RemodelShape): Remodel => ({
   fromModel: asked['from-model'],
   fromSerial: asked['from-serial'],

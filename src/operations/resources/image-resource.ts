@@ -1,4 +1,4 @@
-// The image resource that an operation is about.
+// Finds the image resource of an operation, and names its image.
 import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { canBeRepository, repositoryName, type Repository } from '#registry/repository.ts';
@@ -28,14 +28,14 @@ export async function imageResource(
   return repository;
 }
 
-/** What deployments need to fetch an image: the content of its resource, which clients keep as it is. */
+/** The data that deployments need to pull an image. Clients upload it unchanged as the content of the resource. */
 export const imageText = (
   host: string,
   repository: Repository,
   { sha256, username, password }: { sha256: string; username: string; password: string },
 ) => ({ ImageName: `${imageName(host, repository)}@sha256:${sha256}`, Username: username, Password: password });
 
-/** What clients call the image: the host of the registry that keeps it, and the repository. */
+/** The name of the image for clients: the host of its registry, and the repository. */
 export const imageName = (host: string, repository: Repository): string => `${host}/${repositoryName(repository)}`;
 
 /** The host of this store, as clients know it. */

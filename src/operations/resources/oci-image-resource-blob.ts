@@ -8,7 +8,7 @@ import { imageKey, readDigest, sha256Of, type Repository } from '#registry/repos
 import { caller } from '../by.ts';
 import { imageResource, imageText, ownHost } from './image-resource.ts';
 
-/** How long after a push the registry's word of it may take. */
+/** How long the notification of the external registry can take after a push. */
 const patience = seconds(5);
 
 export const ociImageResourceBlob = operation({
@@ -35,24 +35,24 @@ export const ociImageResourceBlob = operation({
       );
     }
     const { host, ...news } = keeper;
-    // The same image must always come out the same: clients keep this text as the content of the resource.
+    // The same image must always give the same text: clients keep it as the content of the resource.
     const login = await registry.credentials.toPull({ package: subject, repository, sha256, ...news }, caller(call));
     return imageText(host, repository, { sha256, ...login });
   },
 });
 
-/** The sha256 of an image that was pushed by its sha512: by that it is asked for, which every client knows. */
+/** The sha256 of an image that was pushed by its sha512. The response uses sha256, which all clients support. */
 async function nameOf({ records }: Services, repository: Repository, digest: string): Promise<string | undefined> {
   const digits = readDigest(digest)?.digits;
   return digits === undefined ? undefined : (await records.images.manifest(repository, digits))?.sha256;
 }
 
-/** The host of the registry that keeps an image, and what has to be said of the image when it is handed out. */
+/** The host of the registry that keeps an image, and the data that is stored when the image is handed out. */
 type Keeper = { host: string } & Pick<HandedOut, 'wanted' | 'registry'>;
 
 const known = (host: string): Keeper => ({ host, wanted: false, registry: undefined });
 
-/** The registry that keeps an image: the one that is configured before others that did so earlier. */
+/** The registry that keeps an image; the configured registry takes precedence over earlier ones. */
 async function keeperOf(call: Services, repository: Repository, sha256: string): Promise<Keeper | undefined> {
   const { records, registry, config } = call;
   const { external, notifications } = config.registry;
@@ -62,7 +62,7 @@ async function keeperOf(call: Services, repository: Repository, sha256: string):
     const manifest = await records.images.manifest(repository, sha256);
     if (manifest === undefined) return keepers[0] === undefined ? undefined : known(keepers[0]);
     if (await records.images.isDamaged(repository, sha256)) throw damaged(repository);
-    // Whoever asks will publish it: until then it stays.
+    // Keep an older image from the sweep, because the client is about to publish it.
     const wanted = manifest.pushedAt < timestamp(after(call.now(), -days(1)));
     return { ...known(ownHost(call)), wanted };
   };

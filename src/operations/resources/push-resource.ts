@@ -22,7 +22,7 @@ export const pushResource = operation({
     const { 'upload-id': upload, type, bases, 'package-revision': revision } = body;
     const everybody = quotaOfEverybody(config.quotas);
     const wanted = { package: subject, resource: params.resource_name, upload, type, bases, revision, everybody };
-    // A retry is held to the same rules, and changes nothing.
+    // A retry is checked by the same rules, but changes nothing.
     if (await wasPushed(records, wanted)) await resourceRequest(records, wanted);
     else await acts.do(push, caller(call), wanted);
     reviewSoon();

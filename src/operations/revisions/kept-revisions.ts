@@ -1,11 +1,11 @@
-// The revisions that a store keeps of a package, each with where it is, and whether it was withdrawn or deleted.
+// Lists the revisions of a package with their channels, including withdrawn and deleted ones.
 import type { KeptRevision, Withdrawal } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 
-/** Those before a number, newest first. */
+/** The revisions below a number, newest first. */
 export async function keptRevisions(
   records: Pick<Records, 'revisions' | 'releases'>,
   packageId: string,
@@ -29,7 +29,7 @@ export const presentKept = (one: Revision, held: readonly Release[]): KeptRevisi
       : { when: one.withdrawnAt, who: one.withdrawnBy ?? '', reason: one.withdrawnBecause ?? '' },
 });
 
-/** What is told of a revision wherever several are listed. */
+/** The members of a revision in lists. */
 export const presentBriefly = (one: Revision): Omit<KeptRevision, 'channels' | 'withdrawn'> => ({
   revision: one.revision,
   version: one.version,
@@ -41,6 +41,6 @@ export const presentBriefly = (one: Revision): Omit<KeptRevision, 'channels' | '
   deleted: presentDeleted(one),
 });
 
-/** When, by whom and why a revision was deleted; null while it is there. */
+/** The time, account and reason of a deletion; null if the revision is not deleted. */
 const presentDeleted = ({ deletedAt, deletedBy, deletedBecause }: Revision): Withdrawal | null =>
   deletedAt === null ? null : { when: deletedAt, who: deletedBy ?? '', reason: deletedBecause ?? '' };

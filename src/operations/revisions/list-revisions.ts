@@ -3,7 +3,7 @@ import { operation } from '#api/operation.ts';
 import { membersIn, pick } from '../present.ts';
 import { presentRevision, slimSnapFields } from './present.ts';
 
-/** How many revisions are listed when no number is asked for, and at most. */
+/** The default and the maximum number of listed revisions. */
 const usual = 100;
 const most = 500;
 

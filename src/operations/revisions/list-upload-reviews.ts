@@ -11,7 +11,7 @@ export const listUploadReviews = operation({
   path: '/v1/:namespace/:name/revisions/review',
   since: 1,
   summary: "Say how the reviews of a package's uploads go.",
-  // A token that may only push must be able to see what becomes of it.
+  // A token that can only push must be able to read the result.
   access: onPackage('package-view-revisions', { permission: 'package-manage-revisions', when: 'upload-id' }),
   query: 'ListUploadReviewsQuery',
   response: 'ListUploadReviewsResponse',

@@ -1,4 +1,4 @@
-// Old revisions, as those read them who would delete them.
+// Presents old revisions, for a preview of their deletion.
 import type { OldRevisions } from '#acts/old-revisions.ts';
 import type { DeleteRevisionsResponse } from '#api/wire.ts';
 

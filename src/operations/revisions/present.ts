@@ -3,7 +3,7 @@ import type { Namespace } from '#domain/namespace.ts';
 import type { Revision } from '#records/revisions.ts';
 import type { Review } from '#records/uploads.ts';
 
-/** A revision with every member that its namespace has, and the commit that it was built from where that is known. */
+/** A revision with all members of its namespace, and the commit that it was built from if known. */
 export function presentRevision(revision: Revision, namespace: Namespace, commit?: string): RevisionShape {
   const { details } = revision;
   const common = {
@@ -40,11 +40,11 @@ export function presentRevision(revision: Revision, namespace: Namespace, commit
   }
 }
 
-/** Why a revision that was withdrawn stands there as rejected, where its namespace has a member for it. */
+/** Why a withdrawn revision has the status rejected, for namespaces with an `errors` member. */
 const errorsOf = ({ withdrawnBecause }: Revision): ReviewError[] | null =>
   withdrawnBecause === null ? null : [{ code: 'withdrawn', message: withdrawnBecause }];
 
-/** What list_revisions sends for a snap when no fields are named: the official client refuses any other member. */
+/** The members that list_revisions sends for a snap by default: the official client refuses all others. */
 export const slimSnapFields =
   'architectures,base,build-url,confinement,created-at,grade,revision,sha3-384,size,status,version';
 
@@ -55,6 +55,6 @@ export const presentReview = (review: Review): UploadReview => ({
   'upload-id': review.id,
 });
 
-/** A path without host and prefix, as the clients put their own before it. */
+/** A path without host and prefix; clients add their own. */
 export const statusUrl = ({ namespace, name }: { namespace: string; name: string }, uploadId: string): string =>
   `/v1/${namespace}/${name}/revisions/review?upload-id=${encodeURIComponent(uploadId)}`;

@@ -1,7 +1,7 @@
-// The revision that a path names.
+// Reads the revision number in a path.
 import { Refusal } from '#domain/refusal.ts';
 
-/** Its number; what is no number is the number of none. */
+/** Parses a revision number; an invalid number is an unknown revision. */
 export function revisionNamed(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new Refusal(

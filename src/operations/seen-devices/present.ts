@@ -1,4 +1,4 @@
-// Devices that called, as they go over the wire.
+// Presents devices that have contacted the store.
 import type { SeenDevice } from '#api/wire.ts';
 import type { SeenDevice as Kept } from '#records/seen-devices.ts';
 

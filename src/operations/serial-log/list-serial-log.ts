@@ -37,6 +37,6 @@ export const listSerialLog = operation({
   },
 });
 
-/** In the zone and with the digits that the records have, so that texts can be compared. */
+/** Normalized to the time zone and digits of the records, so that texts can be compared. */
 const momentOf = (text: string | undefined, otherwise: string): string =>
   text === undefined ? otherwise : timestamp(new Date(text));

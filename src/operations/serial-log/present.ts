@@ -1,7 +1,7 @@
 import type { SerialLogItem } from '#api/wire.ts';
 import type { SerialLogEntry } from '#records/serial-log.ts';
 
-/** An entry; with what was signed and what was asked, where the query wants them. */
+/** An entry of the serial log; with the signed serial and the request if the query includes them. */
 export const presentSerialLogEntry = (
   entry: SerialLogEntry,
   query: { 'include-serial-assertion'?: string; 'include-serial-request-assertion'?: string },

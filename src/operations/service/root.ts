@@ -20,7 +20,7 @@ export const root = operation({
   headers: ['vary'],
 
   handle({ request, config, version, authorityCertificate }) {
-    // Programs, and whoever only looks whether somebody is there, get what they always got; browsers name text/html.
+    // Programs and health probes get JSON; browsers accept text/html and get a page.
     const isBrowser = request.method === 'GET' && names(request, 'text/html');
     const page = isBrowser ? welcome({ config, authorityCertificate }, vary) : undefined;
     if (page !== undefined) return page;
@@ -31,7 +31,7 @@ export const root = operation({
       namespaces,
       offline: isOffline(config),
     };
-    // By this snapd knows, before it asks for a serial, that it need not go round this store.
+    // This header tells snapd, before it requests a serial, that it can use this store as its proxy store.
     const store = config.devices.snap ? { 'snap-store-version': snapStoreVersion } : {};
     return new Answer({ headers: { ...json, ...vary, ...store }, body: JSON.stringify(body) });
   },

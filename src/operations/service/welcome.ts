@@ -1,4 +1,4 @@
-// The first page: for a browser that was sent to the store without a word, the ways to go on from there.
+// The first page of the store, for browsers: links to console, documents and certificate.
 import type { Answer } from '#api/operation.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { page } from '#api/pages/plain.ts';
@@ -6,7 +6,7 @@ import type { Services } from '#api/services.ts';
 
 type Known = Pick<Services, 'config' | 'authorityCertificate'>;
 
-/** The ways there are, as the store is configured; nothing where a browser has nothing to see here. */
+/** The links that the configuration enables; undefined if console and documents are disabled. */
 export function welcome({ config, authorityCertificate }: Known, headers: Record<string, string>): Answer | undefined {
   const { console, documents, base_url: baseUrl } = config.http;
   if (!console && !documents) return undefined;

@@ -26,7 +26,7 @@ export const readSigningKeys = operation({
       const accountKey = registered.get(key.sha3_384);
       const status = registrationOf(key.requestedAt, accountKey, now());
       const more = { ...shown, status, 'account-key': accountKey === undefined ? null : joined(accountKey) };
-      // What the interface does not have is shown to whoever asks for it by name.
+      // Members beyond the published interface are shown only if the query names one of them.
       const isAskedFor = !members.isAll && (members.has('status') || members.has('account-key'));
       return pick(isAskedFor ? more : shown, members);
     });

@@ -1,23 +1,24 @@
-// A page of the audit log, as operations and the console show it.
+// Reads one page of the audit log, for operations and the console.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { AuditRow, AuditWanted } from '#records/audit.ts';
 
 export interface AuditSought extends AuditWanted {
-  /** RFC 3339: what was written from then on. */
+  /** RFC 3339: only entries from then on. */
   from?: string | undefined;
-  /** RFC 3339: what was written before. */
+  /** RFC 3339: only entries before then. */
   to?: string | undefined;
 }
 
 interface Page {
   entries: AuditRow[];
-  /** The number before which, or after which, the next page begins; nothing at the end. */
+  /** The number that the next page starts before, or after in ascending order; undefined at the end. */
   next: number | undefined;
 }
 
 /**
- * How many entries are looked at for one page: whoever filters gets what was found among them, and goes on from there. A program
- * does so by itself, and holds nobody up for more than 2 ms; a person is spared pages with nothing on them.
+ * Maximum number of entries that are searched for one page. A filtered page contains the matches among them; the next page
+ * continues from there. A program requests the next page by itself, and delays other requests by at most 2 ms; a person does not
+ * have to click through empty pages.
  */
 export const lookedAt = { byPrograms: 10_000, byPeople: 100_000 };
 
@@ -37,7 +38,7 @@ export async function auditPage(
   return { entries, next: after >= first ? after + 1 : undefined };
 }
 
-/** The same, the oldest entry first, from a number on; `next` is that after which the next page begins. */
+/** The same in ascending order, from a number on; `next` is the number that the next page starts after. */
 export async function oldestAuditPage(
   { audit }: Pick<HandlerRecords, 'audit'>,
   { from, to, ...wanted }: AuditSought,
@@ -54,7 +55,7 @@ export async function oldestAuditPage(
   return { entries, next: before < end ? before - 1 : undefined };
 }
 
-/** The number of the first entry that was written at a moment or later, in the order of the log: a clock may have been set back. */
+/** The number of the first entry in the log from a moment on. The clock can have been set back, so entries need not be sorted by time. */
 async function firstSince(audit: HandlerRecords['audit'], moment: string, head: number): Promise<number> {
   let [low, high] = [1, head + 1];
   while (low < high) {

@@ -18,7 +18,7 @@ export const approveUpload = operation({
     const { acts, reviewSoon, signSoon } = call;
     const { upload, package: subject } = await call.uploadNamed();
     const verdict = await acts.do(approve, caller(call), { upload: upload.id, package: subject });
-    // What was wanted with it is done now, and the revision is signed.
+    // Perform the follow-ups and sign the revision now.
     reviewSoon();
     signSoon();
     const { namespace, name } = subject;

@@ -29,7 +29,7 @@ export const listPackages = operation({
   },
 });
 
-/** What a query asks for. */
+/** The filters of a query. */
 function wantedBy(query: ListPackagesQuery): Wanted {
   if (query.namespace !== undefined && !isNamespace(query.namespace)) {
     throw new Refusal('api-error', `There is no namespace '${query.namespace}' at /namespace`);

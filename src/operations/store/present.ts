@@ -3,7 +3,7 @@ import type { Account } from '#records/accounts.ts';
 import type { InventoryAccount, InventoryPackage } from '#records/inventory.ts';
 import type { Release } from '#records/releases.ts';
 
-/** A package as those who administer the store see it. */
+/** A package, for administrators. */
 export const presentStorePackage = (one: InventoryPackage): StorePackage => ({
   id: one.id,
   namespace: one.namespace,
@@ -18,13 +18,13 @@ export const presentStorePackage = (one: InventoryPackage): StorePackage => ({
   bytes: one.bytes,
 });
 
-/** An account with what it is and what it publishes. */
+/** An account with its properties and the number of its packages. */
 export const presentStoreAccount = (account: InventoryAccount): StoreAccount => ({
   ...presentWholeAccount(account),
   packages: account.packages,
 });
 
-/** An account with what it is, as those who administer the store see it. */
+/** An account with its properties, for administrators. */
 export const presentWholeAccount = (
   account: Account & { roles: readonly string[]; disabledAt?: string | null },
 ): Omit<StoreAccount, 'packages'> => ({
@@ -38,7 +38,7 @@ export const presentWholeAccount = (
   roles: [...account.roles],
 });
 
-/** What a slot of a channel holds. */
+/** The content of a slot of a channel. */
 export const presentHeld = (release: Release, version: string | null): HeldRevision => ({
   channel: release.channel,
   for: release.slot,

@@ -1,7 +1,7 @@
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 
-/** How many packages, and how many publishers, are named. */
+/** Maximum number of listed packages, and of publishers. */
 const largest = 100;
 
 export const storageUse = operation({

@@ -1,4 +1,4 @@
-// One package whole, as those who administer the store look at it.
+// Reads all details of a package, for administrators.
 import type { ReadPackageResponse } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
@@ -6,7 +6,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import { presentBriefly } from '../revisions/kept-revisions.ts';
 import { presentHeld, presentStorePackage } from './present.ts';
 
-/** How many revisions, and how many releases of the past, are shown. */
+/** Number of revisions, and of past releases, in the response. */
 const newest = 50;
 
 export async function wholePackage(

@@ -1,13 +1,13 @@
-// What a client asks a token to be restricted to, checked beyond its shape.
+// Validates the requested restrictions of a token beyond their shape.
 import { ttlProblem, type Authority, type LoginRequest } from '#macaroons/authority.ts';
 import { readChannelPattern } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { IssueMacaroonRequest } from '#api/wire.ts';
 
-/** A token travels in a header, so its lists are bounded: bytes of their JSON. */
+/** Maximum bytes of each list as JSON: a token must fit in a header. */
 const longestList = 16 * 1024;
 
-/** The request as the authority takes it, or a refusal. */
+/** The request in the form that the authority accepts; throws a refusal if it is invalid. */
 export function loginRequest(
   body: IssueMacaroonRequest,
   { longestLife }: Pick<Authority, 'longestLife'>,

@@ -22,7 +22,7 @@ export const dashboardAcl = operation({
     const { channels, packages, description, expires } = body;
     const asked: IssueMacaroonRequest = {
       permissions: body.permissions.flatMap(inOurWords),
-      // An empty or absent list restricts nothing here; tokens of the interface have neither.
+      // An empty or absent list restricts nothing here, so it is left out.
       ...(channels && channels.length > 0 && { channels }),
       ...(packages &&
         packages.length > 0 && {
@@ -39,7 +39,7 @@ export const dashboardAcl = operation({
   },
 });
 
-/** What the permissions of those tools are called here. */
+/** Maps the permissions of those tools to permissions of this store. */
 const words: Record<string, Permission[]> = {
   edit_account: ['account-manage-metadata'],
   modify_account_key: ['account-manage-keys'],
@@ -60,9 +60,9 @@ function inOurWords(word: string): Permission[] {
   throw new Refusal('api-error', `'${word.slice(0, 64)}' is no permission at /permissions`);
 }
 
-/** Until a moment, or until the last that a token may have: the tools ask for a year by their own clock. */
+/** Seconds until a moment, at most the longest life of a token: the tools ask for a year by their own clock. */
 function secondsUntil(expires: string, { latestTime, longestLife }: Authority): number {
-  // The tools write the zone; without one it is UTC.
+  // The tools write the time zone; a time without one is in UTC.
   const text = /(?:Z|[+-]\d\d:\d\d)$/.test(expires) ? expires : `${expires}Z`;
   const moment = readDateTime(text);
   if (moment === undefined) throw new Refusal('api-error', 'The date is not one of RFC 3339 at /expires');

@@ -18,7 +18,7 @@ export const dashboardWhoami = operation({
     return {
       account: { id, email, username, name },
       channels: shownChannels(principal),
-      // Its readers add the zone.
+      // The tools add the time zone.
       expires: expires.replace(/Z$/, ''),
       packages: inCommon(principal.packages),
       permissions: principal.permissions,

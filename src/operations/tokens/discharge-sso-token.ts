@@ -48,7 +48,7 @@ export const refreshSsoToken = operation({
     const { asked, username, loggedInAt } = await discharger.readPlainDischarge(body.discharge_macaroon);
     const account = await records.accounts.logsInAs(username);
     const password = account && (await records.passwords.find(account.id));
-    // Whoever changes a password also ends what was logged in with the old one.
+    // A password change ends all logins with the old password.
     if (account?.username !== username || password === undefined || new Date(password.changedAt) > loggedInAt) {
       throw new Refusal('invalid-credentials', 'This login has ended; log in again.');
     }
@@ -57,7 +57,7 @@ export const refreshSsoToken = operation({
   },
 });
 
-/** How long such a discharge is good for; the macaroon that it discharges may live longer. */
+/** How long a discharge is valid; the discharged macaroon can be valid for longer. */
 const life = days(1);
 
 const ssoConditions = (username: string, loggedInAt: Date, now: Date): string[] => [

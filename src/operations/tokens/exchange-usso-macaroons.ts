@@ -1,7 +1,7 @@
 import { discharged } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 
-/** Two addresses at which the same is done. */
+/** Declares the same operation for two paths. */
 const exchange = (about: { name: string; path: string; summary: string }) =>
   operation({
     ...about,
@@ -31,6 +31,6 @@ export const exchangeDashboardMacaroons = exchange({
   summary: 'Exchange a macaroon of the older publishing tools for a token.',
 });
 
-/** What the client says of itself, where it sends a body at all. */
+/** The client's description of itself, if it sends a body. */
 const described = (body: { 'client-description'?: string | null } | undefined): string | undefined =>
   body?.['client-description'] ?? undefined;

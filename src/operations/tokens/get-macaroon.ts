@@ -17,7 +17,7 @@ export const getMacaroon = operation({
   async handle({ principal, query, records, authority }) {
     if (principal === undefined) return { macaroon: await authority.startLogin({}, 'bakery') };
     const includeInactive = isGiven(query['include-inactive']);
-    // Inactive by the latest time that was seen: a clock set back makes nothing active again.
+    // Use the latest time that the store has seen: setting the clock back makes no token active again.
     const at = timestamp(authority.latestTime());
     const macaroons = await records.macaroons.list(principal.accountId, at, includeInactive);
     return { macaroons: macaroons.filter(within(principal)).map(presentMacaroon) };

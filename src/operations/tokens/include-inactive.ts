@@ -1,3 +1,3 @@
-/** Whether the query asks for inactive tokens too: it counts when it is present, whatever it says but `false`. */
+/** Whether the query asks for inactive tokens too: any value except `false` counts. */
 export const isGiven = (includeInactive: string | undefined): boolean =>
   includeInactive !== undefined && includeInactive !== 'false';

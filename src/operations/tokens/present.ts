@@ -2,7 +2,7 @@ import type { MacaroonRecord } from '#api/wire.ts';
 import { reachesOtherSessions, type Principal } from '#domain/principal.ts';
 import type { Macaroon } from '#records/macaroons.ts';
 
-/** Which macaroons of its account a token shows: a narrowed one itself alone. */
+/** Whether a token shows this macaroon of its account; a restricted token shows only itself. */
 export const within =
   (principal: Principal) =>
   ({ sessionId }: Pick<Macaroon, 'sessionId'>): boolean =>

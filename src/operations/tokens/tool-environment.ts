@@ -1,4 +1,4 @@
-// What goes into a publishing tool's environment so that it talks to this store with a token, as its own source reads it.
+// The environment variables that let a publishing tool use this store with a token, as the sources of the tools read them.
 import { createHash } from 'node:crypto';
 
 import { tokenVariable, toolAddresses } from '#domain/publishing-tools.ts';
@@ -11,14 +11,14 @@ export const isTool = (text: string | undefined): text is Tool => tools.some((to
 
 interface Store {
   config: Config;
-  /** The certificate of the store's own authority, PEM, where clients have to trust one. */
+  /** The certificate of the store's own authority as PEM, if clients have to trust one. */
   authority: string | undefined;
 }
 
-/** The variables by their names; those for curl are of the shell alone, and are used as `curl $base/… -H "$auth"`. */
+/** The variables by name. Those for curl are shell variables, used as `curl $base/… -H "$auth"`. */
 export function environmentOf(tool: Tool, token: string, { config }: Pick<Store, 'config'>): Record<string, string> {
   const base = config.http.base_url.replace(/\/$/, '');
-  // Both tools decode what is exported, and take what is no JSON for the token itself.
+  // Both tools decode the exported value from base64; if the result is not JSON, they use it as the token itself.
   const exported = Buffer.from(token).toString('base64');
   switch (tool) {
     case 'snapcraft':
@@ -29,7 +29,7 @@ export function environmentOf(tool: Tool, token: string, { config }: Pick<Store,
   }
 }
 
-/** The same as lines for a POSIX shell, to be pasted or given to `eval`. */
+/** The same as lines for a POSIX shell, to paste or to pass to `eval`. */
 export function linesFor(tool: Tool, token: string, store: Store): string {
   const variables = Object.entries(environmentOf(tool, token, store)).map(
     ([name, value]) => `${tool === 'curl' ? '' : 'export '}${name}='${value.replaceAll("'", `'\\''`)}'`,
@@ -38,8 +38,8 @@ export function linesFor(tool: Tool, token: string, store: Store): string {
 }
 
 /**
- * Where clients have to trust an authority first: it is fetched from the store, without trust, and taken only when it is
- * the very one that lies here.
+ * The lines that make clients trust the store's authority: they download it without verification, and accept it only if its SHA-256
+ * matches the certificate of this store.
  */
 function trust(tool: Tool, { config, authority }: Store): string[] {
   if (authority === undefined) return [];

@@ -1,18 +1,18 @@
-// How packages are used, day by day, as it goes over the wire.
+// Presents the daily usage of packages.
 import type { DeviceDaysResponse, PackageUsageResponse, UsageQuery } from '#api/wire.ts';
 import { wholeStore } from '#records/package-days.ts';
 import type { Records } from '#records/index.ts';
 
 interface Asked {
   records: Pick<Records, 'downloads' | 'packageDays'>;
-  /** Whether devices are remembered. */
+  /** Whether the store remembers devices. */
   remembered: boolean;
   now: Date;
-  /** So many days. */
+  /** Number of days. */
   days: number;
 }
 
-/** How many days are asked for. */
+/** The number of days that the query requests. */
 export const daysIn = ({ days = '30' }: UsageQuery): number => Number(days);
 
 export async function packageUsage(

@@ -1,4 +1,4 @@
-// Agents: programs that log in by proving that they hold a key.
+// Logs in agents: programs that prove that they hold a key.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
@@ -20,7 +20,7 @@ export const agentLogin = operation({
   async handle({ query, records, identity, discharger, request }) {
     const { did, username } = query;
     const interaction = await identity.interactions.find(did);
-    const publicKey = keyFromText(query['public-key'].replaceAll(' ', '+')); // a plus sign may arrive unescaped
+    const publicKey = keyFromText(query['public-key'].replaceAll(' ', '+')); // a plus sign can arrive unescaped
     const agent = await records.agents.find(username);
     if (publicKey === undefined || agent?.publicKey !== publicKey) throw noSuchAgent();
     const version = protocolVersion(request) || 1;

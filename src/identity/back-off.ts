@@ -1,5 +1,5 @@
-// Back-off: whoever guesses passwords waits longer and longer. Nobody is locked out for good, and a stranger's guesses
-// do not keep somebody out who logs in from where he has logged in before.
+// Slows down password guessing: each further failure makes the client wait longer. No account is locked permanently, and guesses
+// from another address do not affect an account at an address where it has logged in before.
 import { createHash } from 'node:crypto';
 
 import { clientOf } from '#domain/client.ts';
@@ -9,20 +9,17 @@ import type { Records } from '#records/index.ts';
 import { countFailures } from '#shared/limits.ts';
 
 export interface BackOff {
-  /**
-   * Refuses an attempt that comes too early. `changedAt` is when the account's password was last set:
-   * what went wrong before that is forgotten.
-   */
+  /** Refuses an attempt that comes too early. Failures before `changedAt`, the last change of the account's password, do not count. */
   check(attempt: Attempt, changedAt?: string): Promise<void>;
-  /** Counts a failure; what is put off from now on, and was not before. */
+  /** Counts a failure. Returns the limits that this failure reaches: of the name, of the address, or both. */
   failed(attempt: Attempt): Promise<('name' | 'address')[]>;
   succeeded(attempt: Attempt): Promise<void>;
-  /** Whether somebody has logged in as this one from there before. */
+  /** Whether this account has logged in from this address before. */
   isFamiliar(attempt: Attempt): Promise<boolean>;
 }
 
 export interface Attempt {
-  /** The account that is meant, so that all its names have one count; the name that was given where that is nobody's. */
+  /** The account, so that all its names share one count; the given name if no account has it. */
   who: { accountId: string } | { name: string };
   address: string;
 }
@@ -31,16 +28,16 @@ const period = minutes(15);
 const freeForName = 10;
 const freeForAddress = 100;
 const longestWait = minutes(15);
-/** How long it is remembered that somebody has logged in from a place; noted anew when a day of it has gone by. */
+/** How long an address stays familiar after a login. A later login renews the record at most once per day. */
 const familiarFor = days(30);
 const notedAnew = days(1);
-/** How many failures are remembered, and how many places; the one that was used longest ago is forgotten first. */
+/** Maximum number of remembered failures, and of familiar addresses; the least recently used are removed first. */
 const remembered = 20_000;
 
 export interface BackOffOptions {
   records: Pick<Records, 'failures' | 'passing'>;
   now: Now;
-  /** For tests: another bound. */
+  /** For tests: another maximum. */
   most?: number;
 }
 
@@ -50,7 +47,7 @@ export function createBackOff({ records, now, most = remembered }: BackOffOption
   const isFamiliar = (attempt: Attempt): Promise<boolean> =>
     records.failures.isFamiliar(pairKey(attempt), timestamp(now()));
 
-  /** From a familiar place somebody is counted by himself. */
+  /** At a familiar address an account has its own count. */
   const nameKey = async (attempt: Attempt): Promise<string> =>
     (await isFamiliar(attempt)) ? pairKey(attempt) : keyOf('name', whoIn(attempt));
 
@@ -72,7 +69,7 @@ export function createBackOff({ records, now, most = remembered }: BackOffOption
 
   return {
     async check(attempt, changedAt) {
-      // Behind one address there may be many people: those who are known there do not pay for the others.
+      // Many people can share one address. Familiar accounts are exempt from the limit of the address.
       const byAddress = (await isFamiliar(attempt)) ? undefined : await failures.recent(addressKey(attempt));
       if (byAddress !== undefined && byAddress.count >= freeForAddress) refuseUntil(byAddress.last + period);
       const key = await nameKey(attempt);
@@ -94,7 +91,7 @@ export function createBackOff({ records, now, most = remembered }: BackOffOption
       await failures.forget(await nameKey(attempt));
       const pair = pairKey(attempt);
       const until = await records.failures.familiarUntil(pair);
-      // Whoever logs in again and again from one place costs no change each time.
+      // Renew the record at most once per day, so that frequent logins do not each cause a write.
       if (until !== undefined && until > timestamp(after(now(), familiarFor - notedAnew))) return;
       await records.passing(async (tx) => {
         await tx.failures.addFamiliar(pair, timestamp(after(now(), familiarFor)));
@@ -110,11 +107,11 @@ const addressKey = ({ address }: Attempt): string => keyOf('address', clientOf(a
 
 const pairKey = (attempt: Attempt): string => keyOf('familiar', whoIn(attempt), clientOf(attempt.address));
 
-/** An id and a name never look alike. */
+/** The prefixes keep ids and names apart. */
 const whoIn = ({ who }: Attempt): string =>
   'accountId' in who ? `account ${who.accountId}` : `name ${who.name.trim().toLowerCase()}`;
 
-/** Of one length, however long the name is. */
+/** A digest, so that keys have one length. */
 const keyOf = (kind: string, ...parts: string[]): string =>
   createHash('sha256')
     .update(JSON.stringify([kind, ...parts]))

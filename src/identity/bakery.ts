@@ -1,11 +1,11 @@
-// The manners of the bakery protocol over HTTP: which version a client speaks, and the errors that ask it to do something.
+// The bakery protocol over HTTP: the protocol version of a client, and errors that ask the client for an action.
 import type { IncomingMessage } from 'node:http';
 
 import { json } from '#api/sent.ts';
 import { Answer } from '#api/operation.ts';
 import type { BakeryVersion } from '#macaroons/discharger.ts';
 
-/** The version that a client says it speaks; 0 when it says none. */
+/** The protocol version that the client states; 0 if it states none. */
 export function protocolVersion(request: IncomingMessage): 0 | BakeryVersion {
   const text = request.headers['bakery-protocol-version'];
   if (typeof text !== 'string' || !/^[0-9]{1,4}$/.test(text)) return 0;
@@ -13,8 +13,8 @@ export function protocolVersion(request: IncomingMessage): 0 | BakeryVersion {
 }
 
 /**
- * An error that the client answers by doing something. Clients look for this very status, header and media type;
- * those that name no version of the protocol know it by another status.
+ * An error that the client answers with an action. Clients check exactly this status, header and media type; clients that state no
+ * protocol version expect status 407.
  */
 export function asks(
   code: 'interaction required' | 'macaroon discharge required',

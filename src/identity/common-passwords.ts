@@ -1,11 +1,11 @@
-// The passwords that are tried first, by how often they were found in leaks: some 49,000, of a package that is kept up.
+// Checks passwords against the most common ones: about 49,000 from leaks, in a list that a maintained package supplies.
 import { embeddedText } from '#src/embedded.ts';
 
-/** Where the list is: a file of the package, which travels with the program. */
+/** The list: a file of the package, embedded in the program. */
 const list = 'node_modules/@zxcvbn-ts/language-common/src/passwords.json';
 
 /**
- * Whether a password is one of them, in small letters. Passwords are set seldom, so the text is looked through each
- * time, a millisecond's work, and no memory is kept for it.
+ * Whether a password, in lower case, is in the list. Passwords are set rarely, so the text is searched each time (about 1 ms) and
+ * takes no memory.
  */
 export const isCommon = (password: string): boolean => embeddedText(list).includes(JSON.stringify(password));

@@ -1,21 +1,21 @@
-// What a service may ask of the identity provider, and what is declared about whoever has logged in.
+// Reads the conditions of third-party caveats for the identity provider, and makes the declarations of a discharge.
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 
-/** Somebody who has logged in, with the groups that he is a member of. */
+/** An account that has logged in, with its groups. */
 export interface Person extends Account {
   groups: string[];
 }
 
-/** A condition that was understood; who meets it is decided when somebody has logged in. */
+/** A parsed condition. Whether an account meets it is checked after the login. */
 export interface Condition {
   name: 'is-authenticated-user' | 'is-authenticated-userid' | 'is-member-of';
   argument: string;
-  /** What the discharge must declare, one way or the other. */
+  /** The names that the discharge must declare, if necessary as empty. */
   needed: string[];
 }
 
-/** Reads a condition; refuses what is unknown, before anybody is asked to log in. */
+/** Parses a condition. Refuses an unknown one before the person has to log in. */
 export function readCondition(text: string): Condition {
   const [name, argument] = parted(text);
   if (name === 'need-declared') {
@@ -28,7 +28,7 @@ export function readCondition(text: string): Condition {
   }
   switch (name) {
     case 'is-authenticated-user':
-      // An argument names a domain, such as `@example`; names here may end with one.
+      // An argument is a domain, such as `@example`; user names here can end with one.
       if (argument !== '' && !/^@[a-zA-Z0-9._-]{1,100}$/.test(argument)) throw notUnderstood();
       return { name, argument, needed: [] };
     case 'is-authenticated-userid':
@@ -42,7 +42,7 @@ export function readCondition(text: string): Condition {
   }
 }
 
-/** The conditions of the discharge that this person gets, without those of time; refuses who does not meet it. */
+/** The conditions of the discharge for this account, except the time limits. Refuses an account that does not meet the condition. */
 export function declarations({ name, argument, needed }: Condition, person: Person): string[] {
   const declared = new Map<string, string>();
   if (name === 'is-authenticated-user') {
@@ -53,7 +53,7 @@ export function declarations({ name, argument, needed }: Condition, person: Pers
   } else if (!argument.split(' ').some((group) => person.groups.includes(group))) {
     throw notMet();
   }
-  // What nothing is known about is declared as empty, so that nobody else can declare it.
+  // Declare unknown names as empty, so that no other party can declare them.
   for (const one of needed) if (!declared.has(one)) declared.set(one, '');
   return [...declared].map(([key, value]) => `declared ${key} ${value}`);
 }

@@ -1,4 +1,5 @@
-// Discharging a caveat: whoever brings a token that proves a login gets the discharge, everybody else is told how to log in.
+// Discharges third-party caveats: a client with a token that proves a login gets the discharge; any other client gets the ways to
+// log in.
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
@@ -36,7 +37,7 @@ export const discharge = operation({
   async handle(call) {
     const given: DischargeParameters = { ...call.query, ...call.body };
     const asked = await readCaveat(given, call);
-    // Refused before anybody is asked for a password.
+    // Refuse an unknown condition before the person has to enter a password.
     readCondition(asked.condition);
     const token = bytesOf(given.token, given.token64, 'token');
     if (token === undefined) return interactionRequired(asked, call);
@@ -48,7 +49,7 @@ export const discharge = operation({
   },
 });
 
-/** How soon a discharge must be used. */
+/** A discharge must be used within this time. */
 const dischargeLife = minutes(10);
 
 /** The discharge for an account that has logged in. */
@@ -65,7 +66,7 @@ export async function dischargeFor(
   ]);
 }
 
-/** Somebody and his groups: his roles, and a group of his own name. */
+/** An account with its groups: its roles, and a group with its user name. */
 async function personOf(accountId: string, records: Services['records']): Promise<Person> {
   const account = await records.accounts.find(accountId);
   if (account === undefined || (await records.accounts.disabledAt(accountId)) !== null) {
@@ -84,8 +85,8 @@ async function readCaveat(
 }
 
 /**
- * What a client sends as text when it happens to be text, and as base64 otherwise. Clients differ in the alphabet
- * and in padding; none of them sends both.
+ * Reads a value that a client sends as text or, under another name, as base64. Clients differ in the base64 alphabet and in
+ * padding; none sends both forms.
  */
 function bytesOf(text: string | undefined, base64: string | undefined, name: string): Buffer | undefined {
   if (text !== undefined && base64 !== undefined) {
@@ -108,7 +109,7 @@ async function agentOf(
   const agent = await call.records.agents.find(username);
   if (agent?.publicKey !== publicKey) throw noSuchAgent();
   const interaction = await call.identity.interactions.find(login);
-  // The token is good for the caveat of that login alone, and, like the login, once.
+  // The token is valid only for the caveat of that login and, like the login, only once.
   const account = (await call.records.accounts.find(agent.accountId))!;
   const proof = await call.identity.interactions.finish(interaction.id, account);
   return call.identity.interactions.redeem(proof, asked);
@@ -124,7 +125,7 @@ async function interactionRequired(
   return asks('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
 }
 
-/** Every way that some client knows; each takes the first that it does. */
+/** Every known way to log in; each client uses the first that it supports. */
 function waysToLogIn({ id, waitId }: BegunInteraction, baseUrl: string): object {
   const at = (path: string, did?: string): string =>
     `${baseUrl}/identity/${path}${did === undefined ? '' : `?did=${did}`}`;

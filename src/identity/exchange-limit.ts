@@ -1,5 +1,5 @@
-// Guesses of the store administrator's credential: counted for each client, so that they cost the store little. The
-// right one is never among them, and works whatever anybody else at the same address has tried.
+// Limits guesses of the store administrator's credential per client, so that they cost the store little. The right credential is
+// never counted: it works even while other clients at the same address are refused.
 import { hash } from 'node:crypto';
 
 import type { ExchangeLimit } from '#api/identity.ts';

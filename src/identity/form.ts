@@ -1,4 +1,4 @@
-// Logging in by a form that the client itself shows: on a terminal, without a browser.
+// Login by a form that the client itself shows: on a terminal, without a browser.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 

@@ -1,4 +1,4 @@
-// The identity provider inside the store: who logs in, and what it is asked to say about him.
+// Assembles the identity provider of the store.
 import { hkdfSync } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
@@ -16,7 +16,7 @@ export interface IdentityOptions {
   acts: Acts;
   siteKey: Buffer;
   now: Now;
-  /** Whether the store asks its administrators for one-time passwords, as it is configured now. */
+  /** Whether the configuration currently requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
   /** The name of the store, as authenticators show it. */
   host: () => string;
@@ -34,6 +34,6 @@ export function createIdentity(options: IdentityOptions): Identity {
   };
 }
 
-/** Passwords peppered with a key that is derived from the site key, and so is never in the records. */
+/** Passwords with a pepper derived from the site key; the pepper is never stored in the records. */
 export const sitePasswords = (siteKey: Buffer): Passwords =>
   createPasswords({ pepper: Buffer.from(hkdfSync('sha256', siteKey, '', 'password pepper', 32)) });

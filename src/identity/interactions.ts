@@ -1,5 +1,5 @@
-// Logins under way: begun by a client, finished by a person in a browser, and waited for, each step at whichever process of
-// the store is asked. Bounded, whatever strangers do.
+// Manages pending logins: a client begins one, a person finishes it in a browser, and the client waits for it. Any process of the
+// store can serve each step. All counts are bounded.
 import { randomBytes } from 'node:crypto';
 
 import type { Interactions } from '#api/identity.ts';
@@ -18,23 +18,23 @@ export interface InteractionOptions {
   records: Pick<Records, 'accounts' | 'loginsUnderWay' | 'passing'>;
   siteKey: Buffer;
   now: Now;
-  /** For tests: other bounds. */
+  /** For tests: other maximums. */
   bounds?: Partial<Bounds>;
 }
 
 interface Bounds {
-  /** Logins under way of one client, and how many bytes they take together. */
+  /** Pending logins of one client, and their total size in bytes. */
   ofClient: number;
   bytesOfClient: number;
-  /** Logins under way of all clients. */
+  /** Pending logins of all clients. */
   all: number;
-  /** Tokens and codes that wait for being used. */
+  /** Unused tokens and codes. */
   proofs: number;
 }
 
-/** How long somebody may take to log in. */
+/** The time limit of a login. */
 const life = minutes(15);
-/** Beyond these nobody begins another: one that is open stays open, whatever strangers do. */
+/** Beyond these maximums new logins are refused; a pending login is never displaced by others. */
 const mostOf: Bounds = { ofClient: 200, bytesOfClient: 4 * 1024 * 1024, all: 20_000, proofs: 5000 };
 
 export function createInteractions({ records, siteKey, now, bounds = {} }: InteractionOptions): Interactions {
@@ -45,7 +45,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
   const at = (): string => timestamp(now());
   let closed = false;
 
-  /** One login, one person: a page that is sent twice changes nothing any more. */
+  /** A login can be finished once; submitting the page twice changes nothing. */
   const unfinished = async (id: string): Promise<LoginFound> => {
     const found = await logins.find(digestOf(id), at());
     if (found === undefined || found.accountId !== null) throw loginExpired();
@@ -58,7 +58,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       const [id, waitId, client] = [newId(), newId(), digestOf(clientOf(about.address))];
       const sealed = sealAbout(siteKey, digestOf(id), about);
       const login = { id: digestOf(id), waitId: digestOf(waitId), client, about: sealed };
-      // Whoever has too many is refused before he costs anything; several may come at once.
+      // Refuse before any work is done; checked again inside the transaction, because several requests can arrive together.
       await refuseBeyond(most, logins, login, at());
       await records.passing(async (tx) => {
         await refuseBeyond(most, tx.loginsUnderWay, login, at());
@@ -146,7 +146,7 @@ async function refuseBeyond(
   if (await held.reaches(most.all, at)) throw tooMany();
 }
 
-/** 64 hexadecimal digits and `ID`, as clients of this protocol know them. */
+/** 64 hexadecimal digits and `ID`, the format that clients of this protocol expect. */
 const newId = (): string => `${randomBytes(32).toString('hex')}ID`;
 
 const tokenOf = (waitId: string): string => `token of the login ${waitId}`;

@@ -1,4 +1,5 @@
-// Answering an invite to collaborate, by its link: who asks whom for what, and an answer from whoever logs in.
+// The page of an invite to collaborate, opened by its link: shows inviter, package and invited account, and takes the answer from
+// the account that logs in.
 import type { IncomingMessage } from 'node:http';
 
 import { acceptInvite, inviteDigest, rejectInvite } from '#acts/collaborators.ts';
@@ -15,10 +16,10 @@ import { page } from '#api/pages/plain.ts';
 
 const address = '/identity/invite';
 
-/** The token leaves the address bar for a cookie of this page alone, so that nobody reads or keeps it with the address. */
+/** The token moves from the URL to a cookie of this page, so that it is neither visible nor stored with the URL. */
 const cookie = 'larder-invite';
 
-/** What stands behind the address of the page that says what was answered; it names nobody, as anybody may ask for it. */
+/** The queries and texts of the result page. The page names no account, because it is public. */
 const answered = { '?accepted': 'You collaborate on the package now.', '?rejected': 'You have declined the invite.' };
 
 export const invite = operation({
@@ -89,7 +90,7 @@ export const submitInvite = operation({
         const act = answer === 'accept' ? acceptInvite : rejectInvite;
         const by = { actor: accountId, requestId: call.requestId };
         await call.acts.do(act, by, { namespace, name: packageName, token, accountId });
-        // A page of its own, so that a browser that loads it again sends no password again.
+        // A separate page, so that reloading it does not send the password again.
         return withCookie(baseUrl, '', seeOther(`${address}?${answer === 'accept' ? 'accepted' : 'rejected'}`));
       } catch (refusal) {
         if (!(refusal instanceof Refusal)) throw refusal;

@@ -1,4 +1,4 @@
-// The older way of logging in: one address to visit, which says what it offers, and one to wait at.
+// The older login protocol: one address that lists the ways to log in, and one address to wait at.
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
@@ -80,7 +80,7 @@ export const agentLoginLegacy = operation({
   },
 });
 
-/** The macaroons in the cookie that the client was asked to come back with. */
+/** The macaroons in the cookie that the earlier response asked the client to set. */
 function proofIn(request: IncomingMessage): Buffer | undefined {
   const cookie = /(?:^|;\s*)macaroon-agent="?([^";\s]+)"?/.exec(request.headers.cookie ?? '')?.[1];
   if (cookie === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What a login under way is for, as it is kept meanwhile: sealed, because a caveat has a key in it.
+// Seals the details of a pending login for storage. They are secret, because a caveat contains a key.
 import type { Interaction } from '#api/identity.ts';
 import type { AskedCaveat, BakeryVersion } from '#macaroons/discharger.ts';
 import type { Purpose } from '#macaroons/purpose.ts';

@@ -1,4 +1,4 @@
-// The login page: name and password, and on a second page the one-time password. It works without JavaScript.
+// The login page: name and password, and the one-time password on a second page. It works without JavaScript.
 import { anyone } from '#api/access.ts';
 import { refuseForeign } from '#api/browser.ts';
 import type { Interaction } from '#api/identity.ts';
@@ -73,7 +73,7 @@ export const submitLogin = operation({
       } catch (refusal) {
         if (!(refusal instanceof Refusal) || refusal.code === 'login-expired') throw refusal;
         const { halfway } = await identity.interactions.find(body.did);
-        // With the password changed between the two pages it begins anew.
+        // If the password changed between the two pages, the login starts again at the first.
         return halfway === undefined || refusal.code === 'invalid-credentials'
           ? loginPage(interaction, baseUrl, { refusal, username: body.username })
           : codePage(interaction, halfway, baseUrl, refusal);
@@ -113,7 +113,7 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
   await logins.finish(account, { name: account.username, oneTimePassword: form.code, address, requestId });
   const token = await interactions.finish(interaction.id, account);
   if (interaction.redirect !== undefined) return goBack(interaction.redirect, await interactions.codeFor(token));
-  // A page of its own, so that a browser that loads it again sends no password again.
+  // A separate page, so that reloading it does not send the password again.
   return seeOther(`/identity/login?did=${interaction.id}`);
 }
 
@@ -125,7 +125,7 @@ const finishedPage = ({ username }: Account, baseUrl: string): Answer =>
     `As ${username}. You can close this page and go back to where you came from.`,
   );
 
-/** The login page of a login under way; `failed` says what was wrong with the last attempt. */
+/** The login page of a pending login; `failed` holds the error of the last attempt. */
 export function loginPage(
   interaction: Interaction,
   baseUrl: string,
@@ -150,7 +150,7 @@ function codePage(interaction: Interaction, account: Account, baseUrl: string, r
 export const messagePage = (baseUrl: string, status: number, heading: string, words: string): Answer =>
   page(heading, messageContent(heading, words, { alert: status !== 200 }), { baseUrl, status });
 
-/** A page rather than an error for programs, when something is refused. */
+/** Returns a page instead of a JSON error if `make` throws a refusal. */
 export async function orSaidWhy(baseUrl: string, make: () => Answer | Promise<Answer>): Promise<Answer> {
   try {
     return await make();
@@ -169,7 +169,7 @@ const saying = ({ status, retryAfter }: Refusal): { status: number; headers: Rec
   headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
 });
 
-/** Back to the application, as a GET whatever the browser sent. */
+/** Redirects to the application, with GET for every method of the request. */
 function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: string): Answer {
   const url = new URL(to);
   if (state !== undefined) url.searchParams.set('state', state);
@@ -177,7 +177,7 @@ function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: strin
   return seeOther(url.href);
 }
 
-/** A page of its own, which a browser gets with GET. */
+/** Redirects the browser to a separate page, with GET. */
 export const seeOther = (location: string): Answer =>
   new Answer({
     status: 303,
@@ -185,7 +185,7 @@ export const seeOther = (location: string): Answer =>
     body: '',
   });
 
-/** Who asks for what. */
+/** Describes the login for the page: the asking application and the requested permissions. */
 function aboutOf({ caveat, address, redirect }: Interaction): About {
   if (redirect !== undefined) return { kind: 'site', site: new URL(redirect.to).origin };
   const purpose = caveat?.purpose;

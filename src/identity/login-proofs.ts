@@ -1,5 +1,5 @@
-// The tokens that prove a login, and the codes in their place that browsers carry back to a web application. Both are
-// good for a short time, and once, whichever process is asked.
+// Tokens that prove a login, and the codes that browsers carry back to a web application in place of a token. Both are valid for a
+// short time and once, across all processes.
 import { createHash, randomBytes } from 'node:crypto';
 
 import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
@@ -11,9 +11,9 @@ import type { Passing, Records } from '#records/index.ts';
 export interface LoginProofs {
   /** A new token. */
   make(): string;
-  /** Keeps that a token proves that an account logged in: for a caveat, or for whatever is asked next. */
+  /** Stores that a token proves a login of an account: for a caveat, or without one for any caveat. */
   keep(tx: Passing, token: string, proves: { accountId: string; caveat: AskedCaveat | undefined }): Promise<void>;
-  /** The account that a token stands for; uses it up. */
+  /** The account that a token stands for. The token is invalid afterwards. */
   redeem(token: string, caveat: AskedCaveat): Promise<string>;
   codeFor(token: string): Promise<string>;
   tokenFor(code: string): Promise<string>;
@@ -23,11 +23,11 @@ export interface LoginProofsOptions {
   records: Pick<Records, 'loginsUnderWay' | 'passing'>;
   siteKey: Buffer;
   now: Now;
-  /** How many tokens and codes wait for being used; for tests. */
+  /** Maximum number of unused tokens and of unused codes; for tests. */
   most?: number | undefined;
 }
 
-/** How long a client may take to fetch what came of a login. */
+/** How long a client can take to fetch the result of a login. */
 const redeemable = minutes(10);
 const codeLife = minutes(1);
 
@@ -77,7 +77,7 @@ export function createLoginProofs({ records, siteKey, now, most = 5000 }: LoginP
   };
 }
 
-/** Tokens and codes are known by their digests, so that none can be read out of the records or a log. */
+/** Tokens and codes are stored as digests, so that records and logs reveal none. */
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -1,4 +1,4 @@
-// Logging in with a password, and setting one with a link.
+// Logs accounts in with a password, and sets passwords with a set-up link.
 import { createHash } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
@@ -22,16 +22,16 @@ export interface LoginOptions {
   passwords: Passwords;
   siteKey: Buffer;
   now: Now;
-  /** Whether the store asks its administrators for one-time passwords; it does not unless this is given. */
+  /** Whether the store requires one-time passwords of its administrators; by default it does not. */
   requiresTotp?: (() => boolean) | undefined;
   /** The host name of the store. */
   host: () => string;
 }
 
-/** What a secret of one-time passwords is sealed for. */
+/** The purpose that a secret for one-time passwords is sealed with. */
 export const totpPurpose = (accountId: string): string => `one-time passwords of ${accountId}`;
 
-/** A set-up link is kept by the digest of its secret. */
+/** The digest of the secret of a set-up link; only the digest is stored. */
 export const setUpDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 export function createLogins(options: LoginOptions): Logins {
@@ -84,7 +84,7 @@ const mustHaveOne = ({ id }: Account): Refusal =>
     `This store asks its administrators for a one-time password, and your account has none; 'larder account totp ${id}' on the host gives it some.`,
   );
 
-/** Paper can be copied without anybody noticing: it lets its owner in again, and proves nothing more. */
+/** Paper can be copied unnoticed, so a recovery code only logs its owner in and is no proof for further actions. */
 const noRecoveryCode = (): Refusal =>
   new Refusal(
     'twofactor-failure',
@@ -124,14 +124,14 @@ async function finish(parts: Parts, account: Proven, credentials: Without<'passw
     const wanted = { accountId: account.id, passwordSetAt: account.passwordSetAt, oneTimePassword, address };
     await acts.do(logIn, { actor: account.id, requestId }, wanted);
   } catch (error) {
-    // Wrong, or somebody else was quicker with the same code.
+    // The code is wrong, or another request has just used it.
     if (error instanceof Refusal && error.code === 'twofactor-failure') await failed(parts, credentials, account);
     throw error;
   }
   await backOff.succeeded(attempt);
 }
 
-/** What proves the one-time password; nothing where the account asks for none. */
+/** The proof of the one-time password; undefined if the account uses none. */
 async function proveOneTimePassword(
   { records, siteKey, now, backOff, requiresTotp }: Parts,
   { account, attempt }: { account: Account; attempt: Attempt },
@@ -154,12 +154,12 @@ async function proveOneTimePassword(
   return { secret: secret.sealed, step };
 }
 
-/** The sealed secret, and which of its codes it was, or which recovery code. */
+/** The sealed secret, and the time step of the code or the digest of the recovery code. */
 type Proof = { secret: string; step: number } | { secret: string; recovery: string };
 
 /**
- * Counts a failure. Of an account and of an address one entry of the audit log tells when they are put off, not one
- * of each failure: a stranger can neither fill the log nor tell by the time it takes whether there is such an account.
+ * Counts a failure. The audit log gets one entry per account or address when its back-off begins, not one per failure: so an
+ * attacker can neither fill the log nor find out by response time whether an account exists.
  */
 async function failed(
   { acts, backOff }: Parts,
@@ -181,7 +181,7 @@ async function rehash(
   await acts.do(rehashPassword, { actor: account.id, requestId }, { id: account.id, before, hash });
 }
 
-/** All names of an account are counted as one, or each of them would have guesses of its own. */
+/** All names of an account share one count; else each name would allow further guesses. */
 const attemptOf = (account: Account | undefined, name: string, address: string): Attempt => ({
   who: account === undefined ? { name } : { accountId: account.id },
   address,

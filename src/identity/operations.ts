@@ -1,4 +1,4 @@
-// Every operation of the identity provider.
+// All operations of the identity provider.
 import type { Operation, Section } from '#api/operation.ts';
 import { agentLogin } from './agent.ts';
 import { discharge } from './discharge.ts';

@@ -1,4 +1,4 @@
-// What somebody does to his own password and one-time passwords, once he has logged in and has proven himself again.
+// Changes an account's own password and one-time passwords, after the account has proven its credentials again.
 import { changeOwnPassword, renewRecoveryCodes, switchOffTotp, switchOnTotp } from '#acts/credentials.ts';
 import { wrongCode } from '#acts/logins.ts';
 import type { About, Again, Logins, OwnCredentials, Proven } from '#api/identity.ts';
@@ -83,7 +83,7 @@ export function createOwnCredentials(options: Options): OwnCredentials {
   };
 }
 
-/** A secret that was proposed is good in the session in which it was, and for the account that was logged in. */
+/** A proposed secret is valid only in the session that received it and for the account that was logged in. */
 const proposalFor = ({ id }: Account, { sessionId }: About): string =>
   `proposed one-time passwords of ${id} in ${sessionId}`;
 

@@ -1,5 +1,5 @@
-// Passwords: how they are hashed, checked and judged. A hash is a PHC string, which names its algorithm and its
-// parameters, so that these can grow: an old hash still checks, and is made anew at the next login.
+// Hashes and verifies passwords, and checks their strength. A hash is a PHC string with its algorithm and parameters, so that the
+// parameters can grow: an old hash is still accepted, and is replaced at the next login.
 import {
   argon2,
   createHash,
@@ -15,23 +15,23 @@ import { limit, type Turn } from '#domain/limit.ts';
 import { isCommon } from './common-passwords.ts';
 
 export interface Passwords {
-  /** The hash of a password, salted anew each time. */
+  /** The hash of a password, with a new salt each time. */
   hash(password: string, turn?: Turn): Promise<string>;
   /**
-   * Whether a password is the one of a hash. Without a hash, because nobody is called so, as much work is done for nothing.
-   * `stale` says that the hash should be made anew.
+   * Whether a password matches a hash. Without a hash (unknown account) it does the same amount of work. `stale` means that the
+   * hash must be replaced.
    */
   verify(password: string, hash: string | undefined, turn?: Turn): Promise<{ right: boolean; stale: boolean }>;
 }
 
 export interface PasswordOptions {
-  /** A key outside the records, without which the hashes are worth nothing to whoever reads them. */
+  /** A key outside the records; without it, stolen hashes are useless. */
   pepper?: Buffer | undefined;
   /** For tests: the algorithm of runtimes without argon2. */
   algorithm?: 'argon2id' | 'scrypt';
 }
 
-/** As much at a time as keeps the memory low and leaves threads for files; those who come when the queue is full try again. */
+/** Limits that keep memory use low and leave threads for files. If the queue is full, the client must try again. */
 const hashing = {
   atOnce: 2,
   waiting: {
@@ -56,7 +56,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const pepperId = pepper && createHash('sha256').update('pepper id').update(pepper).digest('base64').slice(0, 8);
   const inTurn = limit(hashing);
 
-  /** The password with its pepper, as bytes of one length; one character has one spelling. */
+  /** The password with its pepper, as bytes of fixed length, after Unicode normalization. */
   const prepared = (password: string, peppered: boolean): Buffer => {
     const text = createHash('sha512').update(password.normalize('NFKC'));
     if (peppered && pepper !== undefined) text.update(pepper);
@@ -74,7 +74,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
       '$',
     );
   };
-  /** Checked where there is no hash, so that it takes as long. */
+  /** The hash that is checked if an account has none, so that the response time is the same. */
   const decoy = phcOf(randomBytes(saltLength), randomBytes(tagLength));
 
   return {
@@ -139,14 +139,14 @@ const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll(
 export const shortestPassword = 8;
 export const longestPassword = 1024;
 
-/** Whom a password is for. */
+/** The account that a password is for. */
 interface PasswordOwner {
   username: string;
   email: string;
   displayName?: string;
 }
 
-/** What is wrong with a password that somebody chooses, in a sentence; nothing if it will do. `host` is that of the store. */
+/** The problem with a new password, as a sentence; undefined if it is acceptable. `host` is the host name of the store. */
 export function passwordProblem(password: string, account: PasswordOwner, host: string): string | undefined {
   const length = Array.from(password).length;
   if (length < shortestPassword)
@@ -168,7 +168,7 @@ export function passwordProblem(password: string, account: PasswordOwner, host: 
   return undefined;
 }
 
-/** What a guess about this store begins with. */
+/** Words that an attacker tries first for a store of this kind. */
 const products = [
   'larder',
   'store',
@@ -183,8 +183,8 @@ const products = [
 ];
 
 /**
- * Whether nothing but these names, and parts of them, is in a password: each any number of times, with digits and signs
- * between and around them, with digits for letters, or backwards.
+ * Whether a password consists only of these names or their parts: any number of times, reversed, with digits or symbols between and
+ * around them, or with digits in place of letters.
  */
 function isMadeOf(password: string, names: readonly string[]): boolean {
   const words = names
@@ -193,7 +193,7 @@ function isMadeOf(password: string, names: readonly string[]): boolean {
     .filter((word) => word.length >= 3);
   const all = new Set(words.flatMap((word) => [word, Array.from(word).reverse().join('')]));
   const small = password.normalize('NFKC').toLowerCase();
-  // The letters alone, and with digits read as the letters that they look like.
+  // Check the text as it is, and with digits read as the letters that they resemble.
   return [small, lookAlike(small)].some((text) => {
     const left = withoutWords(text, all);
     return left !== text && !/\p{L}/u.test(left);
@@ -204,7 +204,7 @@ function isMadeOf(password: string, names: readonly string[]): boolean {
 const withoutWords = (text: string, words: ReadonlySet<string>): string =>
   [...words].sort((one, other) => other.length - one.length).reduce((left, word) => left.replaceAll(word, ' '), text);
 
-/** A password as those who guess would vary it: in small letters, digits for letters, more digits and signs at the ends. */
+/** Undoes the usual variations of a password: lower case, digits in place of letters, digits and symbols at the ends. */
 function stripped(password: string): string {
   const small = password.normalize('NFKC').toLowerCase();
   const core = small.replace(/^[^a-z]+/, '').replace(/[^a-z]+$/, '');
@@ -225,22 +225,22 @@ const lookAlikes: Record<string, string> = {
 
 const lookAlike = (text: string): string => text.replace(/[013457@$!]/g, (sign) => lookAlikes[sign] ?? sign);
 
-/** The letters of a text, with digits read as the letters that they look like. */
+/** The letters of a text, with digits read as the letters that they resemble. */
 const lettersOf = (text: string): string => lookAlike(text.normalize('NFKC').toLowerCase()).replace(/[^a-z]/g, '');
 
-/** One of the common ones, perhaps twice, with digits for letters, or with a few more signs at the ends. */
+/** Whether it is a common password: also doubled, with digits in place of letters, or with a few characters at the ends. */
 function isVariation(password: string): boolean {
   const small = password.normalize('NFKC').toLowerCase();
   const half = small.slice(0, Math.ceil(small.length / 2));
   const cores = [stripped(password), small.replace(/^[^a-z]+/, '').replace(/[^a-z]+$/, '')];
-  // Among many other signs a short word gives nothing away.
+  // A short word among many other characters does not make a password weak.
   const near = cores.filter((core) => core.length >= 4 && small.length - core.length <= signsAround);
   return [small, ...(half + half === small ? [half] : []), ...near].some(isCommon);
 }
 
 const signsAround = 6;
 
-/** The same few characters over and over, such as `abcabcabc`. */
+/** The same one to four characters repeated, such as `abcabcabc`. */
 function isRepetition(text: string): boolean {
   for (let length = 1; length <= Math.min(4, text.length / 2); length++) {
     if (
@@ -255,7 +255,7 @@ function isRepetition(text: string): boolean {
   return false;
 }
 
-/** A run along the keyboard, the alphabet or the numbers, in either direction. */
+/** A sequence along the keyboard, the alphabet or the digits, in either direction. */
 function isRun(text: string): boolean {
   const rows = [
     'abcdefghijklmnopqrstuvwxyz',
@@ -270,7 +270,7 @@ function isRun(text: string): boolean {
   return rows.some((row) => row.includes(text) || backwards(row).includes(text));
 }
 
-/** Words that are tried first, alone or with the usual changes; of this field and of every other. */
+/** Words that attackers try first, alone or with the usual changes; of this field and of general use. */
 const common = new Set(
   (
     'password passwort passwd passphrase pass secret geheim letmein welcome willkommen admin administrator root toor user guest ' +

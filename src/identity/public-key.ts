@@ -1,4 +1,4 @@
-// The key to which services encrypt the caveats that this identity provider is to discharge.
+// Publishes the key that services use to encrypt caveats for this identity provider.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 

@@ -1,4 +1,4 @@
-// Logging in for a web application of the site: it sends the browser here, and gets it back with a code.
+// Login for a web application of the site: it redirects the browser here, and gets it back with a code.
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
@@ -54,7 +54,7 @@ export const dischargeToken = operation({
   },
 });
 
-/** Whether the configuration names the address, or a folder that it is in. */
+/** Whether the configuration contains the URL, or a folder above it. */
 export function mayReturnTo(text: string, known: readonly string[]): boolean {
   if (text.length > 2000 || !URL.canParse(text)) return false;
   const url = new URL(text);

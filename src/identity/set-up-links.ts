@@ -1,10 +1,10 @@
-// Links with which somebody sets his own password, once: how one is made. What of it is kept is a digest.
+// Creates set-up links. An account sets its password once with such a link; only a digest of the link's secret is stored.
 import { randomBytes } from 'node:crypto';
 
 import { after, hours, timestamp, type Now } from '#domain/clock.ts';
 import { setUpDigest } from './logins.ts';
 
-/** Where links lead. Their secret is part of the path, which unlike a query is kept in no log of this store. */
+/** The path of the links. The secret is a path segment and not a query parameter: secrets in paths stay out of the logs. */
 export const setUpAddress = '/identity/set-up';
 
 export interface NewSetUpLink {
@@ -14,7 +14,7 @@ export interface NewSetUpLink {
   until: string;
 }
 
-/** So many hours a link is good unless somebody says otherwise: over a weekend. */
+/** The default validity in hours: long enough for a weekend. */
 export const usualHours = 72;
 
 export function newSetUpLink({

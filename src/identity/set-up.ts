@@ -1,4 +1,4 @@
-// Setting one's own password with a link from an administrator. The link works once, and for a while.
+// The page to set one's own password with a link from an administrator. The link is valid once and expires.
 import { linkIsVoid } from '#acts/credentials.ts';
 import { anyone } from '#api/access.ts';
 import { refuseForeign } from '#api/browser.ts';
@@ -13,7 +13,7 @@ import { passwordSetContent, setUpContent } from './pages/set-up.ts';
 import { shortestPassword } from './passwords.ts';
 import { setUpAddress } from './set-up-links.ts';
 
-/** Ends the address of the page that says that a password is set; it names nobody, because anybody may ask for it. */
+/** The query of the page that confirms a set password. The page names no account, because it is public. */
 const isSet = '?set';
 
 const setPage = (baseUrl: string, hasConsole: boolean): Answer =>
@@ -94,7 +94,7 @@ export const submitSetUp = operation({
         const about = { baseUrl, hasTokens: await hasTokens(account, { records, authority }) };
         return setUpPage(body.key, account, about, refusal);
       }
-      // A page of its own, so that a browser that loads it again sends no password again.
+      // A separate page, so that reloading it does not send the password again.
       return seeOther(`${setUpAddress}${isSet}`);
     });
   },
@@ -106,7 +106,7 @@ async function ownerOf(key: string, find: (key: string) => Promise<Account | und
   throw linkIsVoid();
 }
 
-/** Whether anything stays good with a new password that its owner may want to end. */
+/** Whether the account has tokens that stay valid with a new password. */
 async function hasTokens(
   { id }: Account,
   { records, authority }: Pick<Services, 'records' | 'authority'>,

@@ -1,15 +1,15 @@
-// One-time passwords by the time (RFC 6238, with the HMAC-SHA-1 and six digits that every authenticator knows).
+// Time-based one-time passwords (RFC 6238), with HMAC-SHA-1 and six digits, which every authenticator supports.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { seconds } from '#domain/clock.ts';
 
 const step = seconds(30);
-/** A code is also taken one step early or late, for clocks that differ. */
+/** A code is also accepted one step early or late, for clocks that differ. */
 const slack = 1;
 
 export const newTotpSecret = (): Buffer => randomBytes(20);
 
-/** The step whose code this is, at this moment or close to it; undefined when it is none. */
+/** The time step that the code belongs to, at most `slack` steps from `now`; undefined if the code is wrong. */
 export function stepOf(secret: Buffer, code: string, now: Date): number | undefined {
   const digits = code.replace(/[\s-]/g, '');
   if (!/^[0-9]{6}$/.test(digits)) return undefined;
@@ -30,7 +30,7 @@ export function codeAt(secret: Buffer, at: number): string {
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
-/** The secret as authenticators take it, typed in or as an address (often shown as a picture). */
+/** The secret in the formats that authenticators accept: text to type in, and a URL (often shown as a QR code). */
 export function totpAddress(secret: Buffer, account: string, store: string): { secret: string; address: string } {
   const text = base32(secret);
   const label = `${encodeURIComponent(store)}:${encodeURIComponent(account)}`;

@@ -1,4 +1,4 @@
-// Waiting, as long as a person takes to log in in a browser: the client's request stays open until then.
+// Waits until a person has finished the login in a browser; the client's request stays open until then.
 import { anyone } from '#api/access.ts';
 import { goneAway } from '#api/gone-away.ts';
 import { operation } from '#api/operation.ts';

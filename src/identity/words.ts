@@ -1,4 +1,4 @@
-// What a token may do, in words for people who are asked to log in for it.
+// Describes the permissions of a token in plain words, for the login page.
 import type { Permission } from '#domain/permission.ts';
 
 const words: Record<Permission, string> = {
@@ -21,7 +21,7 @@ const words: Record<Permission, string> = {
   'store-view': 'see everything in the store',
 };
 
-/** A list as a phrase; without a list everything. */
+/** A list of permissions as a phrase; null means all permissions. */
 export function inPlainWords(permissions: readonly string[] | null): string {
   if (permissions === null) return 'do everything that you may do';
   const said = permissions.map((one) => (Object.hasOwn(words, one) ? words[one as Permission] : one));

@@ -1,17 +1,17 @@
-// What the page of an invite says, and the form by which it is answered.
+// The content of the invite page, with the form to accept or decline.
 import { html, type Html } from '#api/pages/html.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
 export interface InviteWords {
-  /** Who invites, by the name that people read and the user name. */
+  /** The display name of the inviter with the user name. */
   inviter: string;
   /** The package, as `namespace/name`. */
   package: string;
-  /** The user name of who is invited, and the address to which the invite was sent. */
+  /** The user name of the invited account, and the address that the invite was sent to. */
   invited: string;
   email: string;
   until: Date;
-  /** What was filled in. */
+  /** The user name in the form. */
   username: string;
   problem: string | undefined;
 }

@@ -1,15 +1,15 @@
-// What the two pages of a login say: who asks for what, and the forms for the password and the one-time password.
+// The content of the two login pages: the request, and the forms for the password and the one-time password.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
-/** Who asks for what. */
+/** The application that asks for the login, and its request. */
 export type About =
   | { kind: 'purpose'; asker: string; may: string; where: string; until: Date; address: string }
   | { kind: 'site'; site: string }
   | { kind: 'unknown'; address: string };
 
 export interface LoginWords {
-  /** The id of the login under way. */
+  /** The id of the pending login. */
   did: string;
   about: About;
   username: string | undefined;
@@ -26,7 +26,7 @@ export const loginContent = ({ did, about, username, problem }: LoginWords): Htm
     </form>
     <p class="hint">Go on only if you have just begun this login yourself.</p>`;
 
-/** That nothing is known is said too, and loudly: it may be a trap. */
+/** A login without a known purpose is shown as a warning, because it can be an attack. */
 function aboutText(about: About): Html {
   if (about.kind === 'purpose') return purposeText(about);
   if (about.kind === 'site') {

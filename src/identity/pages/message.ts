@@ -1,7 +1,7 @@
-// A page that says one thing.
+// A page with one message.
 import { html, type Html } from '#api/pages/html.ts';
 
-/** `alert` where it is read out at once, because something went wrong. */
+/** `alert`: the page reports a failure, and screen readers announce it at once. */
 export const messageContent = (heading: string, words: string, { alert }: { alert: boolean }): Html =>
   html`<h1>${heading}</h1>
     <p ${alert && html`role="alert"`}>${words}</p>`;

@@ -1,7 +1,7 @@
-// What several pages say alike.
+// Elements that several pages share.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 
-/** What was wrong with the last attempt. */
+/** The error of the last attempt. */
 export const problemText = (problem: string | undefined): Html =>
   problem === undefined ? nothing : html`<p class="problem" role="alert" id="problem">${problem}</p>`;
 
@@ -29,6 +29,6 @@ export const usernameField = (username: string | undefined, options: { autofocus
       ${options.autofocus && html`autofocus`}
     />`;
 
-/** The field for the password that somebody has. */
+/** The field for the current password. */
 export const passwordField: Html = html`<label for="password">Password</label>
   <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required />`;

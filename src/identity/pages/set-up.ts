@@ -1,4 +1,4 @@
-// The form in which somebody chooses a password.
+// The form to choose a password.
 import { html, type Html } from '#api/pages/html.ts';
 import { problemText } from './parts.ts';
 
@@ -6,10 +6,10 @@ export interface SetUpWords {
   /** The key of the link. */
   key: string;
   username: string;
-  /** How many characters the password has at least. */
+  /** The minimum number of characters of the password. */
   shortest: number;
   problem: string | undefined;
-  /** Whether anything stays good with the new password that its owner may want to end. */
+  /** Whether the account has tokens that stay valid with the new password. */
   hasTokens: boolean;
 }
 
@@ -57,7 +57,7 @@ const endTokens: Html = html`<p>Your tokens, by which tools let themselves in, s
     again.
   </label>`;
 
-/** Says that a password is set. It names no account, because anybody may ask for this page. */
+/** Confirms that a password is set. The page names no account, because it is public. */
 export const passwordSetContent = ({ hasConsole }: { hasConsole: boolean }): Html =>
   html`<h1>The password is set</h1>
     <p>From now on you log in with this password.</p>

@@ -1,4 +1,4 @@
-// What an account is called, how it is reached, and how far the store vouches for it.
+// The details of an account: its names, its e-mail address and its validation.
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
@@ -6,7 +6,7 @@ import type { Changes } from '#records/index.ts';
 import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
 import { act } from './act.ts';
 
-/** What of an account can change; what is not named stays. */
+/** The details that can change; omitted ones stay. */
 export type AccountDetails = Partial<Pick<Account, 'username' | 'displayName' | 'email' | 'validation'>>;
 
 /** How far the store vouches for an account. */

@@ -1,4 +1,4 @@
-// Accounts: who there is, whom the store lets in, and what each of them may do to it.
+// Accounts: create, enable and disable accounts, and change their roles.
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -8,17 +8,17 @@ import type { Changes } from '#records/index.ts';
 import { act, type Doing } from './act.ts';
 
 export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayName' | 'email'> {
-  /** Whether this store made the id, so that the online store knows nobody of it. */
+  /** Whether this store made the id, so that it does not exist in the online store. */
   idMadeHere: boolean;
 }
 
-/** Whom an act on an account is about. */
+/** The account of an act. */
 export interface OfAccount {
   /** The account's id. */
   id: string;
 }
 
-/** What an act on an account is done to. */
+/** The object of an act on an account. */
 export const accountObject = ({ id }: OfAccount): string => `account/${id}`;
 
 export const createAccount = act({
@@ -48,7 +48,10 @@ export const createAccount = act({
   },
 });
 
-/** Somebody whose packages were carried in gets an account here, and has them. */
+/**
+ * Turns the account of another store, known from imported packages, into an account of this store. It keeps its
+ * packages.
+ */
 async function makeOwn(tx: Changes, wanted: Omit<NewAccount, 'idMadeHere'>, doing: Doing): Promise<Account> {
   const account = { ...(await existing(tx, wanted.id)), ...wanted };
   const taken = await tx.accounts.takenFrom(account);
@@ -69,7 +72,7 @@ export const disableAccount = act({
   gate: { never: 'whoever may do harm has to be kept out at once' },
 
   /**
-   * `moment` is the latest time that the store has seen. With `endTokens` the account's tokens stay ended when it is
+   * `moment` is the latest time that the store has seen. With `endTokens`, the account's tokens stay revoked when it is
    * enabled again.
    */
   async perform(
@@ -117,7 +120,7 @@ export const changeRole = act({
   object: accountObject,
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  /** The roles that the account has then. */
+  /** Returns the roles of the account after the change. */
   async perform(tx, { id, role, remove }: OfAccount & { role: Role; remove: boolean }, doing): Promise<string[]> {
     const { at, note } = doing;
     note({ role, removed: remove });
@@ -140,8 +143,9 @@ export const changeRole = act({
 });
 
 /**
- * Records that an account, its roles or its credentials were changed: its approvals do not count for a while. This holds
- * for the account's own changes too: an administrator can log in as an account that they have just made.
+ * Records that an account, its roles or its credentials were changed, so that its approvals do not count for a while.
+ * This includes changes by the account itself, because an administrator can log in as an account that they just
+ * created.
  */
 export const touched = async (
   { accounts }: Pick<Changes, 'accounts'>,
@@ -152,14 +156,14 @@ export const touched = async (
   await accounts.touch(id, { at, by: actor, what });
 };
 
-/** The account of an id; refuses one that does not exist. */
+/** Returns an account; refuses an unknown id. */
 export async function existing({ accounts }: Pick<Changes, 'accounts'>, id: string): Promise<Account> {
   const account = await accounts.find(id);
   if (account !== undefined) return account;
   throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
 }
 
-/** Somebody always administers the store: refuses to shut out, or to demote, the only one who is let in. */
+/** Refuses to disable or demote the only enabled store administrator. */
 async function refuseLastAdministrator({ accounts }: Changes, id: string): Promise<void> {
   if (!(await accounts.isStoreAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
   throw new Refusal(

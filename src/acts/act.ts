@@ -1,72 +1,72 @@
-// An act is what somebody may do to the store: one record declares it, and it is the only thing that writes.
+// Acts: each declares one possible change of the store. Only acts write.
 import type { ApprovalKind, Line } from '#domain/approvals.ts';
 import type { Outcome } from '#records/audit.ts';
 import type { Changes } from '#records/index.ts';
 import type { Approval } from '#records/proposals.ts';
 
-/** Who does something, for the audit log. */
+/** The actor of an act, for the audit log. */
 export interface By {
-  /** An account id, or `cli:<user>` for a command on the host, or `larder` for its own doing. */
+  /** An account id, `cli:<user>` for a command on the host, or `larder` for the store itself. */
   actor: string;
   sessionId?: string | null;
   requestId?: string | null;
 }
 
-/** What the store does of its own accord. */
+/** The store itself as the actor. */
 export const itself: By = { actor: 'larder' };
 
-/** What the doing of an act knows besides what it does. */
+/** The context of an act while it is performed. */
 export interface Doing extends By {
-  /** When it is done, RFC 3339: the time in the audit log. */
+  /** The time of the act in the audit log, RFC 3339. */
   at: string;
-  /** Adds to what the audit log tells. */
+  /** Adds details to the entry in the audit log. */
   note(details: Record<string, unknown>): void;
-  /** The proposal that it was done by, and who has approved of that; nothing where nobody was asked. */
+  /** The proposal of the act with its approvals; undefined if it needed none. */
   approved?: Approved;
 }
 
 export interface Approved {
   proposal: number;
   by: readonly Approval[];
-  /** What those have signed who signed it; nothing where nobody has. */
+  /** The text that approvers signed; undefined if none signed. */
   text?: string;
 }
 
-/** That an act is held until others approve of it, where the policy asks for that. */
+/** Holds an act until it is approved, if the policy asks for that. */
 export interface Gate<Input> {
-  /** What the policy may ask approvals for before this act is done. */
+  /** The kinds of approval that the policy may require for this act. */
   kinds: readonly ApprovalKind[];
   /**
-   * What it would change, as things stand: those who approve of it approve of these lines, and of nothing else. Two requests
-   * with the same lines ask for the same, so whatever the act does with its input is in them. Lines that change nothing are
-   * left out by whoever asks for them.
+   * The changes that the act would make now. Approvers approve exactly these lines. Two requests with the same lines
+   * are the same proposal, so the lines must cover everything that the act does with its input. The caller drops lines
+   * that change nothing.
    */
   lines(tx: Changes, input: Input, doing: Pick<Doing, 'at' | 'actor'>): Promise<Line[]>;
 }
 
 export interface Act<Input, Result> {
-  /** The audit log's word for it, such as `register_name`. */
+  /** The name in the audit log, such as `register_name`. */
   name: string;
-  /** What it does to the store, in a sentence. */
+  /** The effect on the store, in a sentence. */
   summary: string;
-  /** The form of that to which it is done, as the documents show it: `NAMESPACE/NAME`. */
+  /** The form of the object, as the documents show it: `NAMESPACE/NAME`. */
   on: string;
-  /** What it is done to, such as `snap/hello`; what an act needs to know is what `perform` takes. */
+  /** The object of the act, such as `snap/hello`. `perform` gets its data from the input, not from here. */
   object(input: NoInfer<Input>): string;
-  /** `done` unless said otherwise; `refused` where somebody is kept out, which changes nothing but the audit log. */
+  /** `done` by default. `refused` for an act that denies access and changes nothing but the audit log. */
   outcome?: Outcome;
-  /** Whether it may be held until others approve of it; if not, why. */
+  /** Whether the act can be held for approvals; if not, why. */
   gate: Gate<NoInfer<Input>> | { never: string };
   /**
-   * Does it, all of it or nothing. It awaits `tx` alone, and may be run again from its start: nothing that it does
-   * shows outside the transaction.
+   * Performs the act, all of it or nothing. Awaits only `tx` and may be retried from the start, so it has no effect
+   * outside the transaction.
    */
   perform(tx: Changes, input: Input, doing: Doing): Promise<Result>;
 }
 
 /**
- * Thrown by an act that finds done already what it was to do, such as by the same request a moment before: nothing is
- * written, the audit log has it once, and whoever asked gets what there is.
+ * Thrown by an act that finds its effect in place already, for example from the same request a moment before. Nothing
+ * is written, the audit log has one entry, and the caller gets `given` as the result.
  */
 export class DoneAlready<Result> extends Error {
   readonly given: Result;
@@ -80,16 +80,16 @@ export class DoneAlready<Result> extends Error {
 /** Declares an act. */
 export const act = <Input, Result>(record: Act<Input, Result>): Act<Input, Result> => record;
 
-/** Does an act; what it throws, it has not done. */
+/** Performs an act. If it throws, nothing was changed. */
 export type Do = <Input, Result>(what: Act<Input, Result>, by: By, input: NoInfer<Input>) => Promise<Result>;
 
-/** The door: the only way in which anything is done to the store. */
+/** The only interface through which the store is changed. */
 export interface Acts {
   do: Do;
   /**
-   * Does an act with which the audit log goes on from somewhere else than where it had ended, such as a backup that was
-   * restored: its entry and its seal name what is left behind. For a store that is not served, or with a log that is
-   * not sealed meanwhile.
+   * Performs an act after which the audit log continues from another entry than its last, such as the restore of a
+   * backup. The entry and its seal name the entries that are left behind. Only for a store that is not being served, or
+   * a log that is not sealed at the same time.
    */
   beginAnew: Do;
 }

@@ -1,4 +1,5 @@
-// What somebody wants done with an upload once it is a revision: done once, or refused with a reason that he finds.
+// Follow-ups of an upload, for when it has become a revision. Each is done once, or refused with a reason that the
+// publisher can read.
 import { Refusal } from '#domain/refusal.ts';
 import type { Wish } from '#records/after-review.ts';
 import type { Changes } from '#records/index.ts';
@@ -44,7 +45,7 @@ export const holdAfterReview = act({
   },
 });
 
-/** Settles what is wanted, within the change that does it; refused when another has settled it meanwhile. */
+/** Settles a follow-up in the transaction that carries it out. Refused if it was settled already. */
 export async function settleWish(
   { afterReview }: Pick<Changes, 'afterReview'>,
   wish: Wish,

@@ -1,4 +1,4 @@
-// Agents: programs that log in with a key of their own, as the account they act for.
+// Agents: programs that log in with their own key as the account that they act for.
 import { Refusal } from '#domain/refusal.ts';
 import type { Agent } from '#records/agents.ts';
 import { existing, touched } from './accounts.ts';

@@ -1,10 +1,10 @@
-// The appliance itself: what it and whoever looks after its host do to the store as a whole.
+// Acts of the appliance itself and of the administrator of its host on the store as a whole.
 import type { Changes } from '#records/index.ts';
 import { keepSiteKeyCheck } from './site-key.ts';
 import { act } from './act.ts';
 import { leaves } from './exports.ts';
 
-/** The account of the administrator that a new store has. */
+/** The administrator account of a new store. */
 export const administratorId = 'larder-admin';
 
 export const init = act({
@@ -15,8 +15,9 @@ export const init = act({
   gate: { never: 'there is nobody yet who could approve' },
 
   /**
-   * `siteKeyCheck` is what the site key is known by. The approvals of `approvers` count from the first day: nothing else
-   * makes an account without recording a change of it, so this act alone may, and it fails in a store that has accounts.
+   * `siteKeyCheck` identifies the site key. The approvals of `approvers` count from the first day: this act makes
+   * accounts without recording a change of them. No other act may do so, and this one fails in a store that has
+   * accounts.
    */
   async perform(tx, { email, siteKeyCheck, approvers }: NewStoreAccounts, { at, note }): Promise<void> {
     const administrator = {
@@ -36,17 +37,17 @@ export const init = act({
 });
 
 interface NewStoreAccounts {
-  /** Of the store administrator. */
+  /** The address of the store administrator. */
   email: string;
   siteKeyCheck: string;
   approvers: readonly FirstApprover[];
 }
 
-/** An approver that a store is made with. */
+/** An approver created with the store. */
 export interface FirstApprover {
   id: string;
   username: string;
-  /** The digest of the secret of the link with which they choose a password, and when it expires. */
+  /** The digest of the secret of their set-up link, and the link's expiry. */
   linkDigest: string;
   linkUntil: string;
   /** Sealed. */
@@ -65,7 +66,7 @@ async function addApprover(tx: Changes, approver: FirstApprover, at: string): Pr
   await tx.setUpLinks.set(id, linkDigest, linkUntil, { fromInit: true });
 }
 
-/** What changes nothing in the records but that it was done. */
+/** For acts that change no record and are only written to the audit log. */
 const noted = async (
   _tx: unknown,
   details: Readonly<Record<string, unknown>>,
@@ -81,7 +82,7 @@ export const upgrade = act({
   object: () => 'store',
   gate: { never: 'it follows from the release that is installed' },
 
-  /** The migrations that ran, the release that ran them, and how many things were wrong with the database before. */
+  /** The migrations that ran, the release that ran them, and the number of problems in the database before. */
   perform: (tx, ran: { migrations: string[]; version: string; problems: number }, doing) =>
     noted(tx, { ...ran }, doing),
 });
@@ -107,7 +108,7 @@ export const acceptAudit = act({
   gate: { never: 'it changes nothing but what is said of the log, for good' },
 
   async perform(tx, { problems }: { problems: readonly string[] }, doing) {
-    // The log may be that of records which somebody has put back by hand.
+    // The audit log may belong to records that were restored by hand.
     if (problems.length > 0) await tx.transferSources.doubtFloors();
     await noted(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing);
   },
@@ -120,7 +121,9 @@ export const acceptBucket = act({
   object: () => 'bucket',
   gate: { never: 'until it is done nothing is taken in' },
 
-  /** How many files the records need, how many of those are there, and how many that they do not need. */
+  /**
+   * The number of blobs that the records need, how many of them are in the bucket, and the number of other blobs in it.
+   */
   perform: (tx, found: { place: string; needed: number; there: number; others: number }, doing) =>
     noted(tx, { ...found }, doing),
 });
@@ -150,14 +153,14 @@ export const failBackup = act({
 
 interface BackupMade {
   id: string;
-  /** The backup that it builds on. */
+  /** The backup that this one builds on. */
   since: string | null;
-  /** How many blobs are in it, and how many are not. */
+  /** The number of blobs in it, and the number of missing blobs. */
   blobs: number;
   lacking: number;
-  /** Whether it holds the keys of the store. */
+  /** Whether it contains the keys of the store. */
   keys: boolean;
-  /** Of the whole file. */
+  /** The digest of the whole file. */
   sha256: string;
   bytes: number;
 }
@@ -169,10 +172,10 @@ export const restore = act({
   object: () => 'store',
   gate: { never: 'there is no store before it that could hold it' },
 
-  /** `gone` are contents, by their sha3-384, that the backup has not; those of them that records need. */
+  /** `gone` has the SHA3-384 digests of contents that the backup lacks. Returns the ones that records need. */
   async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
     await tx.transferSources.doubtFloors();
-    // What waited, or was approved of and not done, may have been done since the backup was made.
+    // A proposal that waited or was approved may have been carried out after the backup was made.
     await tx.proposals.fallAll({ at, by: actor });
     let forgotten = 0;
     for (const content of gone) {
@@ -192,7 +195,7 @@ export const move = act({
   object: () => 'store',
   gate: { never: 'the store is not served while it is done' },
 
-  /** From where and to where, and how many rows, or blobs of how many bytes. */
+  /** The source and target, and the number of rows, or of blobs and bytes. */
   perform: (
     tx,
     moved: { from: string; to: string; rows: number } | { from: string; to: string; blobs: number; bytes: number },
@@ -207,7 +210,7 @@ export const changeSetting = act({
   object: () => 'configuration',
   gate: { never: 'the caller may write the configuration file anyway' },
 
-  /** Values as they are in the file; `null` where the key is not set. */
+  /** Values as in the file; `null` if the key is not set. */
   perform: (tx, changed: { key: string; before: unknown; after: unknown }, doing) => noted(tx, { ...changed }, doing),
 });
 

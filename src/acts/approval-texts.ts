@@ -1,4 +1,4 @@
-// What those sign who approve of what is proposed here.
+// The text that approvers of a proposal sign.
 import { approvalText, type Proposed } from '#domain/approval-text.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -6,7 +6,7 @@ import { siteNameKept } from './sites.ts';
 
 type Read = Pick<Records, 'appliance'> | Pick<Changes, 'appliance'>;
 
-/** The text of a proposal; refuses where the store has no name that would keep it apart from others. */
+/** Returns the text of a proposal. Refused if the store has no name, because the text names the store. */
 export const textToSign = async (records: Read, proposal: Proposed): Promise<string> =>
   approvalText(await nameToSign(records), proposal);
 

@@ -1,4 +1,4 @@
-// Keys with which people sign what they approve of, off the host: whose they are decides who is believed.
+// Approver keys: SSH keys, kept off the host, that sign approvals.
 import type { Line } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
@@ -6,11 +6,11 @@ import { accountObject, existing, touched, type OfAccount } from './accounts.ts'
 import { act } from './act.ts';
 
 interface KeyOf extends OfAccount {
-  /** As `readSshKey` has it. */
+  /** As `readSshKey` returns it. */
   key: string;
 }
 
-/** So many keys has one account at most: as many tokens as somebody carries. */
+/** The maximum number of keys of one account, enough for several hardware tokens. */
 const mostKeys = 16;
 
 export const addApproverKey = act({

@@ -1,4 +1,4 @@
-// Assertions that are kept: what came in and was believed, what was signed here, what was asked to be registered.
+// Stored assertions: imported and believed, signed here, or sent here for registration.
 import { createHash } from 'node:crypto';
 
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
@@ -15,22 +15,25 @@ import type { Changes, Records } from '#records/index.ts';
 import { act, type Acts, type By, type Doing } from './act.ts';
 import { noSigningKey } from './signing-keys.ts';
 
-/** A stream of assertions that were believed, and what that rests on. */
+/** A verified stream of assertions, with the state of the records that it was verified against. */
 export interface Believed {
-  /** The brand whose keys may come back registered; where none is given, any key that a root of trust vouches for. */
+  /**
+   * If set, an account-key must be for a key of this brand that is held or was requested here. If undefined, any key
+   * that a trusted root vouches for is accepted.
+   */
   brandAccountId: string | undefined;
-  /** All of the stream. */
+  /** The whole stream. */
   upload: Iterable<Assertion>;
-  /** What is new in it. */
+  /** The new assertions in it. */
   accepted: Sequence<Assertion>;
-  /** The digest of what the records said of it when it was judged. */
+  /** The digest of the related records at the time of verification. */
   basis: string;
 }
 
-/** What the records say of an upload. */
+/** The records that relate to an upload. */
 interface Basis {
   held: HeldKey[];
-  /** Of that, and of all that is kept and may matter for it. */
+  /** The digest of these keys and of all stored assertions that may affect the upload. */
   digest: string;
 }
 
@@ -49,15 +52,15 @@ export const keepImported = act({
   perform: (tx, believed: Believed, doing) => keepBelieved(tx, believed, doing),
 });
 
-/** Keeps what is new of what was believed, unless something came in meanwhile that might be a reason not to. */
+/** Stores the new assertions, unless a related record changed since they were verified. */
 export async function keepBelieved(
   tx: Changes,
   { brandAccountId, upload, accepted, basis }: Believed,
   { at, actor, note }: Doing,
 ): Promise<void> {
-  // A key that was revoked or deleted since they were judged may be what one of them rests on.
+  // A key that one of them relies on may have been revoked or deleted since they were verified.
   if ((await basisOf(upload, tx, brandAccountId)).digest !== basis) throw overtaken();
-  // The request shows that a key was asked to be registered; it is nothing that anybody would rest on.
+  // The request only shows that registration was asked for; no assertion relies on it.
   const kept: string[] = [];
   for (const one of accepted.values().filter(({ type }) => type !== 'account-key-request')) {
     if (!(await tx.assertions.keep(asKept(one, 'imported', { at, actor })))) throw overtaken();
@@ -116,8 +119,8 @@ export interface Import {
 }
 
 /**
- * Checks a stream of assertions up to the roots of trust and keeps what is new in it; all of it or, where one of them
- * cannot be believed, none. Nothing of the stream is ever taken for a root.
+ * Verifies a stream of assertions up to the trusted roots and stores the new ones. If one of them cannot be believed,
+ * none is stored. An assertion of the stream is never used as a root.
  */
 export async function importAssertions(
   text: string | Uint8Array,
@@ -139,15 +142,15 @@ export async function importAssertions(
   return accepted;
 }
 
-/** What is believed, and by name what that rests on, as it is from there on. */
+/** Believed assertions, with a lookup by name of the assertions that they rely on. */
 export type BelievedByName<Accepted extends Sequence<Assertion> = Sequence<Assertion>> = Believed & {
   accepted: Accepted;
   find: (name: string) => Assertion | undefined;
 };
 
 /**
- * Judges assertions that were read already, of any account that a root vouches for. What is here already, or in a newer
- * revision, is passed over, and what is here counts.
+ * Verifies parsed assertions of any account that a trusted root vouches for. Skips an assertion that this store has in
+ * the same or a newer revision, and uses the stored one instead.
  */
 export async function believe(
   upload: readonly Assertion[],
@@ -163,7 +166,7 @@ export async function believe(
   return { brandAccountId: undefined, upload, accepted, basis, find: (name) => here.get(name) };
 }
 
-/** The same of very many: neither these nor what is here of them is in memory. */
+/** The same for large numbers: neither these assertions nor the stored ones are held in memory. */
 export async function believeMany(
   upload: SpooledAssertions,
   { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
@@ -195,7 +198,7 @@ export async function believeMany(
   return { brandAccountId: undefined, upload, accepted: upload.pick(accepted), basis, find };
 }
 
-/** Reads an account-key-request, and refuses one that the key in it did not sign. */
+/** Parses an account-key-request. Refuses it if it is not signed with the key that it contains. */
 export function readKeyRequest(text: string): Assertion {
   const request = parseAssertion(text);
   if (request.type !== 'account-key-request') {
@@ -208,7 +211,7 @@ export function readKeyRequest(text: string): Assertion {
 
 const headerOf = ({ headers }: Assertion, name: string): string | null => (headers[name] as string | undefined) ?? null;
 
-/** An assertion as it is recorded. */
+/** Converts an assertion to its record. */
 export const asKept = (
   one: Assertion,
   origin: KeptAssertion['origin'],
@@ -230,8 +233,8 @@ export const asKept = (
 });
 
 /**
- * Of what is kept, all that may matter for an upload: its own names, what they rest on, its keys, those of its accounts. Each is
- * told once, and in the same order as long as the records say the same.
+ * Collects all stored assertions that may affect an upload: the ones of the same names, the ones that it relies on, its
+ * keys, and the keys of its accounts. Passes each to `tell` once. The order is stable while the records are unchanged.
  */
 async function basisOf(
   upload: Iterable<Assertion>,
@@ -259,7 +262,7 @@ async function basisOf(
   return { held, digest: digest.update(JSON.stringify(held)).digest('hex') };
 }
 
-/** The names of an upload and of what it rests on; its keys are told as they are met. */
+/** The names of an upload and of the assertions that it relies on. Passes each account-key to `key`. */
 function* namesFor(upload: Iterable<Assertion>, key: (one: Assertion) => void): Generator<string> {
   for (const one of upload) {
     if (one.type === 'account-key') key(one);
@@ -268,7 +271,7 @@ function* namesFor(upload: Iterable<Assertion>, key: (one: Assertion) => void): 
   }
 }
 
-/** Those that are signing keys here, or were asked here to be registered by those who have them. */
+/** The keys that are signing keys of this store, or that their owners have asked this store to register. */
 async function heldKeys(ids: readonly string[], { assertions, signingKeys }: Known): Promise<HeldKey[]> {
   const held: HeldKey[] = [];
   for (const id of ids) {

@@ -9,7 +9,7 @@ import { act } from './act.ts';
 export interface NamedBrand {
   /** The account that is the brand. */
   accountId: string;
-  /** What people are shown. */
+  /** The name that people see. */
   name: string;
 }
 
@@ -67,7 +67,7 @@ export const deleteBrand = act({
   },
 });
 
-/** Whether somebody administers a brand. */
+/** Whether a principal administers a brand. */
 export const administers = async (
   principal: Pick<Principal, 'accountId' | 'storeAdministrator'>,
   brandAccountId: string,
@@ -75,14 +75,14 @@ export const administers = async (
 ): Promise<boolean> =>
   principal.storeAdministrator || (await brands.isAdministrator(brandAccountId, principal.accountId));
 
-/** The refusal of a brand that is not there, or is not whoever asks for it to see. */
+/** The error for a brand that does not exist, or that the caller may not see. */
 export const noBrand = (accountId: string): Refusal =>
   new Refusal(
     'resource-not-found',
     `Brand ${accountId.slice(0, 64)} not found, or this account does not administer it`,
   );
 
-/** The name as it is kept, without blanks around it. */
+/** The name as it is stored, without surrounding blanks. */
 function brandName(given: string): string {
   const name = given.trim();
   const problem = brandNameProblem(name);

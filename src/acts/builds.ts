@@ -1,4 +1,4 @@
-// What build hosts tell: build sets with their builds, and the workflows that led to them.
+// Build sets, builds and commit workflows, as build hosts report them.
 import { buildMayMove, isBuildOver, isWorkflowOver, workflowMayMove } from '#domain/build-status.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Build, BuildSet } from '#records/build-sets.ts';
@@ -9,7 +9,7 @@ import { latestOf, packageObject } from './package.ts';
 
 const gate = { never: 'it tells what a build host has done already' };
 
-/** A build as it is told of first. */
+/** A build in its first report. */
 export type NewBuild = Omit<Build, 'buildSetId' | 'createdAt' | 'completedAt'>;
 
 interface NewBuildSet {
@@ -47,7 +47,7 @@ interface ToldOfBuild {
   package: PublishedPackage;
   buildSetId: string;
   buildId: string;
-  /** What has become of it; what is not named stays. */
+  /** The new state; omitted fields stay. */
   told: Partial<Pick<Build, 'status' | 'errors' | 'logs' | 'releasedChannel' | 'releasedRevision'>>;
 }
 
@@ -74,7 +74,7 @@ export const updateBuild = act({
   },
 });
 
-/** One answer for a build that is not there and for one of somebody else's package. */
+/** One error for a missing build and for one of another publisher's package. */
 export const unknownBuild = (): Refusal =>
   new Refusal('resource-not-found', 'There is no such build, or this account has no part in its package.');
 
@@ -103,7 +103,7 @@ export const addCommitWorkflow = act({
 interface ToldOfWorkflow {
   package: PublishedPackage;
   id: string;
-  /** What has become of it; what is not named stays. */
+  /** The new state; omitted fields stay. */
   told: Partial<Pick<CommitWorkflow, 'status' | 'errors' | 'buildSets'>>;
 }
 
@@ -129,6 +129,6 @@ export const updateCommitWorkflow = act({
   },
 });
 
-/** One answer for a workflow that is not there and for one of somebody else's package. */
+/** One error for a missing workflow and for one of another publisher's package. */
 export const unknownWorkflow = (): Refusal =>
   new Refusal('resource-not-found', 'There is no such commit workflow, or this account has no part in its package.');

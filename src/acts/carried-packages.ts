@@ -1,4 +1,4 @@
-// Packages that another store publishes: what was carried in from there, and what may be pushed to them here.
+// Packages published in another store: imported revisions, and the content that may be pushed to them here.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { delegates, type CarriedSnap } from '#assertions/carried-snap.ts';
 import { defaultProvenance, series } from '#assertions/types.ts';
@@ -11,19 +11,19 @@ import { packageObject } from './package.ts';
 
 type Read = Pick<Records, 'packages' | 'revisions' | 'accounts'> | Pick<Changes, 'packages' | 'revisions' | 'accounts'>;
 
-/** What a snap that is carried in finds here. */
+/** The existing records that an imported snap relates to. */
 export interface Place {
-  /** Its package; undefined where it comes in with it. */
+  /** Its package; undefined if the import adds it. */
   subject: PublishedPackage | undefined;
-  /** The newest number that its package has here; 0 where there is none. */
+  /** The newest revision number of its package here; 0 if there is none. */
   newest: number;
-  /** What its number has here, which is the same content; undefined where nothing has it. */
+  /** The record of its revision, which has the same content; undefined if there is none. */
   there: { isDeleted: boolean; withdrawnBecause: string | null; assertion: string | null } | undefined;
 }
 
 /**
- * Finds the place of a snap that is carried in; refuses it where its name, its id or its number is something else's here, or
- * its package is published here by another account of this store.
+ * Finds the records that an imported snap relates to. Refuses it if its name, id or number belongs to something else
+ * here, or if an account of this store publishes its package.
  */
 export async function placeOf(records: Read, snap: CarriedSnap): Promise<Place> {
   const subject = await packageOf(records, snap);
@@ -52,7 +52,7 @@ export async function placeOf(records: Read, snap: CarriedSnap): Promise<Place> 
   return { subject, newest: await revisions.newest(snap.id), there };
 }
 
-/** Whether nothing is left to be done of what is carried in. */
+/** Whether an import would change nothing. */
 export const isHere = ({ there }: Place, { assertion }: CarriedSnap): boolean =>
   there !== undefined && !there.isDeleted && there.assertion === assertion;
 
@@ -85,8 +85,8 @@ async function packageOf(
 }
 
 /**
- * Why content that is pushed here cannot be a revision of a package that another store publishes, if it cannot: a device
- * believes it where the package's declaration lets somebody here sign it, and then alone.
+ * Why pushed content cannot become a revision of a package that another store publishes, if it cannot. Devices believe
+ * it only if the package's declaration lets a brand of this store sign it.
  */
 export async function publishedElsewhere(
   { accounts, assertions }: Pick<Changes, 'accounts' | 'assertions'>,
@@ -113,8 +113,8 @@ export async function publishedElsewhere(
 }
 
 /**
- * Why pushed bytes cannot become the next revision if an assertion says which revision of this package they are: a device that has
- * that assertion refuses them under any other number.
+ * Why pushed bytes cannot become the next revision if an assertion gives their revision number in this package: a
+ * device that has that assertion refuses them under any other number.
  */
 export async function numberedElsewhere(
   { assertions }: Pick<Changes, 'assertions'>,
@@ -132,7 +132,7 @@ export async function numberedElsewhere(
   );
 }
 
-/** The number of the next revision that is made here, above all that are known from elsewhere. */
+/** The next revision number, above all numbers known from here and from other stores. */
 export async function nextNumber(
   { revisions, assertions }: Pick<Changes, 'revisions' | 'assertions'>,
   { id, namespace }: PublishedPackage,

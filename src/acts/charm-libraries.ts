@@ -1,4 +1,4 @@
-// Libraries of charms: what gets an id once, and versions that follow one another.
+// Libraries of charms: give them ids and publish versions.
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act, DoneAlready } from './act.ts';

@@ -1,4 +1,4 @@
-// What juju hears of charms that were here before it was answered.
+// Reads the data for juju from charms that were stored before larder served juju.
 import type { CharmTexts, RevisionDetails } from '#records/revisions.ts';
 import { act } from './act.ts';
 
@@ -6,7 +6,7 @@ interface ReadCharm {
   packageId: string;
   revision: number;
   texts: CharmTexts;
-  /** Nothing where the charm could be read once, but cannot any more. */
+  /** Undefined if the charm can no longer be read. */
   said: RevisionDetails['said'] | undefined;
 }
 

@@ -1,7 +1,7 @@
-// The latest time that the store has seen, and the clock that an administrator takes as right.
+// The latest time that the store has seen, and the administrator's acceptance of the clock.
 import { act } from './act.ts';
 
-/** Under which names the appliance keeps them. */
+/** The appliance settings for both. */
 export const latestTimeName = 'latest-time';
 export const acceptanceName = 'clock-accepted';
 
@@ -12,9 +12,9 @@ export const rememberTime = act({
   object: () => 'clock',
   gate: { never: 'it follows from the time alone' },
 
-  /** `accepted` is the acceptance of the clock that whoever has seen the time knows of. */
+  /** `accepted` is the acceptance of the clock that the process knows. */
   async perform(tx, { seen, accepted }: { seen: string; accepted: string | undefined }, { note }): Promise<void> {
-    // Accepted since: the time that this process has seen is the very one that was wrong.
+    // The clock was accepted since, so the time that this process has seen may be the wrong one.
     if ((await tx.appliance.find(acceptanceName)) === accepted) await tx.appliance.set(latestTimeName, seen);
     else note({ overtaken: true });
   },
@@ -27,7 +27,7 @@ export const acceptClock = act({
   object: () => 'clock',
   gate: { never: 'until it is done the store forgets, expires and removes nothing' },
 
-  /** The latest time that was seen before; a serving process follows within a minute. */
+  /** Returns the latest time seen before. A serving process adopts the new one within a minute. */
   async perform(
     tx,
     { acceptanceId }: { acceptanceId: string },

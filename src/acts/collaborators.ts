@@ -1,4 +1,4 @@
-// Collaborators of a package, and the invites by which they become it.
+// Collaborators of a package, and invites to collaborate.
 import { hash } from 'node:crypto';
 
 import { after, days, timestamp } from '#domain/clock.ts';
@@ -13,9 +13,9 @@ interface NewInvites {
   package: PublishedPackage;
   /** The account that invites. */
   invitedBy: string;
-  /** Whom, and the token that he answers with. */
+  /** The invited accounts, each with the token of the invite. */
   invites: { email: string; token: string }[];
-  /** For so many days they can be answered. */
+  /** The number of days after which the invites expire. */
   days: number;
 }
 
@@ -69,7 +69,10 @@ export const revokeInvites = act({
   },
 });
 
-/** Those that show the address, whatever address the account has now; if none does, those of the account that has it. */
+/**
+ * The invites that show the address, even if the account has another one now. If there are none, those of the account
+ * that has the address now.
+ */
 async function invitesOf(tx: Changes, pending: readonly Invite[], email: string): Promise<Invite[]> {
   const address = email.trim();
   const shown = pending.filter((invite) => invite.email.toLowerCase() === address.toLowerCase());
@@ -83,7 +86,7 @@ interface Answer {
   namespace: string;
   name: string;
   accountId: string;
-  /** As it was handed over; nothing where the account itself answers the invite that is open for it. */
+  /** The token that the account was given. If undefined, the account answers its open invite. */
   token?: string;
 }
 
@@ -114,10 +117,10 @@ export const rejectInvite = act({
   },
 });
 
-/** How a token is kept: 190 bits of chance need no salt and no slow hash. */
+/** The digest that is stored of a token. The token has 190 random bits, so it needs no salt and no slow hash. */
 export const inviteDigest = (token: string): string => hash('sha256', token.trim());
 
-/** The invite and the package that a token is for, when the account may answer it; one refusal for whatever is wrong with it. */
+/** The invite and the package of a token, if the account may answer it. All failures give the same error. */
 async function answerable(
   tx: Changes,
   { namespace, name, token, accountId }: Answer,

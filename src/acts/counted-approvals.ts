@@ -1,5 +1,5 @@
-// Decides which approvals count. Each check looks at the approver as they are now, when the act is done, not as they were
-// when they approved.
+// Decides which approvals count. Each check looks at the approver at the time of the act, not at the time of the
+// approval.
 import type { ApprovalRule } from '#domain/approvals.ts';
 import { after, hours, timestamp } from '#domain/clock.ts';
 import type { Touch } from '#records/accounts.ts';
@@ -8,7 +8,7 @@ import type { Approval } from '#records/proposals.ts';
 
 export type ApproverRecords = Pick<Records, 'accounts' | 'totpSecrets'> | Pick<Changes, 'accounts' | 'totpSecrets'>;
 
-/** The part of an approval that decides whether it counts. */
+/** The properties of an approval that decide whether it counts. */
 export type ApprovalTerms = Pick<Approval, 'accountId' | 'at' | 'key'>;
 
 type Check = (records: ApproverRecords, approval: ApprovalTerms, rule: ApprovalRule) => boolean | Promise<boolean>;
@@ -16,14 +16,14 @@ type Check = (records: ApproverRecords, approval: ApprovalTerms, rule: ApprovalR
 /** How long the approvals of an account do not count after a change of the account, its credentials or its roles. */
 const quarantineMs = hours(72);
 
-/** What must hold of an approver for an approval to count, by the source of the trust. */
+/** The conditions on an approver for an approval to count. */
 export const approverChecks = {
   'account is enabled': async ({ accounts }, { accountId }) => (await accounts.disabledAt(accountId)) === null,
 
   'policy names the account, or it has the role': async ({ accounts }, { accountId }, { of }) =>
     of === null ? (await accounts.rolesOf(accountId)).includes('transfer-approver') : of.includes(accountId),
 
-  // A store administrator could give the role to themself, so they count only if the policy names them.
+  // A store administrator could give themself the role, so they count only if the policy names them.
   'account does not administer the store': async ({ accounts }, { accountId }, { of }) =>
     of !== null || !(await accounts.isStoreAdministrator(accountId)),
 
@@ -33,7 +33,7 @@ export const approverChecks = {
   'account was not changed': async ({ accounts }, { accountId, at }) =>
     countsFrom(await accounts.touched(accountId), at) === undefined,
 
-  // All sessions of an account are ended if somebody else may have had one.
+  // All sessions of an account are ended if another person may have used one.
   'sessions of the account were not ended': async ({ accounts }, { accountId, at }) =>
     ((await accounts.tokensEndedAt(accountId)) ?? '') <= at,
 
@@ -54,8 +54,8 @@ export async function approvalCounts(
 }
 
 /**
- * From when on approvals of an account count, if an approval given at `at` does not because of a change of the account:
- * one in the 72 hours before it, or any after it.
+ * When approvals of an account begin to count, if an approval given at `at` does not count because of a change of the
+ * account: in the 72 hours before it, or at any time after it.
  */
 export function countsFrom(touch: Touch | undefined, at: string): string | undefined {
   if (touch === undefined) return undefined;
@@ -77,16 +77,16 @@ export async function askedBy(
   return asked;
 }
 
-/** An account that a rule asks, with what keeps its approval from counting now. */
+/** An account that a rule asks, with the reasons why its approval does not count now. */
 export interface Approver {
   id: string;
   username: string;
-  /** From when on its approvals count; nothing if they count now. */
+  /** When its approvals begin to count; undefined if they count now. */
   countsFrom: string | undefined;
   hasOneTimePassword: boolean;
 }
 
-/** The accounts that a rule asks, as they are at a moment. */
+/** The accounts that a rule asks, at a moment. */
 export async function approversFor(records: ApproverRecords, rule: ApprovalRule, at: string): Promise<Approver[]> {
   const found: Approver[] = [];
   for (const { id, username } of await askedBy(records, rule)) {

@@ -1,4 +1,4 @@
-// What people prove themselves with: passwords, links to set one, and secrets of one-time passwords.
+// Credentials of people: passwords, set-up links and secrets of one-time passwords.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
@@ -13,8 +13,8 @@ export const setPassword = act({
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /**
-   * Voids the account's link to set one. `endTokensAt`, the latest time that the store has seen, ends its tokens too:
-   * how many.
+   * Removes the set-up link of the account. If `endTokensAt` (the latest time that the store has seen) is given, ends
+   * its tokens too and returns their number.
    */
   async perform(
     tx,
@@ -39,10 +39,10 @@ export const inviteAccount = act({
   object: accountObject,
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  /** A later link voids an earlier one. `digest` is that of its secret. */
+  /** A later link replaces an earlier one. `digest` is the digest of the link's secret. */
   async perform(tx, { id, digest, until }: OfAccount & { digest: string; until: string }, doing): Promise<void> {
     doing.note({ until });
-    // Else a stolen session of an administrator would become the account.
+    // Else a stolen session of an administrator could take over the account for good.
     if (doing.actor === id) {
       throw new Refusal(
         'forbidden',
@@ -70,12 +70,13 @@ export const setOwnPassword = act({
     { id, digest, hash, endTokens }: OfAccount & { digest: string; hash: string; endTokens: boolean },
     { at, actor, note },
   ): Promise<void> {
-    // Used, voided or run out while the password was hashed.
+    // The link was used, replaced or expired while the password was hashed.
     if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw linkIsVoid();
     const isFromInit = await tx.setUpLinks.isFromInit(digest);
     await tx.setUpLinks.remove(digest);
     await tx.passwords.set(id, hash, at);
-    // The one who made the link may be the one who uses it. Who makes the store is trusted with its first approvers.
+    // The creator of the link may be the person who uses it, so this counts as a change of the account. The creator of
+    // the store is trusted with its first approvers.
     if (!isFromInit) await touched(tx, id, { at, actor: 'a link' }, 'set_password');
     if (endTokens) {
       note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null }) });
@@ -90,7 +91,7 @@ export const changeOwnPassword = act({
   object: accountObject,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** `provenAt` is when the password was set that was proven: one that was changed meanwhile is not what was proven. */
+  /** `provenAt` is when the verified password was set. Refused if the password was changed since. */
   async perform(
     tx,
     { id, provenAt, hash, endTokensAt }: OfAccount & { provenAt: string; hash: string; endTokensAt: string | null },
@@ -105,7 +106,10 @@ export const changeOwnPassword = act({
   },
 });
 
-/** Whoever has somebody's password and his browser is not him yet: what is changed from there counts as by somebody else. */
+/**
+ * A person with the password and the browser of an account may not be its owner, so changes from its own login count as
+ * changes by another person.
+ */
 const itsOwnLogin = 'a login of its own';
 
 export const linkIsVoid = (): Refusal =>
@@ -118,7 +122,7 @@ export const rehashPassword = act({
   object: accountObject,
   gate: { never: 'the password stays the same' },
 
-  /** Nothing happens where it was changed meanwhile: `before` is the hash that it was verified against. */
+  /** `before` is the hash that the password was verified against. Does nothing if the password was changed since. */
   async perform(tx, { id, before, hash }: OfAccount & { before: string; hash: string }): Promise<void> {
     await tx.passwords.rehash(id, before, hash);
   },
@@ -131,7 +135,10 @@ export const setTotpSecret = act({
   object: accountObject,
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  /** `secret`, sealed, is what codes come from; nothing for an account that is to go without. `recovery` are digests. */
+  /**
+   * `secret` is the sealed secret of the one-time passwords, or null to turn them off. `recovery` has the digests of
+   * recovery codes.
+   */
   async perform(tx, { id, secret, replace, recovery = [] }: NewTotpSecret, doing): Promise<void> {
     if (secret === null) doing.note({ removed: true });
     const { username } = await existing(tx, id);
@@ -164,7 +171,9 @@ export const switchOnTotp = act({
   object: accountObject,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** `secret` is sealed; `step` is the time step of the first code, which is good no more; `recovery` are digests. */
+  /**
+   * `secret` is sealed. `step` is the time step of the first code, which cannot be used again. `recovery` has digests.
+   */
   async perform(tx, { id, secret, step, recovery }: SwitchedOn, { at }): Promise<void> {
     await existing(tx, id);
     if ((await tx.totpSecrets.find(id)) !== undefined) {
@@ -190,7 +199,7 @@ export const renewRecoveryCodes = act({
   object: accountObject,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** `recovery` are digests. */
+  /** `recovery` has digests. */
   async perform(tx, { id, recovery }: OfAccount & { recovery: readonly string[] }, { at }): Promise<void> {
     const { username } = await existing(tx, id);
     if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });

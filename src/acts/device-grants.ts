@@ -1,4 +1,4 @@
-// Grants to devices: private snaps for the devices of a brand, of one of its models, or for a single one.
+// Grants of private snaps to the devices of a brand, to those of one of its models, or to a single device.
 import { isModelName } from '#assertions/types.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -68,7 +68,7 @@ const details = ({ brandId, model, serial }: GrantedDevices) => ({
   ...(serial !== undefined && { serial }),
 });
 
-/** The devices of a grant as people speak of them. */
+/** The devices of a grant, in words. */
 export const inWords = ({ brandId, model, serial }: GrantedDevices): string =>
   serial !== undefined
     ? `the device ${brandId}/${model ?? ''}/${serial}`

@@ -1,4 +1,4 @@
-// The door to the store: does an act, or holds it until others approve of it.
+// Performs acts, or holds them for approval.
 import { noPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { AuditEntry } from '#records/audit.ts';
@@ -9,7 +9,10 @@ import { propose } from './proposals.ts';
 
 type Change = WritableRecords['change'];
 
-/** Opens the door to the records of a store. `configured` is the approval policy that the configuration asks for. */
+/**
+ * Creates the interface to change the records of a store. `configured` returns the approval policy of the
+ * configuration.
+ */
 export function createActs(
   records: Pick<WritableRecords, 'change' | 'beginAnew'>,
   now: Now,
@@ -51,8 +54,8 @@ function entryOf<Input, Result>(
 }
 
 /**
- * Does an act that was approved of. One that was not is tried all the same when it is asked for first, so that what cannot
- * be done is refused at once and never waits; then it is taken back, and proposed.
+ * Performs an act that is approved or needs no approval. An act that needs approval is tried at the first request, so
+ * that an impossible one is refused at once; then it is rolled back and proposed.
  */
 async function doOrPropose<Input, Result>(change: Change, wanted: Wanted<Input, Result>): Promise<Result> {
   const { what, by, input, at } = wanted;
@@ -79,7 +82,7 @@ async function proposed<Input, Result>(change: Change, { by, at }: Wanted<Input,
   try {
     return await change(entry, (tx, note) => propose.perform(tx, waiting.asked, { ...doing, note }));
   } catch (error) {
-    // The same request was quicker.
+    // The same request was proposed a moment earlier.
     if (error instanceof DoneAlready) return error.given as Awaited<ReturnType<typeof propose.perform>>;
     throw error;
   }

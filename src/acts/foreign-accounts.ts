@@ -1,4 +1,4 @@
-// Accounts of other stores, known from packages that came from there. No one logs in with them.
+// Accounts of other stores, known from imported packages. They cannot log in here.
 import { isDeepStrictEqual } from 'node:util';
 
 import type { ForeignAccount } from '#assertions/carried-snap.ts';
@@ -10,7 +10,7 @@ import { validations } from './account-details.ts';
 
 type AccountRecords = Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>;
 
-/** How an account of another store is to be kept here. */
+/** The change to the record of an account of another store. */
 export interface ForeignAccountChange {
   /** Null if it is new here. */
   before: Account | null;
@@ -18,8 +18,8 @@ export interface ForeignAccountChange {
 }
 
 /**
- * Computes how an account of another store is to be kept: as it is there. Undefined if that changes nothing, and for an account
- * of this store, which stays as it is.
+ * Computes the change to the record of an account of another store, to match that store. Returns undefined if nothing
+ * changes, and for an account of this store, which stays as it is.
  *
  * @param claimed - User names that other accounts of the same transfer get.
  */
@@ -35,9 +35,9 @@ export async function foreignAccountChange(
   const details = {
     id,
     displayName: displayNameProblem(displayName) === undefined ? displayName : id,
-    // Mail to this top-level name reaches no one (RFC 2606).
+    // The top-level domain `invalid` never receives mail (RFC 2606).
     email: `${id}@foreign.invalid`,
-    // The first account assertions said certified of a verified account.
+    // The first account assertions called a verified account "certified".
     validation: validations.find((one) => one === validation) ?? (validation === 'certified' ? 'verified' : 'unproven'),
     createdAt: before?.createdAt ?? at,
   };
@@ -45,7 +45,7 @@ export async function foreignAccountChange(
   return before !== undefined && isDeepStrictEqual(after, before) ? undefined : { before: before ?? null, after };
 }
 
-/** With the user name that it has in its store, or another one if an account here has that. */
+/** Keeps the user name from the other store, or picks another one if an account here has it. */
 async function withUsername(
   { accounts }: AccountRecords,
   { id, username }: ForeignAccount,
@@ -69,7 +69,7 @@ export async function keepForeignAccount(
   else await accounts.update(after);
 }
 
-/** An account in a line that people read: `ada, verified, called Ada Lovelace`. */
+/** An account in a line for people: `ada, verified, called Ada Lovelace`. */
 export const accountText = ({
   username,
   displayName,

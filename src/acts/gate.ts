@@ -1,4 +1,4 @@
-// The gate: holds an act until those have approved of it whom the policy asks.
+// The gate: holds an act until the accounts that the policy asks have approved it.
 import {
   asks,
   changedLines,
@@ -19,7 +19,7 @@ import { textToSign } from './approval-texts.ts';
 import { approvalCounts, approversFor, type Approver, type ApproverRecords } from './counted-approvals.ts';
 import { refuseWithoutPolicy } from './policy-standing.ts';
 
-/** Thrown to take back an act that has to wait; `proposal` is the one that waits already. */
+/** Thrown to roll back an act that has to wait. `proposal` is the existing proposal, if there is one. */
 class Waits extends Error {
   readonly asked: NewProposal;
   readonly missing: number;
@@ -43,7 +43,7 @@ export type Waiting = Waits;
 
 export const isWaiting = (error: unknown): error is Waiting => error instanceof Waits;
 
-/** What was approved of; or what has to wait, once it is known that it could be done. */
+/** The approval of an act; or the reason to hold it, thrown after the act was tried. */
 export interface Asked {
   approved?: Approved;
   held?: Waiting;
@@ -53,24 +53,26 @@ interface Wanted<Input, Result> {
   what: Act<Input, Result>;
   by: By;
   input: Input;
-  /** The policy that the configuration asks for. */
+  /** The policy of the configuration. */
   configured: ApprovalPolicy;
   at: string;
   object: string;
 }
 
-/** What the policy says of a change, and how far it has come with those whom it asks. */
+/** The result of the policy for a change: the proposal, its approvals, and the missing ones. */
 export interface Judged {
   asked: NewProposal;
-  /** What was proposed with these changes and has not come to its end: it waits, is approved of, or was rejected. */
+  /** The proposal with these changes, while its term runs: waiting, approved or rejected. */
   proposal: Proposal | undefined;
   by: readonly Approval[];
   missing: number;
-  /** User names of the accounts whose approval would count now. */
+  /** User names of the accounts that could approve now. */
   who: readonly string[];
-  /** User names of other accounts that the policy asks, each with the reason why its approval does not count yet. */
+  /**
+   * User names of the other accounts that the policy asks, each with the reason why its approval does not count yet.
+   */
   notYet: readonly string[];
-  /** Whether any of the approvals that are missing has to be signed. */
+  /** Whether a missing approval has to be signed. */
   signing: boolean;
 }
 
@@ -83,7 +85,7 @@ interface Change {
   at: string;
 }
 
-/** What an act would have to wait for that changes these lines, which leave out what stays; nothing where nobody is asked. */
+/** The approvals that an act with these lines needs; undefined if it needs none. `lines` must contain only changes. */
 export async function judgeChange(
   records: ApproverRecords & (Pick<Records, 'proposals'> | Pick<Changes, 'proposals'>),
   { name, actor, object, policy, at }: Change,
@@ -106,13 +108,16 @@ export async function judgeChange(
   return { asked, proposal, by, ...(await judged(records, { rules, actor, by, at })) };
 }
 
-/** Finds out whether an act may be done now: nothing where nobody is asked; throws where it waits, or was rejected. */
+/**
+ * Decides whether an act may be done now. Returns undefined if it needs no approval. Throws if it waits or was
+ * rejected.
+ */
 export async function approvedOrHeld<Input, Result>(
   tx: Changes,
   { what, by: { actor }, input, configured, at, object }: Wanted<Input, Result>,
 ): Promise<Asked | undefined> {
   if (!('kinds' in what.gate)) return undefined;
-  // Read in the transaction: a policy that came into force a moment ago counts.
+  // Read in the transaction, so that a policy that just came into force applies.
   const policy = await tx.approvalPolicy.inForce();
   if (!asks(policy, what.gate.kinds) && !asks(configured, what.gate.kinds)) return undefined;
   const lines = changedLines(await what.gate.lines(tx, input, { at, actor }));
@@ -127,12 +132,12 @@ export async function approvedOrHeld<Input, Result>(
     return { approved: { proposal: proposal.number, by, ...(text !== undefined && { text }) } };
   }
   const held = new Waits(asked, found);
-  // What waits already could be done when it was proposed, so it is not tried each time it is asked for.
+  // A waiting act was possible when it was proposed, so it is not tried at each repeated request.
   if (proposal !== undefined) throw held;
   return { held };
 }
 
-/** Closes the proposal that an act was done by; takes the act back where it has to wait. */
+/** Closes the proposal of an approved act. Rolls back an act that has to wait. */
 export async function settleApproved(
   tx: Changes,
   { approved, held }: Asked,
@@ -149,7 +154,7 @@ export async function settleApproved(
   });
 }
 
-/** How many approvals are missing under these rules, and who may give them. */
+/** The number of approvals missing under these rules, and the accounts that may give them. */
 export async function judged(
   records: ApproverRecords,
   { rules, actor, by, at }: { rules: readonly ApprovalRule[]; actor: string; by: readonly Approval[]; at: string },
@@ -173,7 +178,7 @@ export async function judged(
   return { missing, signing, ...byReadiness([...who.values()]) };
 }
 
-/** Approvers whose approval would count now, and the others with the reason. */
+/** Separates approvers who could approve now from the others, with the reason. */
 function byReadiness(approvers: readonly Approver[]): Pick<Judged, 'who' | 'notYet'> {
   const sorted = approvers.toSorted((one, other) => (one.username < other.username ? -1 : 1));
   const reason = ({ countsFrom, hasOneTimePassword }: Approver): string | undefined =>
@@ -184,10 +189,10 @@ function byReadiness(approvers: readonly Approver[]): Pick<Judged, 'who' | 'notY
   };
 }
 
-/** What an act may be refused with because of the gate. */
+/** The errors that the gate can cause for an act. */
 export const heldBack = ['approval-required', 'forbidden', 'too-many-requests'] as const;
 
-/** What somebody is told whose act waits. */
+/** The error returned while an act waits for approval. */
 export function refusalOf(
   { number, endsAt }: Pick<Proposal, 'number' | 'endsAt'>,
   { missing, who, notYet, signing }: Waiting,
@@ -200,7 +205,7 @@ export function refusalOf(
   );
 }
 
-/** Names those who may approve, in one or two sentences. */
+/** Names the accounts that may approve, in one or two sentences. */
 export function whoMayApprove({ who, notYet }: Pick<Judged, 'who' | 'notYet'>): string {
   const list = (names: readonly string[]): string =>
     names.slice(0, namesShown).join(', ') + (names.length > namesShown ? ', …' : '');

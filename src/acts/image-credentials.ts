@@ -1,4 +1,4 @@
-// Image credentials: with which a repository is pushed to for a while, and pulled from for good.
+// Image credentials: push credentials, which expire after some hours, and pull credentials, which stay valid.
 import { after, hours, timestamp } from '#domain/clock.ts';
 import type { ImageCredential, PullCredential } from '#records/image-credentials.ts';
 import type { Repository } from '#records/images.ts';
@@ -6,7 +6,7 @@ import type { PublishedPackage } from '#records/packages.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { act } from './act.ts';
 
-/** Credentials to push end so long after they were made, however much moves. */
+/** The maximum lifetime of push credentials; use does not extend it. */
 export const longestPush = hours(6);
 
 interface OfResource {
@@ -14,25 +14,25 @@ interface OfResource {
   repository: Repository;
 }
 
-/** New credentials: their name, and their password as it is kept. */
+/** New credentials: their user name, and the digest of their password. */
 export interface NewCredential {
   id: string;
   /** The password's digest, hexadecimal. */
   secretSha256: string;
 }
 
-/** Credentials to pull are given out again and again: their password is kept, sealed. */
+/** Pull credentials are given out repeatedly, so their password is stored, sealed. */
 export interface KeptCredential {
   id: string;
   sealedSecret: string;
 }
 
-/** An image, and what is not yet known of it that those who pull it need. */
+/** An image, and the facts about it that have to be recorded for clients that pull it. */
 export interface HandedOut extends OfResource {
   sha256: string;
-  /** Whether it must be said that somebody wants it, so that it stays until a resource names it. */
+  /** Whether to record that the image is wanted, so that it is kept until a resource names it. */
   wanted: boolean;
-  /** The registry that has it, where that one tells nobody, and only whoever pushed it says so. */
+  /** The other registry that has the image, if only the publisher reports this and that registry does not. */
   registry: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const giveToPush = act({
   object,
   gate: { never: 'they push for some hours what devices get when it is released' },
 
-  /** They end with the session; `moment` is the latest time that the store has seen. */
+  /** They end with the session. `moment` is the latest time that the store has seen. */
   async perform(
     tx,
     wanted: OfResource & { credential: NewCredential; sessionId: string; moment: string },
@@ -66,8 +66,8 @@ export const handOutImage = act({
   gate: { never: 'they pull what the resource names, and nothing else' },
 
   /**
-   * The credentials to pull from the repository: those that there are, or these new ones. `moment` is the latest time
-   * that the store has seen.
+   * Returns the existing pull credentials of the repository, or else these new ones. `moment` is the latest time that
+   * the store has seen.
    */
   async perform(
     tx,
@@ -112,7 +112,7 @@ export const endPullCredential = act({
   object: ({ id }: { id: string }) => `image-credential/${id}`,
   gate: { never: 'whoever should not have them is kept out at once' },
 
-  /** An end that is set may be brought forward, and never put off. `moment` is the latest time that the store has seen. */
+  /** An end that is set can be moved earlier but not later. `moment` is the latest time that the store has seen. */
   async perform(
     tx,
     { id, moment, endsAt }: { id: string; moment: string; endsAt: string },
@@ -155,7 +155,7 @@ export const makeRegistryKey = act({
   object: () => 'appliance/registry-key',
   gate: { never: 'it is made when it is first needed, and believed by nobody who was not given its certificate' },
 
-  /** The key that is kept, sealed: this one, or the one that somebody else made at the same moment. */
+  /** Returns the stored sealed key: the given one, unless another process stored one first. */
   async perform(tx, { sealed }: { sealed: string }): Promise<string> {
     const there = await tx.appliance.find(registryKey);
     if (there === undefined) await tx.appliance.set(registryKey, sealed);
@@ -163,5 +163,5 @@ export const makeRegistryKey = act({
   },
 });
 
-/** By this name the appliance keeps the key of the tokens for another registry. */
+/** The appliance setting with the key that signs tokens for another registry. */
 export const registryKey = 'registry-signing-key';

@@ -1,4 +1,4 @@
-// Images: the blobs, manifests and tags that are pushed to a repository, and taken away from it.
+// Images: push and delete the blobs, manifests and tags of a repository.
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
@@ -7,33 +7,33 @@ import type { Changes, Records } from '#records/index.ts';
 import { act, DoneAlready } from './act.ts';
 import { refuseBytesBeyond } from './quotas.ts';
 
-/** With which credentials it is done, and so to which repository. */
+/** The credentials that are used; they also determine the repository. */
 interface WithCredential {
   credential: ImageCredential;
 }
 
 interface Pushed extends WithCredential {
-  /** What publishers may have for whom nothing else is set. */
+  /** The quota of publishers without a quota of their own. */
   everybody: Quota;
 }
 
 /** Content that a manifest names. */
 export interface NamedContent {
-  /** As the manifest names it. */
+  /** The digest as the manifest states it. */
   digest: string;
-  /** The hexadecimal digits of its sha256 or sha512; nothing where it is named by another digest. */
+  /** The hexadecimal digits of its sha256 or sha512; undefined for another algorithm. */
   digits: string | undefined;
-  /** Bytes, as the manifest says. */
+  /** Size in bytes, as the manifest states it. */
   size: number;
-  /** Whether it may be missing here, as clients fetch it from elsewhere. */
+  /** Whether it may be missing here because clients fetch it from another registry. */
   mayBeElsewhere: boolean;
 }
 
-/** What a manifest is made of. */
+/** The contents that a manifest names. */
 export interface NamedContents {
   /** The blobs of an image. */
   parts: NamedContent[];
-  /** The manifests of an index; nothing for what is no index. */
+  /** The manifests of an index; undefined if the manifest is not an index. */
   children: NamedContent[] | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface PushedManifest extends Pushed, NamedContents {
   /** The digest under which it was pushed, as clients write it. */
   digest: string;
   tag: string | undefined;
-  /** What it says of another manifest; `subject` is the digits of that one's digest. */
+  /** Its statement about another manifest. `subject` has the digits of that manifest's digest. */
   about: ImageReferences['about'];
 }
 
@@ -78,7 +78,7 @@ export const pushImageManifest = act({
     note({ resource: repository.resource, digest, tag, credentials: repository.id });
     const { parts, children } = await mustBeThere(tx, repository, pushed);
     await refuseBeyondQuota(tx, { credential: repository, everybody, content: manifest });
-    // What is here is known by its sha256; what is not, by the digest that it was named by.
+    // A manifest in this store is recorded by its sha256, another by the digest that names it.
     const known = about && (await tx.images.manifest(repository, about.subject))?.sha256;
     const references = { parts, children, about: about && { ...about, subject: known ?? about.subject } };
     await tx.images.addManifest(repository, manifest, references, at);
@@ -87,7 +87,7 @@ export const pushImageManifest = act({
   },
 });
 
-/** The quota is that of the package's publisher, whoever pushes. */
+/** The quota of the package's publisher applies, whichever account pushes. */
 async function refuseBeyondQuota(
   tx: Changes,
   { credential, everybody, content }: Pushed & { content: Pick<ImageBlob, 'sha3_384' | 'size'> },
@@ -168,16 +168,16 @@ export const deleteImageBlob = act({
   },
 });
 
-/** The refusal to delete an image while what the resources name could not be read. */
+/** Refuses to delete an image while the contents of some resources could not be read. */
 export const unknownMentions = (): Refusal =>
   needed('It cannot be told at the moment which images the resources name, so none is deleted; try again later.');
 
-/** The specification's word for a deletion that is not done. */
+/** The specification's error for a refused deletion. */
 const needed = (why: string): Refusal => new Refusal('method-not-allowed', why, undefined, { allow: 'GET, HEAD, PUT' });
 
 /**
- * Refuses a manifest that names what the repository has not, or has in another size; the sha256 of all that it names and
- * that is here.
+ * Refuses a manifest if the repository lacks content that it names, or has it in another size. Returns the sha256 of
+ * all named content that is here.
  */
 export async function mustBeThere(
   { images }: Pick<Changes, 'images'> | Pick<Records, 'images'>,
@@ -200,7 +200,7 @@ export async function mustBeThere(
   };
 }
 
-/** The sha256 of what is named, as it is here; none where it may be elsewhere. */
+/** The sha256 of named content in this store; empty if it may be in another registry. */
 function checked({ digest, size, mayBeElsewhere }: NamedContent, here: ImageBlob | undefined, what: string): string[] {
   if (here === undefined) {
     if (mayBeElsewhere) return [];

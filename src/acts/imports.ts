@@ -1,4 +1,4 @@
-// Revisions that are carried in from another store, each with the assertions that say what it is.
+// Imports revisions from another store, with the assertions that identify them.
 import type { CarriedSnap, ForeignAccount } from '#assertions/carried-snap.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
@@ -12,14 +12,14 @@ import { packageObject } from './package.ts';
 
 export interface CarriedRevision {
   snap: CarriedSnap;
-  /** Its snap-revision and what that rests on. */
+  /** Its snap-revision assertion and the ones that it relies on. */
   believed: Believed;
   findings: FoundRevision;
-  /** The id of an upload that nobody has claimed and that has its content; it goes with this. */
+  /** The id of the unclaimed upload with its content, which this act consumes. */
   upload: string;
 }
 
-/** Gives the number of the revision, and whether its package came in with it. */
+/** Returns whether the package was new. */
 export const importPackage = act({
   name: 'import_package',
   summary:
@@ -48,7 +48,7 @@ export const importPackage = act({
   },
 });
 
-/** The content that was taken in for it, which the revision holds from here on. */
+/** The received content of the revision. Consumes its upload. */
 async function takeUpload(tx: Changes, id: string, { sha3_384, size }: CarriedSnap): Promise<{ sha256: string }> {
   const sent = await tx.uploads.find(id);
   if (sent?.packageId !== null || sent.sha3_384 !== sha3_384 || sent.size !== size) {
@@ -58,7 +58,9 @@ async function takeUpload(tx: Changes, id: string, { sha3_384, size }: CarriedSn
   return sent;
 }
 
-/** The package of what is carried in, which has the publisher that is said of it there; `subject` is it as it is here. */
+/**
+ * Returns the package of an import, with the publisher that it has in its own store. `subject` is the existing package.
+ */
 export async function packageFor(
   tx: Changes,
   wanted: Pick<PublishedPackage, 'id' | 'namespace' | 'name' | 'type' | 'publisherId' | 'private'>,
@@ -78,7 +80,7 @@ export async function packageFor(
   return found;
 }
 
-/** Keeps an account of another store as it is there; one that is of this store as well stays as it is here. */
+/** Stores or updates an account of another store. An account of this store stays as it is. */
 async function keepForeign(tx: Changes, account: ForeignAccount, { at }: Doing): Promise<void> {
   const change = await foreignAccountChange(tx, account, at);
   if (change !== undefined) await keepForeignAccount(tx, change);

@@ -1,4 +1,4 @@
-// Every act: what may be done to the store, by noun. The documents and the tests go through it.
+// All acts of the store by noun, for the documents and the tests.
 import type { Act } from './act.ts';
 import { updateAccount, updateOwnAccount } from './account-details.ts';
 import { changeRole, createAccount, disableAccount, enableAccount } from './accounts.ts';

@@ -1,4 +1,4 @@
-// Integrity: what was found damaged, what is good again, and how the records were when they were looked over.
+// Integrity: record corrupt and repaired blobs, and the results of checks of the records.
 import { act } from './act.ts';
 
 interface OfBlob {
@@ -53,26 +53,26 @@ export const restoreMissing = act({
   object: () => 'blobs',
   gate: { never: 'each was held against its digest' },
 
-  /** `from` is the backup's id, `blobs` are the digests of what is back. */
+  /** `from` is the backup's id, `blobs` are the digests of the recovered blobs. */
   async perform(tx, { from, blobs }: { from: string; blobs: string[] }, { note }): Promise<void> {
     note({ from, blobs });
     for (const sha3_384 of blobs) await tx.damagedBlobs.mended(sha3_384);
   },
 });
 
-/** How the records were when they were looked over. */
+/** The result of a check of the records. */
 export interface ProofOfRecords {
   /** RFC 3339. */
   at: string;
   problems: number;
-  /** How many of them make the database unreliable; what the first release kept lacks it. */
+  /** The number of problems that make the database unreliable. Missing in results of the first release. */
   pages?: number;
   rows?: number;
-  /** The first of them. */
+  /** The first problem. */
   first?: string;
 }
 
-/** By this name the appliance keeps it. */
+/** The appliance setting with the last result. */
 export const recordsProven = 'records-proven';
 
 export const proveRecords = act({
@@ -82,7 +82,7 @@ export const proveRecords = act({
   object: () => 'records',
   gate: { never: 'it follows from the records' },
 
-  /** `first` are some of the problems in words. */
+  /** `first` has some of the problems in words. */
   async perform(tx, { found, first }: { found: ProofOfRecords; first: string[] }, { note }): Promise<void> {
     note({ problems: found.problems, first });
     await tx.appliance.set(recordsProven, JSON.stringify(found));

@@ -1,14 +1,14 @@
-// Logging in: with a password, and to a session that a token is then good for.
+// Logins: with a password and, if it is turned on, a one-time password.
 import { Refusal } from '#domain/refusal.ts';
 import { act } from './act.ts';
 
 interface LogIn {
   accountId: string;
-  /** When the password was set that was verified. */
+  /** When the verified password was set. */
   passwordSetAt: string;
   /**
-   * The sealed secret that one-time passwords come from, and the time step of the one that was given, or the digest of the
-   * recovery code that was given in its place.
+   * The sealed secret of the one-time passwords, with the time step of the given password or the digest of the given
+   * recovery code.
    */
   oneTimePassword: { secret: string; step: number } | { secret: string; recovery: string } | undefined;
   address: string;
@@ -21,7 +21,7 @@ export const logIn = act({
   object: ({ accountId }: LogIn) => `account/${accountId}`,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** Takes each one-time password once. What has changed since the password was verified is not what was proven. */
+  /** Accepts each one-time password once. Refused if the password or the secret changed since it was verified. */
   async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }: LogIn, { note }): Promise<void> {
     note({ address });
     if ((await tx.accounts.disabledAt(accountId)) !== null) throw wrongCredentials();
@@ -39,7 +39,7 @@ export const logIn = act({
   },
 });
 
-/** The same for all that is wrong with a name or a password. */
+/** One error for a wrong name and a wrong password. */
 export const wrongCredentials = (): Refusal =>
   new Refusal('invalid-credentials', 'The name or the password is not right.');
 
@@ -56,7 +56,7 @@ export const putOffLogins = act({
   name: 'log_in',
   summary: 'Put off logins after too many that failed.',
   on: 'account/ID or login',
-  // What was typed as a name may be a password, so that of nobody's account stays untold.
+  // The name typed may be a password, so a name without an account is not logged.
   object: ({ accountId }: PutOff) => (accountId === undefined ? 'login' : `account/${accountId}`),
   outcome: 'refused',
   gate: { never: 'it keeps somebody out, and changes nothing' },

@@ -9,7 +9,7 @@ export const loseTransfer = act({
   object: ({ id }: { id: string; sequence: number }) => `transfer/${id}`,
   gate: { never: 'later transfers carry more than they would, and nothing less' },
 
-  /** How many contents and packages count as not sent from now on. */
+  /** Returns how many contents and packages count as not sent from now on. */
   async perform(tx, { id, sequence }: { id: string; sequence: number }, { note }) {
     if ((await tx.transfers.made(sequence))?.id !== id) {
       throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made here.`);

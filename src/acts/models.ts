@@ -4,7 +4,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Model } from '#records/models.ts';
 import { act } from './act.ts';
 
-/** Which model is meant. */
+/** The model of an act. */
 export interface ModelOfBrand {
   brandAccountId: string;
   name: string;
@@ -46,7 +46,7 @@ export const updateModel = act<ModelOfBrand & { change: Partial<ModelChange> }, 
     if (model === undefined) throw noModel(brandAccountId, name);
     const changed = { ...model, ...change, modifiedAt: at, modifiedBy: actor };
     await tx.models.change(changed);
-    // Which members were given, and never the api-key itself: the audit log is read by others.
+    // Record the changed members but never the api-key, because other people read the audit log.
     note({
       changed: Object.keys(change)
         .map((member) => (member === 'apiKey' ? 'api-key' : member))
@@ -80,7 +80,7 @@ export const deleteModel = act({
   },
 });
 
-/** The refusal of a model that a brand does not have. */
+/** The error for a model that a brand does not have. */
 export const noModel = (brandAccountId: string, name: string): Refusal =>
   new Refusal('resource-not-found', `Brand ${brandAccountId} has no model '${name.slice(0, 128)}'.`);
 

@@ -1,21 +1,21 @@
-// A revision that comes to a package, whichever way its content came.
+// Adds a revision to a package, whether it was pushed, imported or transferred.
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { NewRevision } from '#records/revisions.ts';
 import type { Findings } from '#records/uploads.ts';
 
-/** Of a charm that was reviewed before what juju hears was read from it. */
+/** For a charm that was reviewed before larder read the data for juju. */
 const unread = { sha384: '', configYaml: null, actionsYaml: null };
 
 export type FoundRevision = Findings & { kind: 'revision' };
 
-/** What is known of it beside what was found in it. */
+/** The properties of a revision other than its findings. */
 export type RevisionContent = Pick<
   NewRevision,
   'revision' | 'sha3_384' | 'sha256' | 'size' | 'createdAt' | 'createdBy'
 >;
 
-/** Adds an approved revision; what is said of the package follows it where none is newer. */
+/** Adds an approved revision. If it is the newest, the package's metadata follows it. */
 export async function addRevisionTo(
   tx: Changes,
   subject: PublishedPackage,
@@ -38,13 +38,13 @@ export async function addRevisionTo(
   if (isNewest) await follow(tx, subject, findings);
 }
 
-/** What is said of a package follows its newest revision, but for what was edited here. */
+/** Updates the package's metadata from its newest revision, except fields that were edited here. */
 async function follow(tx: Changes, subject: PublishedPackage, { prose, icon }: FoundRevision): Promise<void> {
   if (prose === null) return;
-  // What content has no say in stays as it is.
+  // Fields that the content does not set stay as they are.
   const said = { ...prose, icon: icon === undefined ? subject.icon : icon };
   const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
-  // An icon that an upload brings as well was not edited after all.
+  // An icon equal to the one in the upload does not count as edited.
   const edited = subject.edited.filter((field) => field !== 'icon' || subject.icon !== said.icon);
   await tx.packages.describe({ ...subject, ...said, ...kept, edited });
 }

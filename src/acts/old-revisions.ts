@@ -1,4 +1,4 @@
-// Old revisions, deleted by rule: their numbers, digests and the reason stay, their bytes go.
+// Deletes old revisions by rule. Their numbers, digests and the reason stay; their bytes are deleted.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -12,25 +12,25 @@ import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 import { reasonOf } from './reason.ts';
 
-/** What a rule lets go, as people say it. */
+/** A retention rule. */
 export interface Rule {
-  /** So many of the newest stay, from 1 up. */
+  /** The number of newest revisions to keep, at least 1. */
   keep: number;
-  /** Only what was ever released to this channel, by its full name. */
+  /** Only revisions that were ever released to this channel (full name). */
   channel?: string | undefined;
-  /** Only what is older than so many milliseconds. */
+  /** Only revisions older than this, in milliseconds. */
   olderThan?: number | undefined;
 }
 
-/** So many go at once, because everybody else waits for a change. */
+/** The maximum number of revisions deleted in one change, because other changes wait for it. */
 const atOnce = 500;
 
-/** The revisions of a package that a rule lets go, the oldest first, and whether there are more than that. */
+/** The revisions of a package that a rule deletes, the oldest first, and whether there are more. */
 export interface OldRevisions {
   revisions: OldRevision[];
-  /** What comes beside a snap, and serves no revision of it any more once these are gone. */
+  /** Components of a snap that no revision uses after these revisions are deleted. */
   components: Component[];
-  /** Of the files of both. */
+  /** The total size of both. */
   bytes: number;
   more: boolean;
 }
@@ -40,7 +40,7 @@ type Known = Pick<
   'assertions' | 'heldRevisions' | 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'
 >;
 
-/** What would go by a rule now, at most so many; `now` is RFC 3339. */
+/** The revisions that a rule would delete now, at most `limit`. `now` is RFC 3339. */
 export async function oldRevisions(
   known: Known | Pick<Changes, keyof Known>,
   subject: Pick<PublishedPackage, 'id' | 'namespace' | 'name'>,
@@ -59,7 +59,7 @@ export async function oldRevisions(
   const found = await known.oldRevisions.list(packageId, { keep, channel: channel ?? null, before }, beside, limit + 1);
   const revisions: OldRevision[] = [];
   for (const one of found.slice(0, limit)) {
-    // Whoever writes a damaged record anew would hide that it is.
+    // Writing a corrupt record again would hide the corruption.
     if (!(await known.revisions.isDamaged(packageId, one.revision))) revisions.push(one);
   }
   const components = revisions.length === 0 ? [] : await componentsWithout(known, packageId, revisions, released);
@@ -69,7 +69,7 @@ export async function oldRevisions(
 
 type ReleasedResource = Release['resources'][number];
 
-/** What the channels of a package hold beside its revisions, each once, by its name and number. */
+/** The resources that the channels of a package hold, each once, by name and number. */
 async function releasedResources(
   { releases }: Pick<Known, 'releases'>,
   packageId: string,
@@ -82,7 +82,10 @@ async function releasedResources(
 const keyOf = ({ name, revision }: Pick<ReleasedResource, 'name' | 'revision'>): string =>
   `${name} ${String(revision)}`;
 
-/** The components that go with revisions: neither another revision nor a channel has them, and their records are whole. */
+/**
+ * The components to delete with the revisions: no other revision and no channel uses them, and their records are
+ * intact.
+ */
 async function componentsWithout(
   { resourceRevisions }: Pick<Known, 'resourceRevisions'>,
   packageId: string,
@@ -98,7 +101,10 @@ async function componentsWithout(
   return found;
 }
 
-/** The revisions of a snap that validation sets name: a device that keeps to one needs just these, whatever channels hold. */
+/**
+ * The revisions of a snap that validation sets name. A device under such a set needs exactly these, independent of
+ * channels.
+ */
 async function pinned({ assertions }: Pick<Known, 'assertions'>, packageId: string): Promise<number[]> {
   const sets = await assertions.setsNaming(packageId);
   return sets.flatMap(({ text }) => {
@@ -110,7 +116,7 @@ async function pinned({ assertions }: Pick<Known, 'assertions'>, packageId: stri
   });
 }
 
-/** The revisions of a charm that bundles name: who deploys one of those gets just these, whatever channels hold. */
+/** The revisions of a charm that bundles name. Deploying such a bundle needs exactly these, independent of channels. */
 async function deployed(
   { heldRevisions }: Pick<Known, 'heldRevisions'>,
   { namespace, name }: Pick<PublishedPackage, 'namespace' | 'name'>,
@@ -120,7 +126,7 @@ async function deployed(
   return bundles.flatMap(charmsOfBundle).flatMap((one) => (one.name === name ? one.revisions : []));
 }
 
-/** The revisions of a snap that stay with a component because some channel holds that: of each the newest that it serves. */
+/** For each released component of a snap, the newest revision that it serves. These revisions are kept. */
 async function revisionsOf(
   { resourceRevisions }: Pick<Known, 'resourceRevisions'>,
   packageId: string,
@@ -137,7 +143,7 @@ async function revisionsOf(
 interface Deletion {
   package: PublishedPackage;
   rule: Rule;
-  /** What goes, as it was shown: all that the rule lets go, the oldest first. */
+  /** The revisions to delete, as previewed: all that the rule selects, the oldest first. */
   revisions: readonly number[];
   reason?: string | undefined;
 }
@@ -210,11 +216,11 @@ async function setDeleted(
   }
 }
 
-/** The components that went, for the audit log: names and numbers. */
+/** The deleted components for the audit log: names and numbers. */
 const noteOf = ({ components }: OldRevisions): { components?: [string, number][] } =>
   components.length === 0 ? {} : { components: components.map(({ name, revision }) => [name, revision]) };
 
-/** Why what a rule lets go was deleted, where nobody said. */
+/** The default reason of a deletion: the rule in words. */
 function ruleInWords({ keep, channel, olderThan }: Rule): string {
   const where = channel === undefined ? '' : ` that were released to ${channel}`;
   const age =

@@ -1,4 +1,4 @@
-// Who works on a package: collaborators who go, and a publisher who hands it to another one.
+// Ownership of packages: collaborators who leave, and transfers to another publisher.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { Quota } from '#domain/quota.ts';
@@ -19,9 +19,9 @@ interface WithAccount extends OfPackage {
   accountId: string;
 }
 
-/** An account that is to publish the package. */
+/** The account that is to publish the package. */
 interface WithPublisher extends WithAccount {
-  /** What publishers may have for whom nothing else is set. */
+  /** The quota of publishers without a quota of their own. */
   everybody: Quota;
 }
 
@@ -59,7 +59,7 @@ export const leavePackage = act({
   },
 });
 
-/** For so many days an offer can be answered. */
+/** The number of days after which an offer expires. */
 const patience = 7;
 
 export const offerPackage = act({
@@ -69,7 +69,7 @@ export const offerPackage = act({
   object,
   gate: { never: 'what the next publisher releases waits like what anybody releases' },
 
-  /** A later offer voids an earlier one. */
+  /** A later offer replaces an earlier one. */
   async perform(
     tx,
     { package: subject, accountId, offeredBy }: WithAccount & { offeredBy: string },
@@ -104,7 +104,7 @@ export const acceptPackage = act({
   object,
   gate: { never: 'whoever offered it has decided' },
 
-  /** Only while the publisher is who offered it, or a store administrator did. */
+  /** Needs an open offer of the package to this account. */
   async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { at, note }): Promise<void> {
     const offer = await tx.packageOffers.find(subject.id, at);
     const latest = await tx.packages.byId(subject.id);
@@ -147,8 +147,8 @@ const noOffer = (): Refusal =>
   new Refusal('resource-not-found', 'There is no such package, or it is not offered to this account any more.');
 
 /**
- * The new publisher has all of it, and nothing beside: no collaboration, no invite, no offer. The old one has no part in
- * it. What he may not have is refused: his quota counts all that comes with it.
+ * The new publisher gets the whole package and loses any collaboration, invite or offer for it. The old publisher loses
+ * all access. Refused if the new publisher would exceed their quota.
  */
 async function handOver(
   tx: Changes,
@@ -164,7 +164,7 @@ async function handOver(
   await tx.packageOffers.remove(subject.id);
 }
 
-/** Refuses whom a package cannot be handed to. A snap that was declared belongs to whom its declaration names. */
+/** Refuses an account that cannot become the publisher. A declared snap belongs to the publisher in its declaration. */
 async function refuseReceiver(tx: Changes, { id, namespace, name, publisherId }: PublishedPackage, accountId: string) {
   const { username } = await existing(tx, accountId);
   if (accountId === publisherId) throw new Refusal('conflict', `${username} publishes '${name}' already.`);

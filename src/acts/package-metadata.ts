@@ -1,11 +1,11 @@
-// What is said about a package: edited here, or following what is uploaded.
+// The metadata of a package: edited here, or taken from its uploads.
 import { refuseBadLinks } from '#domain/links.ts';
 import { ConflictingFields, Refusal, type ConflictingField } from '#domain/refusal.ts';
 import type { Followed, Links, PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 
-/** What is to be said about a package; what is not named stays. */
+/** A change of metadata; omitted fields stay. */
 export interface Description {
   private?: boolean;
   title?: string | null;
@@ -13,15 +13,16 @@ export interface Description {
   description?: string | null;
   license?: string | null;
   defaultTrack?: string | null;
-  /** The digest and file ending of the icon, whose content is there. */
+  /** The digest and file extension of the icon. Its content is stored already. */
   icon?: string | null;
-  /** The links of the kinds that are named; an empty list takes a kind away. */
+  /** The links of the given kinds; an empty list removes a kind. */
   links: Links;
 }
 
 /**
- * In whose words a package is described: by somebody who edits it here; as an uploaded package says it, which is refused
- * where it was edited here to something else; or as that says it, whatever was edited.
+ * The origin of new metadata. `editor`: a person edits it here. `upload`: it is taken from an uploaded package, and
+ * refused if it was edited here to another value. `upload, forced`: it is taken from an uploaded package and overrides
+ * edits.
  */
 export type InWordsOf = 'editor' | 'upload' | 'upload, forced';
 
@@ -64,7 +65,10 @@ export const updatePackageMetadata = act({
 
 const prose = ['title', 'summary', 'description', 'license'] as const;
 
-/** What was edited once this is said: a text that is cleared, or taken from an uploaded package by force, follows again. */
+/**
+ * The fields that count as edited after this change. A text that is cleared, or overridden by an upload, follows
+ * uploads again.
+ */
 function editedAfter(
   latest: PublishedPackage,
   given: Description,
@@ -76,18 +80,19 @@ function editedAfter(
     if (inWordsOf === 'editor' && given[field] !== null) edited.add(field);
     else edited.delete(field);
   }
-  // Links are edited together, and follow again once none is left.
+  // All links count as one field, and follow uploads again when the last one is removed.
   if (editsLinks && inWordsOf !== 'upload') {
     if (inWordsOf === 'editor' && Object.keys(given.links).length > 0) edited.add('links');
     else edited.delete('links');
   }
-  // Nobody writes an icon by hand: one that takes the place of the newest revision's is an edit of it, until force undoes that.
+  // Icons come from files. An icon that replaces that of the newest revision counts as edited, until a forced upload
+  // overrides it.
   if (given.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
   else if (given.icon !== undefined && given.icon !== latest.icon) edited.add('icon');
   return [...edited].sort();
 }
 
-/** Refuses to change what was edited here, or what never follows an upload and so was said by somebody here. */
+/** Refuses to change edited fields, and fields that never follow an upload and so were set by a person here. */
 function refuseConflicts(latest: PublishedPackage, given: Description): void {
   const edited = new Set<string>(latest.edited);
   const { title, summary, description, license, icon, defaultTrack, links } = given;

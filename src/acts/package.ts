@@ -1,13 +1,13 @@
-// The package that an act is done to.
+// The package of an act.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 
-/** How the audit log names a package: `snap/hello`. */
+/** The name of a package in the audit log: `snap/hello`. */
 export const packageObject = ({ namespace, name }: Pick<PublishedPackage, 'namespace' | 'name'>): string =>
   `${namespace}/${name}`;
 
-/** The package as it stands, which others may have changed meanwhile; refused with `resource-not-found` when it is gone. */
+/** Returns the current record of a package; refuses with `resource-not-found` if it is gone. */
 export async function latestOf(
   tx: Pick<Changes, 'packages'>,
   subject: Pick<PublishedPackage, 'id' | 'namespace' | 'name'>,
@@ -20,7 +20,7 @@ export async function latestOf(
   );
 }
 
-/** That a package has no such revision, and why not where it was deleted. */
+/** Why a package has no such revision, with the reason if it was deleted. */
 export async function whyNoRevision(
   { revisions }: Pick<Records, 'revisions'>,
   { id, name }: Pick<PublishedPackage, 'id' | 'name'>,

@@ -1,4 +1,4 @@
-// Packages: names that are given and given up, and how their uploads are reviewed.
+// Packages: register and unregister names, and choose how uploads are reviewed.
 import { parseAssertion } from '#assertions/assertion.ts';
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { addressWords, nameProblem } from '#domain/package-name.ts';
@@ -10,20 +10,20 @@ import { act } from './act.ts';
 import { latestOf, packageObject } from './package.ts';
 import { refusePackagesBeyond } from './quotas.ts';
 
-/** A name that somebody wants. */
+/** A request to register a name. */
 export interface NewName {
   namespace: Namespace;
   name: string;
   type: PackageType;
   publisherId: string;
   private: boolean;
-  /** The id that the package is to have; otherwise the one it has online, as far as that is known here. */
+  /** The requested id. If undefined, the package gets the id of its online package, if that is known here. */
   id?: string;
-  /** The id of a package that is not known online: a new one, of chance. */
+  /** A new random id, for a package without a known online id. */
   freshId: string;
-  /** The names that this way in gives to nobody. */
+  /** The names that cannot be registered this way. */
   reserved: readonly string[];
-  /** What publishers may have for whom nothing else is set. */
+  /** The quota of publishers without a quota of their own. */
   everybody: Quota;
 }
 
@@ -63,7 +63,7 @@ export const registerName = act({
   },
 });
 
-/** Refuses what is no name, and what nobody may register. */
+/** Refuses an invalid name, and a reserved one. */
 export function refuseName({ namespace, name, reserved }: Pick<NewName, 'namespace' | 'name' | 'reserved'>): void {
   const problem = nameProblem(name);
   if (problem !== undefined) throw new Refusal('api-error', problem);
@@ -75,7 +75,7 @@ export function refuseName({ namespace, name, reserved }: Pick<NewName, 'namespa
   );
 }
 
-/** The id that a snap has online, as an imported snap-declaration says that names its publisher here as its publisher. */
+/** The online id of a snap: from an imported snap-declaration that names the same publisher. */
 async function onlineId(
   { assertions }: Pick<Changes, 'assertions'>,
   { namespace, name, publisherId }: NewName,
@@ -103,7 +103,7 @@ export const unregisterPackage = act({
   },
 });
 
-/** Refuses to give up a package that has revisions, or will have one. */
+/** Refuses to unregister a package that has revisions, or an upload in review. */
 export async function refuseInUse(
   { revisions, uploads }: Pick<Records, 'revisions' | 'uploads'>,
   id: string,

@@ -1,5 +1,5 @@
-// Whether the approval policy of the configuration is in force, and why not. What it asks for is never let through because it
-// is not in force: the gate refuses it until the policy is.
+// Decides whether the approval policy of the configuration is in force, and why not. While it is not, the gate refuses
+// the changes that it covers.
 import { isDeepStrictEqual } from 'node:util';
 
 import { lowered, raised, rulesFor, rulesOf, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
@@ -12,7 +12,7 @@ import { siteNameKept } from './sites.ts';
 type PolicyRecords = ApproverRecords &
   (Pick<Records, 'appliance' | 'approverKeys'> | Pick<Changes, 'appliance' | 'approverKeys'>);
 
-/** Why a policy cannot be met, as one or two sentences; nothing if it can. */
+/** Why a policy cannot be met, as one or two sentences; undefined if it can. */
 export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): Promise<string | undefined> {
   for (const rule of rulesOf(policy)) {
     for (const id of rule.of ?? []) {
@@ -44,7 +44,7 @@ export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): 
   return undefined;
 }
 
-/** Why the configured policy is not in force, or can no longer be met; nothing if all is well. */
+/** Why the configured policy is not in force, or can no longer be met; undefined if neither applies. */
 export async function policyProblem(
   records: PolicyRecords & (Pick<Records, 'approvalPolicy'> | Pick<Changes, 'approvalPolicy'>),
   configured: ApprovalPolicy,
@@ -66,7 +66,7 @@ export async function refuseWithoutPolicy(
   { inForce, configured }: { inForce: ApprovalPolicy; configured: ApprovalPolicy },
   lines: readonly Line[],
 ): Promise<void> {
-  // Whatever brings a policy into force, such as the keys that it asks for, must not wait for that policy.
+  // Changes that bring a policy into force, such as registering the keys that it needs, must not wait for that policy.
   const covered = rulesFor(
     raised(inForce, configured),
     lines.filter(({ kind }) => kind !== 'policy'),

@@ -1,4 +1,4 @@
-// How a proposal stands: what came of it, who has approved, and who still may.
+// The state of a proposal: its result, its approvals, and the accounts that may still approve.
 import { rulesFor } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
@@ -6,23 +6,25 @@ import type { Approval, Proposal } from '#records/proposals.ts';
 import { approvalCounts, approversFor } from './counted-approvals.ts';
 import { judged } from './gate.ts';
 
-/** `approved` means that whoever proposed it does it by the same request again. */
+/** `approved` means that the proposer can carry it out by sending the same request again. */
 export const proposalStates = ['waits', 'approved', 'done', 'rejected', 'fallen', 'expired'] as const;
 
 export interface ProposalState {
   proposal: Proposal;
   state: (typeof proposalStates)[number];
-  /** Those that count; all that were given once the proposal has ended. */
+  /** The approvals that count; all approvals if the proposal has ended. */
   approvals: Approval[];
-  /** How many are missing. */
+  /** The number of missing approvals. */
   missing: number;
-  /** Who may still approve, by user name; `from` is when their approval counts, if their account was changed recently. */
+  /**
+   * The accounts that may still approve. `from` is when their approval counts, if their account was changed recently.
+   */
   mayApprove: { accountId: string; username: string; from: string | null }[];
 }
 
 type Read = Pick<Records, 'accounts' | 'approvalPolicy' | 'proposals' | 'totpSecrets'>;
 
-/** The proposal of a number as it stands; refuses one that is not there. */
+/** Returns the state of a proposal; refuses an unknown number. */
 export async function proposalState(records: Read, number: number, at: string): Promise<ProposalState> {
   const proposal = await records.proposals.find(number);
   if (proposal !== undefined) return stateOf(records, proposal, at);
@@ -32,7 +34,7 @@ export async function proposalState(records: Read, number: number, at: string): 
   );
 }
 
-/** The same for one that was found. */
+/** The same for a proposal that is already loaded. */
 export async function stateOf(records: Read, proposal: Proposal, at: string): Promise<ProposalState> {
   const { number, lines, actor, state, endsAt } = proposal;
   const given = await records.proposals.approvals(number);

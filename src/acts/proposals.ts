@@ -1,4 +1,4 @@
-// Proposals: what waits for approvals, who approves of it or rejects it, and the policy that says whom to ask.
+// Proposals: acts that wait for approvals, their approval or rejection, and the approval policy.
 import { approvalNamespace } from '#domain/approval-text.ts';
 import { lowered, policyTexts, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
 import { minutes } from '#domain/clock.ts';
@@ -15,7 +15,7 @@ import { reasonOf } from './reason.ts';
 import { stillHold } from './release-lines.ts';
 import { trustStillHolds } from './source-trust.ts';
 
-/** So many proposals of one account, or of one user of the host, wait at a time. */
+/** The maximum number of open proposals of one account, or of one user of the host. */
 const mostOpen = 500;
 
 export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
@@ -47,14 +47,14 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   },
 });
 
-/** That somebody has just logged in with his password and with a one-time password. */
+/** A recent login with a password and a one-time password. */
 export interface StrongLogin {
   accountId: string;
   /** RFC 3339. */
   at: string;
 }
 
-/** So long such a login is good for approvals. */
+/** How long such a login is valid for approvals. */
 const loginLife = minutes(15);
 
 interface Judgement {
@@ -63,7 +63,7 @@ interface Judgement {
 }
 
 interface Approving extends Judgement {
-  /** What `ssh-keygen -Y sign` has made of the proposal's text; nothing where he does not sign. */
+  /** The signature that `ssh-keygen -Y sign` made of the proposal's text; undefined if the approver does not sign. */
   signature?: string | undefined;
 }
 
@@ -115,7 +115,7 @@ interface Signing {
   signature: string | undefined;
 }
 
-/** The key and the signature of what was signed; refuses what does not count, and none where one is asked for. */
+/** The key and the signature of an approval. Refuses an invalid signature, and a missing one if a rule requires it. */
 async function signedBy(
   tx: Changes,
   { proposal, accountId, signature }: Signing,
@@ -194,7 +194,7 @@ export const changeApprovalPolicy = act<ApprovalPolicy, void>({
   },
 
   async perform(tx, policy, { at, note }) {
-    // Nothing that it covers could be done, nor could it be changed again.
+    // A policy that cannot be met would block all changes that it covers, including a change of itself.
     const unmet = await whyUnmet(tx, policy);
     if (unmet !== undefined) throw new Refusal('api-error', unmet);
     await tx.approvalPolicy.set(policy, at);
@@ -202,7 +202,9 @@ export const changeApprovalPolicy = act<ApprovalPolicy, void>({
   },
 });
 
-/** Refuses a second approval of one account, unless the first does not count any more or another key signed it. */
+/**
+ * Refuses a second approval by one account, unless the first no longer counts or the second is signed with another key.
+ */
 async function refuseSecond(
   tx: Changes,
   { proposal, accountId, key }: { proposal: Proposal; accountId: string; key: string | undefined },
@@ -238,7 +240,7 @@ async function refuseUnasked(tx: Changes, proposal: Proposal, accountId: string)
   throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(proposal.number)}.`);
 }
 
-/** The rules that ask somebody about a proposal. */
+/** The rules that ask an account about a proposal. */
 async function rulesAsking(tx: Changes, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
   const asking: ApprovalRule[] = [];
   for (const rule of rulesFor(await tx.approvalPolicy.inForce(), lines)) {

@@ -1,4 +1,4 @@
-// What publishers sign with keys of their own and send here: validation sets, and which builds they made.
+// Assertions that publishers sign with their own keys and send to this store: validation sets and snap-builds.
 import { joined, parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import { checkSignedWith } from '#assertions/chain.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
@@ -9,7 +9,7 @@ import { act, DoneAlready } from './act.ts';
 import { asKept } from './assertions.ts';
 import { latestOf } from './package.ts';
 
-/** Reads one signed assertion of a type; whose key signed it is looked at when it is kept. */
+/** Parses one signed assertion of a type. Its signature is verified when it is stored. */
 export function readSigned(text: string | Uint8Array, type: 'validation-set' | 'snap-build'): Assertion {
   const signed = parseAssertion(text);
   if (signed.type !== type) {
@@ -54,7 +54,7 @@ export const signBuild = act({
     const [authority, snap, digest, size] = ['authority-id', 'snap-id', 'snap-sha3-384', 'snap-size'].map(
       (name) => signed.headers[name] as string,
     ) as [string, string, string, string];
-    // The tool leaves what it has signed beside the file, and sends that again when it is asked to.
+    // The tool stores the signed assertion beside the file and sends it again on request.
     const [known] = await tx.assertions.listOf([nameOf(signed)]);
     if (snap === subject.id && known?.text === joined(signed)) throw new DoneAlready(undefined);
     if (authority !== accountId) {
@@ -80,7 +80,7 @@ export const signBuild = act({
   },
 });
 
-/** Refuses what none of its account's keys signed that are known here: registered, or asked here to be. */
+/** Refuses an assertion unless it is signed with a key of its account that is registered or has a key request here. */
 async function refuseUnlessSigned(tx: Pick<Changes, 'assertions'>, signed: Assertion, now: Date): Promise<void> {
   const id = signed.signKeyId;
   const [signer] = await tx.assertions.listOf([`account-key/${id}`, `account-key-request/${id}`]);

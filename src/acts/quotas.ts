@@ -1,4 +1,4 @@
-// Quotas: how much a publisher may have in the store, and the refusal of what goes beyond.
+// Quotas: how much a publisher may store, and the errors for exceeding it.
 import { quotaOf, unlimited, type Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -12,7 +12,7 @@ export const setQuota = act({
   object: ({ id }: { id: string }) => `account/${id}`,
   gate: { never: 'it bounds what comes, and changes nothing that is there' },
 
-  /** What is not said stays as it is. */
+  /** Omitted limits stay as they are. */
   async perform(tx, { id, quota }: { id: string; quota: Partial<OwnQuota> }, { note }): Promise<void> {
     for (const limit of [quota.bytes, quota.packages]) {
       if (limit === undefined || limit === null || (Number.isSafeInteger(limit) && limit >= 0)) continue;
@@ -25,7 +25,7 @@ export const setQuota = act({
   },
 });
 
-/** A quota as the audit log tells it. */
+/** A quota as the audit log shows it. */
 function inWords({ bytes, packages }: OwnQuota): Record<keyof Quota, number | string> {
   const word = (limit: number | null): number | string =>
     limit === null ? 'default' : limit >= unlimited ? 'none' : limit;
@@ -35,11 +35,11 @@ function inWords({ bytes, packages }: OwnQuota): Record<keyof Quota, number | st
 interface Publisher {
   /** An account's id. */
   publisherId: string;
-  /** What publishers may have for whom nothing else is set. */
+  /** The quota of publishers without a quota of their own. */
   everybody: Quota;
 }
 
-/** Refuses a package that was just registered, with `forbidden`, when its publisher has more than he may. */
+/** Refuses a newly registered package, with `forbidden`, if its publisher exceeds their quota. */
 export async function refusePackagesBeyond(tx: Changes, { publisherId, everybody }: Publisher): Promise<void> {
   const { packages: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
   if (limit >= unlimited) return;
@@ -48,7 +48,7 @@ export async function refusePackagesBeyond(tx: Changes, { publisherId, everybody
   throw new Refusal('forbidden', `This publisher has ${used - 1} packages and may have ${limit}. ${advice}`);
 }
 
-/** Refuses content that is about to be claimed, with `forbidden`, when its publisher has more bytes with it than he may. */
+/** Refuses content that is about to be claimed, with `forbidden`, if its publisher would exceed their quota. */
 export async function refuseBytesBeyond(
   tx: Changes,
   { publisherId, everybody, sha3_384, size }: Publisher & { sha3_384: string; size: number },
@@ -56,14 +56,14 @@ export async function refuseBytesBeyond(
   const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
   if (limit >= unlimited) return;
   const used = await tx.quotas.bytes(publisherId);
-  // What one of his packages has already takes no more room, also where the quota was lowered meanwhile.
+  // Content that another package of the publisher has is not counted again, even if the quota was lowered.
   if (used + size <= limit || (await tx.quotas.holds(publisherId, sha3_384))) return;
   throw tooManyBytes(used, limit, size);
 }
 
 /**
- * What refuses so many bytes of one content, with `forbidden`, while nobody knows yet which content it is: more than its
- * publisher may still have, and more than any has that he has already.
+ * Returns a check that refuses a size, with `forbidden`, before the content is known: it fails if the size exceeds the
+ * publisher's remaining quota and also the total size of their contents, so that it cannot be one of these.
  */
 export async function bytesToCome(
   { quotas }: Pick<Records, 'quotas'>,
@@ -80,8 +80,8 @@ export async function bytesToCome(
 }
 
 /**
- * Refuses a package that was just handed to its publisher, with `forbidden`, when he has more packages or bytes with it
- * than he may. `before` are the bytes that he had without it: what his other packages keep too takes no more room.
+ * Refuses a package that was just handed over, with `forbidden`, if the new publisher exceeds their quota. `before` is
+ * their total size in bytes before it; content shared with their other packages is not counted again.
  */
 export async function refuseReceivedBeyond(
   tx: Changes,

@@ -1,7 +1,7 @@
-// Why somebody does something, as people read it later.
+// Reasons that people give for an act.
 import { Refusal } from '#domain/refusal.ts';
 
-/** The reason that somebody gave, without blanks around it; refused unless it is one line. */
+/** Trims a reason; refuses it unless it is one line. */
 export function reasonOf(text: string): string {
   const reason = text.trim();
   if (reason !== '' && reason.length <= 1000 && !/[\p{Cc}\u2028\u2029]/u.test(reason)) return reason;

@@ -1,4 +1,4 @@
-// What a release changes, in lines that others approve of.
+// The lines of a release for approvers.
 import { channelLine, type Line } from '#domain/approvals.ts';
 import { slotText } from '#domain/release-text.ts';
 import type { Changes } from '#records/index.ts';
@@ -17,7 +17,7 @@ export const slotLine = (
 export const isSameSlot = (one: Pick<Release, 'channel' | 'slot'>, other: Pick<Release, 'channel' | 'slot'>): boolean =>
   one.channel === other.channel && one.slot === other.slot;
 
-/** Whether what a proposal would change is as it was when it was proposed, as far as it is about channels. */
+/** Whether the channels in the lines of a proposal hold the same content as when it was proposed. */
 export async function stillHold(tx: Changes, lines: readonly Line[], at: string): Promise<boolean> {
   const channels = new Map<string, Release[]>();
   for (const { kind, on, part, from } of lines) {

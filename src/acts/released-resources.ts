@@ -1,5 +1,5 @@
-// The resources of a release: those that the request names, and for the others what was released before. A release fixes them: a
-// component of a snap that is pushed later reaches devices with the next release that names it.
+// The resources of a release: named in the request, or else taken from earlier releases. A release fixes them, so a
+// component that is pushed later reaches devices with the next release that names it.
 import type { Channel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Records } from '#records/index.ts';
@@ -12,15 +12,15 @@ interface Wanted {
   resources: { name: string; revision: number | null }[];
 }
 
-/** What is read to know what comes beside a revision. */
+/** The records that give the resources of a revision. */
 export type ReadResources = Pick<Records, 'releases' | 'resources' | 'resourceRevisions'>;
 
 type ReleasedResource = Release['resources'][number];
 
 /**
- * What comes beside a revision in a channel: one entry for each resource that it declares.
+ * The resources of a revision in a channel: one entry for each resource that it declares.
  *
- * @param current - What the channels of the package hold just before the release.
+ * @param current - The content of the package's channels just before the release.
  */
 export async function resourcesOf(
   tx: ReadResources,
@@ -63,9 +63,9 @@ export async function resourcesOf(
 }
 
 /**
- * What is released of a resource that the request does not name: what the channel holds of it; failing that, what was released
- * anywhere with the same revision. A component belongs to one revision of its snap, so one of another revision does not count;
- * failing the others, the newest is released that was pushed for this revision.
+ * The revision of a resource that the request does not name: the revision that the channel holds; else the revision
+ * that was released elsewhere together with this package revision. A component belongs to one revision of its snap, so
+ * components of other revisions do not count; the last choice is the newest one pushed for this revision.
  */
 async function usualRevision(
   { resourceRevisions }: Pick<ReadResources, 'resourceRevisions'>,

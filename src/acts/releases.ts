@@ -1,4 +1,4 @@
-// Releases: what a package's channels give to whoever asks for them.
+// Releases: change what the channels of a package give to clients.
 import { changedLines, lineText, type Line } from '#domain/approvals.ts';
 import { parseChannel, type Channel } from '#domain/channel.ts';
 import { everybody, isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
@@ -17,40 +17,42 @@ import { latestOf, whyNoRevision } from './package.ts';
 import { isSameSlot, slotLine } from './release-lines.ts';
 import { resourcesOf, type ReadResources } from './released-resources.ts';
 
-/** A branch is forgotten so many days after its last release. */
+/** A branch ends this many days after its last release. */
 const branchDays = 30;
 
-/** When what was released to a channel at this moment is forgotten; never where it is no branch. */
+/** When a release to a channel at this moment ends; null if the channel is not a branch. */
 export const branchExpiry = ({ branch }: Channel, releasedAt: string): string | null =>
   branch === null ? null : timestamp(after(new Date(releasedAt), days(branchDays)));
 
 type Ending = Pick<Release, 'channel' | 'releasedAt' | 'expiresAt'>;
 
-/** A release that is not made yet, for its text: the end of a branch counts from the moment of the release. */
+/**
+ * Prepares a planned release for its text: the life of a branch is given in days, because it begins with the release.
+ */
 export function unmade<Made extends Ending>(release: Made): Made & { lifeDays?: number } {
   const channel = parseChannel(release.channel);
   const isUsual = channel !== undefined && release.expiresAt === branchExpiry(channel, release.releasedAt);
   return isUsual && release.expiresAt !== null ? { ...release, lifeDays: branchDays } : release;
 }
 
-/** What one channel is to hold; no revision closes it. */
+/** The release that a request asks for in one channel; a null revision closes the channel. */
 export interface Wanted {
   channel: Channel;
   revision: number | null;
   progressive: Progress;
-  /** The revisions of resources that are named; the others follow from what was released before. */
+  /** The named revisions of resources. The others follow from earlier releases. */
   resources: { name: string; revision: number | null }[];
-  /** Leaves a part of the channel as it is that holds this revision or a newer one. */
+  /** Skips slots that hold this revision or a newer one. */
   onlyIfNewer?: boolean;
 }
 
-/** What is read to know what a release would change. */
+/** The records that a release plan reads. */
 type Reading = ReadResources & Pick<Records, 'revisions' | 'tracks'>;
 
 interface Push {
   package: PublishedPackage;
   releases: Wanted[];
-  /** What this settles, where it is done because somebody wanted it after a review. */
+  /** The follow-up that this release settles, if it was requested with the upload. */
   wish?: Wish;
 }
 
@@ -82,7 +84,7 @@ export const pushReleases = act({
   },
 });
 
-/** What each channel held and would hold, slot by slot; refuses what cannot be released. */
+/** The lines of a release, slot by slot: content before and after. Refuses releases that are not possible. */
 export async function releaseLines(
   tx: Reading,
   { package: subject, releases }: Pick<Push, 'package' | 'releases'>,
@@ -91,16 +93,16 @@ export async function releaseLines(
   return linesOf(subject, await planReleases(tx, subject, releases, at));
 }
 
-/** What one item of a request does to its channel. */
+/** The effect of one item of a request on its channel. */
 interface ReleaseStep {
   channel: Channel;
   /** Null closes the channel. */
   revision: Revision | null;
   progressive: Progress;
   resources: Release['resources'];
-  /** What the channel held just before, with what earlier items of the same request put there. */
+  /** The content of the channel before this step, including the effect of earlier items of the request. */
   held: readonly Release[];
-  /** What it puts there. */
+  /** The new content of the slots. */
   slots: readonly Release[];
 }
 
@@ -110,7 +112,10 @@ interface ReleasePlan {
   steps: readonly ReleaseStep[];
 }
 
-/** Computes all that a request changes, each item upon what those before it leave: for those who approve, and to be done. */
+/**
+ * Plans all changes of a request, each item on top of the ones before it. Used for approvals and to carry out the
+ * request.
+ */
 async function planReleases(
   tx: Reading,
   subject: PublishedPackage,
@@ -136,7 +141,7 @@ async function planReleases(
   return { before, after, steps };
 }
 
-/** Whether a release ends another one: a release to everybody also ends the progressive one over its slot. */
+/** Whether a release ends another one. A full release also ends the progressive release over its slot. */
 const replaces = (release: Release, other: Release): boolean =>
   isSameSlot(release, other) && (isForEverybody(release) || !isForEverybody(other));
 
@@ -192,7 +197,10 @@ async function close(
   await rememberEnded(tx, held, doing);
 }
 
-/** Keeps in the history that slots were emptied; one that a progressive release lay over holds what it held. */
+/**
+ * Records in the history that slots were emptied. A progressive release is skipped: the slot below it keeps its
+ * revision.
+ */
 export async function rememberEnded(tx: Changes, ended: readonly Release[], doing: Doing): Promise<void> {
   for (const { packageId, channel, slot, revision, progressive } of ended) {
     if (isProgressive(progressive)) continue;
@@ -202,7 +210,7 @@ export async function rememberEnded(tx: Changes, ended: readonly Release[], doin
   }
 }
 
-/** What a release fills; refuses what cannot be released. */
+/** The slots that a release fills. Refuses a release that is not possible. */
 async function fillingOf(
   tx: Reading,
   subject: PublishedPackage,
@@ -231,7 +239,7 @@ async function fillingOf(
   return { revision, resources, slots };
 }
 
-/** What a slot holds for everybody. */
+/** The revision that a slot gives to all devices. */
 const heldFor = (held: readonly Release[], slot: string): number | null =>
   held.find((one) => one.slot === slot && isForEverybody(one))?.revision ?? null;
 
@@ -244,19 +252,19 @@ async function fillSlots(
   if (slots.length === 0) return;
   for (const filled of slots) {
     const { slot } = filled;
-    // A release to everybody ends what lay over the slot for a part of the devices.
+    // A full release ends a progressive release over the slot.
     if (!isProgressive(progressive) && held.some((one) => one.slot === slot && isProgressive(one.progressive)))
       await tx.releases.endProgress(subject.id, channel.name, slot);
     await tx.releases.fill(filled);
     await remember(tx, filled, heldFor(held, slot), doing);
   }
   if (revision.status === 'approved') await tx.revisions.markReleased(subject.id, revision.revision);
-  // A package that is published stays so.
+  // A published package stays published.
   const { status } = await latestOf(tx, subject);
   if (status === 'registered') await tx.packages.publish(subject.id);
 }
 
-/** Refuses a channel that takes only finished software to a revision that states that it is unfinished. */
+/** Refuses to release a revision that declares itself unfinished to a channel for finished software. */
 function refuseRisk(
   { name }: Pick<PublishedPackage, 'name'>,
   { revision, details }: Pick<Revision, 'revision' | 'details'>,
@@ -271,7 +279,7 @@ function refuseRisk(
   );
 }
 
-/** The same for what a channel held before, and is to hold again. */
+/** The same check before a channel gets an earlier revision back. */
 export async function refuseRiskAgain(
   { packages, revisions }: Pick<Changes, 'packages' | 'revisions'>,
   { packageId, revision, channel }: Pick<Release, 'packageId' | 'revision' | 'channel'>,
@@ -290,7 +298,7 @@ const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: R
     `Revision ${revision} of '${name}' is withdrawn and cannot be released before it is brought back: ${withdrawnBecause ?? ''}`,
   );
 
-/** Keeps in the history what a slot holds from now on, and what it held for everybody before. */
+/** Records in the history the new content of a slot, and the revision that it gave to all devices before. */
 export const remember = (
   tx: Changes,
   { packageId, channel, slot, revision, progressive, resources, expiresAt }: Release,

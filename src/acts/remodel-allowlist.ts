@@ -4,7 +4,7 @@ import type { Remodel, RemodelEntry } from '#records/remodel-allowlist.ts';
 import { act } from './act.ts';
 import { noModel } from './models.ts';
 
-/** A list of remodels of one brand, all of which are changed or none. */
+/** A list of remodels of one brand. Either all of them are changed or none. */
 export interface Remodels<One extends Remodel> {
   brandAccountId: string;
   remodels: One[];
@@ -75,7 +75,7 @@ export const deleteRemodels = act<Remodels<Remodel>, void>({
   },
 });
 
-/** Refuses a list that names one entry twice: only one of the two could be meant. */
+/** Refuses a list that names a remodel twice, because only one of the two can apply. */
 function refuseTwins(remodels: readonly Remodel[]): void {
   const seen = new Set<string>();
   for (const remodel of remodels) {

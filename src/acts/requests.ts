@@ -1,4 +1,4 @@
-// Requests: what a site asks for, carried out of it; and what the requests of others tell.
+// Requests: signed files from one site that ask another for packages and carry receipts.
 import type { TransferRequest } from '#api/wire.ts';
 import type { Line } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -7,13 +7,13 @@ import { act, DoneAlready } from './act.ts';
 import { leaves } from './exports.ts';
 
 interface NewRequest extends Pick<MadeRequest, 'number' | 'id' | 'bytes'> {
-  /** When something was let in or put back last, as far as it tells. */
+  /** When the last transfer that the request covers was accepted or withdrawn. */
   settled: string | null;
-  /** Of the whole file. */
+  /** The digest of the whole file. */
   sha256: string;
-  /** Of this site; nothing where it has none. */
+  /** The label of this site; null if it has none. */
   label: string | null;
-  /** What it tells, part by part, in words; the same for the same content. */
+  /** The content in words, part by part; the same content gives the same words. */
   told: readonly { part: string; says: string }[];
 }
 
@@ -54,7 +54,7 @@ export const noteReceipts = act({
   object: ({ site }: Said) => `site/${site}`,
   gate: { never: 'nothing here changes by what others have let in' },
 
-  /** Gives how many said something new. */
+  /** Returns the number of receipts with new information. */
   async perform(tx, { site, receipts, request }: Said, { at, note }): Promise<number> {
     let noted = 0;
     for (const receipt of receipts) {

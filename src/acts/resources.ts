@@ -1,4 +1,4 @@
-// Resources: what comes beside a package's revisions, and on what it runs.
+// Resources: content beside a package's revisions, and the bases that it runs on.
 import { Refusal } from '#domain/refusal.ts';
 import { everywhere, mergedBases, type ResourceBase } from '#domain/resource-base.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -8,21 +8,21 @@ import type { ResourceRequest } from '#records/uploads.ts';
 import { act } from './act.ts';
 import { packageObject } from './package.ts';
 
-/** A base as it is asked for; what is left out stands for every one. */
+/** A requested base. Omitted members match all values. */
 type WantedBase = Partial<ResourceBase> & Pick<ResourceBase, 'architectures'>;
 
-/** What is wanted of content that is pushed for a resource. */
+/** A request to push content for a resource. */
 export interface WantedResource {
   package: PublishedPackage;
   resource: string;
-  /** The type that whoever pushes takes it for. */
+  /** The type that the client expects. */
   type?: string | undefined;
   bases?: readonly WantedBase[] | undefined;
-  /** The revision of a snap that it is for; the newest where none is named. */
+  /** The revision of the snap that it is for; the newest if undefined. */
   revision?: number | undefined;
 }
 
-/** Records of resources, inside of a change or not. */
+/** Records of resources, inside or outside a transaction. */
 type Known = Pick<Changes, 'resources' | 'revisions'> | Pick<Records, 'resources' | 'revisions'>;
 
 export const updateResourceRevisions = act({
@@ -68,8 +68,8 @@ export const updateResourceRevisions = act({
 });
 
 /**
- * What the package's revisions (or this one of them) say of a resource; refuses one that none declares. A resource exists
- * from the first revision on that declares it.
+ * The declaration of a resource by the package's revisions, or by the given one. Refuses a resource that is not
+ * declared. A resource exists from the first revision that declares it.
  */
 export async function declaredResource(
   { resources }: Pick<Known, 'resources'>,
@@ -86,13 +86,13 @@ export async function declaredResource(
   );
 }
 
-/** What pushed content will be, by what is wanted of it and by the revision that declares the resource. */
+/** The properties of pushed content, from the request and from the revision that declares the resource. */
 export async function resourceRequest(
   known: Known,
   { package: subject, resource: name, type, bases, revision }: WantedResource,
 ): Promise<ResourceRequest> {
   const isSnap = subject.namespace === 'snap';
-  // A snap's components belong to one revision of it, other resources to all.
+  // A component of a snap belongs to one revision, another resource to all revisions.
   const of = isSnap ? (revision ?? (await known.revisions.newest(subject.id))) : undefined;
   const declared = await declaredResource(known, subject, name, of);
   if (type !== undefined && type !== declared.type) {

@@ -1,4 +1,4 @@
-// Reviews: what becomes of an upload that a package has claimed.
+// Reviews: approve or reject an upload that a package has claimed.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -7,7 +7,7 @@ import { act, type Doing } from './act.ts';
 import { nextNumber, numberedElsewhere, publishedElsewhere } from './carried-packages.ts';
 import { addRevisionTo, type FoundRevision } from './new-revision.ts';
 
-/** Which upload it is about. */
+/** The upload of an act. */
 export interface OfUpload {
   /** The upload's id. */
   upload: string;
@@ -15,10 +15,10 @@ export interface OfUpload {
   package: Pick<PublishedPackage, 'namespace' | 'name'>;
 }
 
-/** Whom an upload waits for: the store, which looks at what came, or a person, who says yes or no to what it found. */
+/** An upload waits for the review by the store, or for the decision of a person on the findings. */
 export type WaitsFor = 'review' | 'person';
 
-/** An upload that is approved is a revision; one whose content is there already is rejected, and says why. */
+/** An approved upload becomes a revision. One with the content of an existing revision is rejected with a reason. */
 export type Verdict = { revision: number; resource?: string } | { rejected: string };
 
 const object = ({ package: { namespace, name } }: OfUpload): string => `${namespace}/${name}`;
@@ -44,7 +44,7 @@ export const approveUpload = act({
   object,
   gate: { never: 'no channel holds the revision before it is released' },
 
-  /** `findings` are those of the review; without them it is a person who approves of what was found. */
+  /** `findings` are those of the review. Without them, a person approves the recorded findings. */
   async perform(tx, { upload: id, findings }: OfUpload & { findings?: Findings }, doing): Promise<Verdict> {
     doing.note({ upload: id });
     const { upload, subject } = await waitingUpload(tx, id, findings === undefined ? 'person' : 'review');
@@ -81,14 +81,14 @@ export const rejectUpload = act({
   },
 });
 
-/** The sentence of a person for the publisher, as a review says what is wrong; refused where it is none, or too long. */
+/** The reason of a person for a rejection, in the form of a review error. Refuses an empty or too long text. */
 export function rejection(reason: string): ReviewError[] {
   const message = reason.trim();
   if (message !== '' && message.length <= 2000) return [{ code: 'review-error', message }];
   throw new Refusal('api-error', 'Say what is wrong with it, in at most 2000 characters at /reason');
 }
 
-/** The upload of this id, with its package; refuses one that waits for nobody, or for another. */
+/** Returns an upload with its package. Refuses an upload that does not wait, or waits for something else. */
 export async function waitingUpload(
   records: Pick<Changes, 'uploads' | 'packages'> | Pick<Records, 'uploads' | 'packages'>,
   id: string,
@@ -150,11 +150,11 @@ async function addRevision(tx: Changes, { upload, subject, at }: Approved, findi
   return { revision };
 }
 
-/** What somebody should know of the revision whose content he has pushed again. */
+/** A remark for a publisher who pushed the content of an existing revision again. */
 const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
   withdrawnBecause === null ? '' : ` It is withdrawn, and may be brought back: ${withdrawnBecause}`;
 
-/** Content that is there already keeps its revision, and comes back as it if it was deleted. */
+/** Content that exists already keeps its revision number; a deleted revision becomes available again. */
 async function addResourceRevision(
   tx: Changes,
   { upload, subject, at }: Approved,

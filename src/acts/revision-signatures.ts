@@ -1,4 +1,4 @@
-// Signatures of revisions whose provenance was delegated to a brand of this store.
+// Signatures of revisions with a provenance that is delegated to a brand of this store.
 import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
 import { act } from './act.ts';

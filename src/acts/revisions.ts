@@ -1,4 +1,4 @@
-// Revisions: withdrawn so that nobody gets them any more, and brought back.
+// Revisions: withdraw and restore.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -22,7 +22,7 @@ export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
   object,
   gate: { never: 'what harms devices has to end at once, and the revision may be brought back' },
 
-  /** Gives the full names of the channels that held it. */
+  /** Returns the full names of the channels that held it. */
   async perform(tx, { package: subject, revision, reason }, doing) {
     const because = reasonOf(reason);
     const found = await revisionOf(tx, subject, revision);
@@ -38,7 +38,7 @@ export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
   },
 });
 
-/** Takes a revision out of use; the full names of the channels that held it. */
+/** Withdraws a revision. Returns the full names of the channels that held it. */
 export async function withdraw(
   tx: Changes,
   packageId: string,

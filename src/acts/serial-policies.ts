@@ -1,4 +1,4 @@
-// Serial policies: with which key the serials of a model are signed.
+// Serial policies: the key that signs the serials of a model.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { delegatesSerials } from '#assertions/signing.ts';
 import { series } from '#assertions/types.ts';
@@ -28,7 +28,7 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
     if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);
     const key = await tx.signingKeys.find(keyId);
     const authority = key?.brandAccountId;
-    // Another brand's key signs only for those who administer that brand, too; to others it is not there.
+    // A key of another brand may be used only by administrators of that brand; for all others it does not exist.
     if (authority === undefined) throw noSigningKey(brandAccountId, keyId);
     if (authority !== brandAccountId) {
       if (!(await administers(asks, authority, tx))) throw noSigningKey(brandAccountId, keyId);

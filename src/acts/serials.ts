@@ -1,4 +1,4 @@
-// Serials: what a device is called from the day on which it got it.
+// Serials: the identities of devices.
 import { isModelName } from '#assertions/types.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import type { SerialRequest } from '#assertions/signing.ts';
@@ -13,18 +13,18 @@ import { noSigningKey } from './signing-keys.ts';
 export interface SignedSerial {
   signed: Assertion;
   request: SerialRequest;
-  /** What the device sent, word for word. */
+  /** The request of the device, byte for byte. */
   text: string;
-  /** By what a device got it; nothing where a person chose the key. */
+  /** The terms under which the serial was requested; undefined if an administrator chose the key. */
   under?: Terms;
 }
 
-/** What was true when a serial was signed for a device. */
+/** The state of the records when a serial was signed. */
 export interface Terms {
   /** The revision of the serial policy that named the key. */
   policy: number;
   apiKey: string | null;
-  /** What the device was before; nothing where it is new. */
+  /** The former identity of the device; undefined if it is new. */
   remodelled: { model: string; serial: string } | undefined;
 }
 
@@ -42,7 +42,7 @@ export const giveSerial = act({
     const { signed, request, text, under } = given;
     const { brandId, model, deviceKeyId } = request;
     const key = signed.signKeyId;
-    // Signing took its time: what it rested on must still be so.
+    // Signing takes time, so check that the terms still hold.
     if ((await tx.signingKeys.find(key)) === undefined) throw noSigningKey(request.brandId, key);
     if (under !== undefined && !(await stillHold(tx, request, under))) {
       throw new Refusal('conflict', `What holds for serials of the model '${model}' was just changed; ask again.`);

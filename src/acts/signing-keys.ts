@@ -1,4 +1,4 @@
-// Signing keys: what a brand signs with.
+// Signing keys: the keys that brands sign with.
 import type { Custody } from '#assertions/custody.ts';
 import type { SealedKey } from '#assertions/keys.ts';
 import { isKeyName } from '#assertions/types.ts';
@@ -18,11 +18,11 @@ interface HasNames {
   signingKeys: Pick<Records['signingKeys'], 'hasName'>;
 }
 
-/** What is wanted of a new key. */
+/** A request for a new key. */
 export interface NewSigningKey {
   brandAccountId: string;
   name: string;
-  /** The account behind it. */
+  /** The account that creates it. */
   createdBy: string;
 }
 
@@ -104,10 +104,10 @@ export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', st
   object: objectOf,
   gate: { never: 'the request holds no secret, and the online store decides on it' },
 
-  /** `text` is the request, which leaves the host. */
+  /** `text` is the key request, which leaves the host. */
   async perform(tx, { brandAccountId, sha3_384, since, until, text }, doing) {
     const { at, note } = doing;
-    // It was signed before; whoever deleted the key meanwhile wants it registered no more.
+    // The request was signed earlier. If the key was deleted since, it must not be registered.
     const key = await tx.signingKeys.find(sha3_384);
     if (key?.brandAccountId !== brandAccountId) throw noSigningKey(brandAccountId, sha3_384);
     await tx.signingKeys.request(sha3_384, at);
@@ -116,7 +116,7 @@ export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', st
   },
 });
 
-/** Makes a key of a brand and keeps it; making takes a second or two, so the name is looked at before, too. */
+/** Makes and stores a key of a brand. Making a key takes a second or two, so the name is checked first as well. */
 export async function makeSigningKey(
   { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<Custody, 'make'> },
   by: By,
@@ -126,7 +126,7 @@ export async function makeSigningKey(
   return acts.do(createSigningKey, by, { ...wanted, key: await custody.make(wanted.brandAccountId) });
 }
 
-/** The refusal of a key that a brand does not have. */
+/** The error for a key that a brand does not have. */
 export const noSigningKey = (brandAccountId: string, sha3_384: string): Refusal =>
   new Refusal('resource-not-found', `Brand ${brandAccountId} has no signing key '${sha3_384.slice(0, 100)}'.`);
 

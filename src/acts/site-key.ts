@@ -1,8 +1,8 @@
-// What the site key is known by: a value that it has sealed, kept so that another key is noticed.
+// A value sealed with the site key, stored so that a wrong key is noticed.
 import type { Changes } from '#records/index.ts';
 import { act } from './act.ts';
 
-/** Under which name the appliance keeps it. */
+/** The appliance setting with the value. */
 export const siteKeyCheckName = 'site-key-check';
 
 export const keepSiteKeyCheck = (tx: Changes, check: string): Promise<unknown> =>

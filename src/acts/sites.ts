@@ -1,4 +1,4 @@
-// This site among others: what it is called, the key that it signs transfers with, and whose transfers it believes.
+// Sites: the name and transfer key of this site, and its trusted sources.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
@@ -6,12 +6,12 @@ import { act, DoneAlready } from './act.ts';
 import { refuseCopiedKey, trustInWords } from './source-trust.ts';
 import { nobody } from './transfers.ts';
 
-/** Under which names the appliance keeps its own name, and its key: the sealed seed of an Ed25519 key. */
+/** The appliance settings for the name of this site and for its key (the sealed seed of an Ed25519 key). */
 export const siteNameKept = 'site-name';
 export const transferKeyKept = 'transfer-key';
-/** The public keys that it had before: JSON, the newest last. */
+/** The earlier public keys of this site: JSON, the newest last. */
 export const keysBeforeKept = 'transfer-keys-before';
-/** What the last of them has signed of the key that came after it. */
+/** The rotation statement for the current key, signed with the key before it. */
 export const rotationKept = 'transfer-rotation';
 
 export const nameSite = act({
@@ -57,13 +57,13 @@ export const rotateSite = act({
   },
 });
 
-/** Other keys for a source, by a statement that keys before them have signed. */
+/** New keys for a source, introduced by a statement signed with its earlier keys. */
 interface SourceRotation extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation'> {
-  /** Of all keys that the source has and had, those that have signed the statement. */
+  /** The signers of the statement, among all current and earlier keys of the source. */
   signers: readonly string[];
 }
 
-/** How many sets of earlier keys are kept. */
+/** The maximum number of earlier key sets that are kept. */
 const maxKeysBefore = 100;
 
 export const rotateSource = act({
@@ -106,15 +106,15 @@ export const rotateSource = act({
   },
 });
 
-/** The sets of keys that a source had, the present one last. */
+/** The key sets of a source, the current one last. */
 const keySetsOf = ({ keysBefore, rotation, keys, threshold }: TransferSource): TransferSource['keysBefore'] => [
   ...keysBefore,
   { rotation, keys, threshold },
 ];
 
 /**
- * Whether a rotation proves that a key of a source was copied: another rotation with its number is known, and enough of the keys that
- * were trusted before that number have signed both.
+ * Whether a rotation proves that a key of a source was copied: a different rotation with the same number is known, and
+ * enough keys of the set before that number have signed both.
  */
 export function provesCopy(source: TransferSource, { rotation, keys, signers }: Omit<SourceRotation, 'name'>): boolean {
   const known = keySetsOf(source);
@@ -184,10 +184,13 @@ export const trustSource = act({
   },
 });
 
-/** Why somebody says which number was let in last: its receipt says so, or nobody knows, which others approve of. */
+/**
+ * How the highest accepted number is settled after a restore: proven by a receipt, or declared as lost, which needs
+ * approvals.
+ */
 interface Floor {
   name: string;
-  /** What the receipt says. */
+  /** The number in the receipt. */
   proven?: number;
 }
 
@@ -217,7 +220,7 @@ export const settleFloor = act({
 
 interface FloorReset {
   name: string;
-  /** The number that counts as accepted last from now on. */
+  /** The number that counts as the highest accepted one from now on. */
   to: number;
 }
 
@@ -260,7 +263,7 @@ export const distrustSource = act({
   },
 });
 
-/** The source of a name; refuses one that is not believed. */
+/** Returns a trusted source; refuses an unknown name. */
 async function believed({ transferSources }: Changes, name: string): Promise<TransferSource> {
   const source = await transferSources.find(name);
   if (source !== undefined) return source;

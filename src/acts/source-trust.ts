@@ -1,5 +1,5 @@
-// Whether a source of transfers is trusted now. Asked again each time that the trust takes effect: at receipt, in the preview, when
-// somebody approves, and at acceptance.
+// Decides whether a source of transfers is trusted now: at receipt, in the preview, at each approval, and at
+// acceptance.
 import type { Line } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -17,8 +17,8 @@ import {
 type SourceKeys = Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'scanners' | 'scans'>;
 
 /**
- * The keys of the source and of its scanning stations that count as signatures; refuses a transfer that too few of them have signed.
- * `signers` are public keys with whose valid signatures the transfer came. A key that is both counts for the source.
+ * Returns the keys of the source and of its scanning stations that count as signatures. Refuses a transfer with too few
+ * of them. `signers` are the public keys of the valid signatures. A key that is both counts for the source.
  */
 export function countSignatures(signers: readonly string[], source: SourceKeys): string[] {
   const { name, keys, threshold, scanners, scans } = source;
@@ -40,13 +40,13 @@ export function countSignatures(signers: readonly string[], source: SourceKeys):
   );
 }
 
-/** A transfer that waits, as far as it decides whether the transfer can be accepted. */
+/** The properties of a waiting transfer that decide whether it can be accepted. */
 export interface WaitingTransfer extends Here {
   id: string;
   statement: Statement;
-  /** Public keys of the source and of its stations that have signed the statement, as far as they were known when it was read. */
+  /** The public keys of the source and its stations that have signed the statement, as known when it was read. */
   signers: readonly string[];
-  /** Whether it is the content of a site's former store, which an empty store takes without signatures. */
+  /** Whether it is the content of a site's former store, which an empty store adopts without signatures. */
   isAdoption?: boolean;
 }
 
@@ -57,11 +57,14 @@ type TrustRecords = Pick<Records, 'appliance' | 'approvalPolicy' | 'transfers' |
 
 export interface TrustedSource {
   source: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'>;
-  /** Nothing if the transfer is unsigned. */
+  /** Undefined if the transfer is unsigned. */
   trusted: TransferSource | undefined;
 }
 
-/** The source of a waiting transfer; refuses one that is not trusted now, and a transfer that is not for this site, or not now. */
+/**
+ * Returns the source of a waiting transfer. Refuses an untrusted source, and a transfer that is not for this site or
+ * cannot be accepted now.
+ */
 export async function trustedSourceOf(
   records: TrustRecords,
   { id, statement, signers, site, labels, isAdoption = false }: WaitingTransfer,
@@ -89,7 +92,7 @@ export async function trustedSourceOf(
   return { source: trusted ?? nobody, trusted };
 }
 
-/** Refuses what a source has signed while it is proved that one of its keys was copied. */
+/** Refuses transfers of a source after proof that one of its keys was copied. */
 export function refuseCopiedKey({ name, keyCopiedAt }: Pick<TransferSource, 'name' | 'keyCopiedAt'>): void {
   if (keyCopiedAt === null) return;
   throw new Refusal(
@@ -99,7 +102,7 @@ export function refuseCopiedKey({ name, keyCopiedAt }: Pick<TransferSource, 'nam
   );
 }
 
-/** Refuses an adoption by a store that has packages already, unless the policy names people who approve unsigned folders. */
+/** Refuses an adoption by a store that has packages already, unless the policy names approvers for unsigned folders. */
 export async function refuseAdoption({
   approvalPolicy,
   packages,
@@ -112,7 +115,7 @@ export async function refuseAdoption({
   );
 }
 
-/** What a site trusts a source with, in words for the people who approve. */
+/** The trust settings of a source, in words for approvers. */
 export const trustInWords = ({
   keys,
   threshold,
@@ -129,7 +132,7 @@ export const trustInWords = ({
 
 const trustPart = 'trust';
 
-/** The trust that an approval of a transfer rests on: an approval that was given on other terms does not count. */
+/** The line with the trust settings that an approval relies on. If they change, the approval no longer counts. */
 export const trustLine = (source: TransferSource): Line => ({
   kind: 'transfers',
   on: `source/${source.name}`,
@@ -138,7 +141,7 @@ export const trustLine = (source: TransferSource): Line => ({
   to: trustInWords(source),
 });
 
-/** Whether the sources that the lines of a proposal rest on are trusted on the same terms as when it was proposed. */
+/** Whether the sources in the lines of a proposal are still trusted on the same terms as when it was proposed. */
 export async function trustStillHolds(
   { transferSources }: Pick<Records, 'transferSources'> | Pick<Changes, 'transferSources'>,
   lines: readonly Line[],

@@ -1,4 +1,4 @@
-// Subscriptions: what this site wishes for, until somebody ends that.
+// Subscriptions: standing requests of this site for packages.
 import { together, type Wish } from '#domain/subscription.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { act, DoneAlready } from './act.ts';
@@ -12,7 +12,7 @@ export const subscribe = act({
   object: () => 'subscriptions',
   gate: { never },
 
-  /** What is wished for already stays as it is, and grows. */
+  /** Existing subscriptions stay and are extended. */
   async perform(
     tx,
     { wishes, because }: { wishes: readonly Wish[]; because: string | null },

@@ -1,4 +1,4 @@
-// The keys behind tokens: root keys, which sign them, and the identity provider's own. They come in sealed.
+// The keys behind tokens: root keys, which sign them, and the keys of the identity provider. They arrive sealed.
 import { after, timestamp } from '#domain/clock.ts';
 import type { DischargerKey } from '#records/discharger-keys.ts';
 import type { RootKey } from '#records/root-keys.ts';
@@ -11,7 +11,7 @@ interface NewRootKey {
   sealed: string;
   /** The latest time that the store has seen. */
   moment: string;
-  /** Only where the newest is no younger; nothing for a new one whatever there is. */
+  /** Only rotate if the newest key was made at this time or earlier; null to rotate in any case. */
   dueBefore: string | null;
 }
 
@@ -22,10 +22,10 @@ export const rotateRootKey = act({
   object: () => 'root-keys',
   gate: { never },
 
-  /** The key in use then. */
+  /** Returns the key in use afterwards. */
   async perform(tx, { id, sealed, moment, dueBefore }: NewRootKey, { note }): Promise<RootKey> {
     const newest = await tx.rootKeys.newest();
-    // Another process, or another request, may have been quicker.
+    // Another process or another request may have rotated it already.
     if (dueBefore !== null && newest !== undefined && newest.createdAt > dueBefore) {
       note({ kept: newest.id });
       return newest;
@@ -42,7 +42,7 @@ interface NewDischargerKey {
   sealed: string;
   /** The latest time that the store has seen. */
   moment: string;
-  /** Only where there is none yet. */
+  /** Only make a key if there is none yet. */
   onlyTheFirst: boolean;
 }
 
@@ -53,7 +53,7 @@ export const makeDischargerKey = act({
   object: () => 'discharger-key',
   gate: { never },
 
-  /** The key in use then. */
+  /** Returns the key in use afterwards. */
   async perform(tx, { publicKey, sealed, moment, onlyTheFirst }: NewDischargerKey, { note }): Promise<DischargerKey> {
     const [newest] = await tx.dischargerKeys.list();
     if (onlyTheFirst && newest !== undefined) {
@@ -68,7 +68,7 @@ export const makeDischargerKey = act({
 });
 
 interface Spent {
-  /** Since when a newer root key has signed, for logins of the older one to have ended. */
+  /** Root keys that a newer one replaced before this moment are removed: logins signed with them have ended. */
   rootKeysReplacedBefore: string;
   dischargerKeysReplacedBefore: string;
   /** The latest time that the store has seen. */
@@ -82,7 +82,7 @@ export const retireKeys = act({
   object: () => 'keys',
   gate: { never: 'it follows from the time alone' },
 
-  /** How many. */
+  /** Returns the number of removed keys. */
   async perform(tx, spent: Spent, { note }): Promise<number> {
     const rootKeys = await tx.rootKeys.spent(spent.rootKeysReplacedBefore, spent.moment);
     for (const id of rootKeys) await tx.rootKeys.remove(id);
@@ -93,10 +93,10 @@ export const retireKeys = act({
   },
 });
 
-/** Those of the identity provider's keys, which come newest first, that were replaced by a moment: each by the next newer one. */
+/** The keys of the identity provider that a newer one replaced by a moment. `keys` is sorted, newest first. */
 export const replacedBefore = (keys: readonly DischargerKey[], moment: string): DischargerKey[] =>
   keys.filter((_, at) => at > 0 && keys[at - 1]!.createdAt <= moment);
 
-/** Later than the key before it, however quickly they follow each other: the newest is the one in use. */
+/** A time later than that of the key before it, because the newest key is the one in use. */
 const later = (newest: { createdAt: string } | undefined, moment: string): string =>
   newest === undefined || newest.createdAt < moment ? moment : timestamp(after(new Date(newest.createdAt), 1));

@@ -1,4 +1,4 @@
-// Tokens: the sessions that they begin, and how these end.
+// Tokens: begin and end sessions.
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes } from '#records/index.ts';
 import type { NewMacaroon, OwnedMacaroon } from '#records/macaroons.ts';
@@ -11,7 +11,7 @@ interface OfSession {
 
 const sessionObject = ({ sessionId }: OfSession): string => `session/${sessionId}`;
 
-/** A session that is to begin: what the records keep of it. */
+/** The record of a session that is about to begin. */
 export type NewSession = NewMacaroon;
 
 const ofSession = ({ session }: { session: NewSession }): string => `session/${session.sessionId}`;
@@ -38,7 +38,7 @@ export const rotateToken = act({
   object: ({ sessionId }: Rotation) => `session/${sessionId}`,
   gate: { never: 'the token is shown once, to whoever asks for it' },
 
-  /** Once for each token, while it is good and its account is let in. */
+  /** Works once per token, while the token is valid and its account is enabled. */
   async perform(tx, { sessionId, session, moment, endsAt }: Rotation, doing): Promise<void> {
     doing.note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
     const old = await tx.macaroons.find(sessionId);
@@ -56,7 +56,10 @@ export const rotateToken = act({
   },
 });
 
-/** Records a token that was made for an account by another one. A token of one's own proves nothing new. */
+/**
+ * Records a change of an account if another account issued the token. A token for the caller's own account needs no
+ * record.
+ */
 async function touchedByOther(
   tx: Pick<Changes, 'accounts'>,
   id: string,
@@ -67,11 +70,11 @@ async function touchedByOther(
 }
 
 interface Rotation extends OfSession {
-  /** The session of the new token, which is narrowed as the other one is. */
+  /** The session of the new token, which has the same restrictions as the old one. */
   session: NewSession;
   /** The latest time that the store has seen. */
   moment: string;
-  /** When the other one ends. */
+  /** When the old token expires. */
   endsAt: string;
 }
 
@@ -95,7 +98,7 @@ export const beginBrowserSession = act({
   perform: begin,
 });
 
-/** Keeps a session that somebody begins who came from an address. */
+/** Stores a session, with the address of the client. */
 async function begin(tx: Changes, { session, address }: Begun, { note }: Pick<Doing, 'note'>): Promise<void> {
   note({ address, account: session.accountId, until: session.validUntil });
   await existing(tx, session.accountId);
@@ -111,7 +114,7 @@ interface ExchangedLogin {
   session: NewSession;
   /** When the login was issued, in milliseconds since the epoch. */
   issued: number;
-  /** Who exchanges it; nothing where the login itself is used as a token, and begins its session by that. */
+  /** The address of the client; undefined if the login itself is used as a token and so begins its session. */
   address: string | undefined;
 }
 
@@ -122,10 +125,10 @@ export const exchangeLogin = act({
   object: ofSession,
   gate: { never: 'it is what somebody does to his own login' },
 
-  /** Again only for the one who began it, and never after it has been revoked, nor without its root key. */
+  /** Can be repeated only by the account that began the session, and not after revocation or without its root key. */
   async perform(tx, { session, issued, address }: ExchangedLogin, { note }): Promise<void> {
     const { sessionId, accountId, rootKeyId, description, validUntil } = session;
-    // What an administrator has ended is not begun again by a login that was kept for later.
+    // A login that was saved before an administrator ended the account's sessions cannot begin a session.
     const endedAt = await tx.accounts.tokensEndedAt(accountId);
     if (endedAt !== null && issued < Date.parse(endedAt)) throw notThisAccount();
     const begun = await tx.macaroons.claim(session);
@@ -137,7 +140,7 @@ export const exchangeLogin = act({
   },
 });
 
-/** Revoked, somebody else's, of an account that is gone or disabled: it is all the same to whoever asks. */
+/** One error for a revoked token, a token of another account, and a deleted or disabled account. */
 export const notThisAccount = (): Refusal =>
   new Refusal(
     'macaroon-authorization-required',
@@ -151,7 +154,7 @@ export const revokeOwnToken = act({
   object: sessionObject,
   gate: { never: 'what somebody gave up may be in wrong hands already' },
 
-  /** `accountId` is the one that revokes it, whose it must be. Revoking twice keeps the first time. */
+  /** `accountId` is the caller, who must own the token. A second revocation keeps the time of the first. */
   async perform(tx, { sessionId, accountId }: OfSession & { accountId: string }, { at }): Promise<void> {
     if (await tx.macaroons.revoke(sessionId, accountId, at)) return;
     throw new Refusal('resource-not-found', `This account has no macaroon with the session-id '${sessionId}'.`);
@@ -185,7 +188,7 @@ export const endTokens = act({
   object: ({ id }: OfAccount) => `account/${id}`,
   gate: { never: 'whoever should not have the tokens is kept out at once' },
 
-  /** How many were good until then; `moment` is the latest time that the store has seen. */
+  /** Returns the number of tokens that were valid until then. `moment` is the latest time that the store has seen. */
   async perform(
     tx,
     { id, moment, issuedBefore }: OfAccount & { moment: string; issuedBefore: string | null },
@@ -205,7 +208,10 @@ export const forgetSessions = act({
   object: () => 'sessions',
   gate: { never: 'it follows from the time alone' },
 
-  /** Forgets at most so many, which ended before the one time and, where they were revoked, began before the other. */
+  /**
+   * Removes at most `most` sessions that ended before `endedBefore` and, if they were revoked, began before
+   * `begunBefore`.
+   */
   async perform(
     tx,
     { endedBefore, begunBefore, most }: { endedBefore: string; begunBefore: string; most: number },

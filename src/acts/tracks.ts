@@ -1,4 +1,4 @@
-// Tracks, and the guardrails that say which a package may have.
+// Tracks, and the guardrails that restrict the tracks of a package.
 import { isTrackName } from '#domain/channel.ts';
 import { checkGuardrail, matchesGuardrail } from '#domain/guardrail.ts';
 import { Refusal } from '#domain/refusal.ts';

@@ -1,4 +1,4 @@
-// A transfer is let in: one act, one transaction, all of it or nothing.
+// Accepts a transfer in one act and one transaction: all of it or nothing.
 import { hash } from 'node:crypto';
 
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
@@ -45,10 +45,10 @@ import {
   type Undo,
 } from './transfers.ts';
 
-/** What a review of a manifest found. */
+/** The findings of the review of an image manifest. */
 export type FoundManifest = { kind: 'manifest' } & ImageReferences;
 
-/** Credentials to pull images from a repository here, which the resources that came name: new ones, or those that there are. */
+/** Pull credentials of a repository of this store, named by received resources. They are new, or the existing ones. */
 export interface FoundCredential {
   kind: 'credential';
   id: string;
@@ -56,27 +56,33 @@ export interface FoundCredential {
   sealedSecret: string;
 }
 
-/** What a review of a version of a library found: its text. */
+/** The findings of the review of a library version: its text. */
 export interface FoundLibrary {
   kind: 'library';
   text: string;
 }
 
-/** What a review of a resource found; where it names an image, its content was made here. */
+/** The findings of the review of a resource. If the resource names an image, this store made its content. */
 export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
 export interface Accepted extends WaitingTransfer {
-  /** Assertions that come in with it, as far as they are believed. */
+  /** The believed assertions of the transfer. */
   believed: BelievedByName<Picked>;
   only: readonly string[];
   without: readonly string[];
   asChannel: Planning['asChannel'];
-  /** Whether it is let in without people, as far as that may be. */
+  /** Whether to accept without a person, if the source and the policy permit it. */
   isAutomatic?: boolean;
-  /** The digest of the lines that were looked at: where others would be changed, nothing is. Nothing where nobody looked. */
+  /**
+   * The digest of the previewed lines. If the plan has another digest, the act is refused. Undefined if no preview was
+   * read.
+   */
   seen: string | undefined;
   digestOf: (plan: Plan) => string;
-  /** Where what is long lies, also that of the receipt, as long as anybody needs it; in memory, where there is no such place. */
+  /**
+   * Spill file for long lists, also those of the receipt, for as long as they are read. If undefined, they stay in
+   * memory.
+   */
   aside?: Aside | undefined;
 }
 
@@ -140,18 +146,18 @@ export const acceptTransfer = act({
     });
     await tx.transfers.forgetArrived(id);
     doing.note({ source: statement.source, sequence: statement.sequence, changes: plan.lines.length });
-    // The receipt has all of them; the digest is that of the preview.
+    // The receipt has all lines; the digest is that of the preview.
     doing.note({ digest: accepted.digestOf(plan), lines: [...plan.lines.values().take(notedLines).map(planLineText)] });
     return receipt;
   },
 });
 
-/** So many lines stand in the audit log itself. */
+/** The maximum number of lines in the audit log entry. */
 const notedLines = 100;
 
 const planLineText = ({ package: on, what, from, to }: PlanLine): string => lineText({ on, part: what, from, to });
 
-/** The rule by which it comes in without people; refuses what waits for them. */
+/** The rule under which the transfer is accepted automatically. Throws if it has to wait for a person. */
 async function automaticIn(tx: Changes, { statement }: Accepted, plan: Plan, at: string): Promise<string> {
   const [source, policy] = [await tx.transferSources.find(statement.source), await tx.approvalPolicy.inForce()];
   const { sequence } = statement;
@@ -161,7 +167,7 @@ async function automaticIn(tx: Changes, { statement }: Accepted, plan: Plan, at:
   throw new Refusal('conflict', why.join(' '));
 }
 
-/** What those approve of whom the policy asks about what is good no more. */
+/** The line to approve if the transfer has expired. */
 function lateLine(statement: Statement, at: string): Line[] {
   if (!isExpired(statement, at)) return [];
   const { expires, source, sequence } = statement;
@@ -169,14 +175,14 @@ function lateLine(statement: Statement, at: string): Line[] {
   return [{ kind: 'unsigned_folders', on, part: null, from: `good until ${expires}`, to: 'let in later than that' }];
 }
 
-/** What those approve of whom the policy asks about what nobody has signed. */
+/** The line to approve if the transfer is unsigned. */
 const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): Line[] => {
   const on = `transfer ${String(sequence)} of ${source}`;
   const to = 'let in, though nobody has signed it';
   return unsigned === 0 ? [] : [{ kind: 'unsigned_folders', on, part: null, from: null, to }];
 };
 
-/** The signatures that came with it, of keys that this site knew of its source. */
+/** The received signatures that were made with keys of the source that this site knows. */
 function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { keys }: Pick<TransferSource, 'keys'>) {
   const ids = new Set(keys.map((key) => hash('sha256', Buffer.from(key, 'base64url'))));
   const { signatures: all } = JSON.parse(signatures) as { signatures: Receipt['signatures'] };
@@ -188,7 +194,7 @@ const approvalTold = ({ key, signature, ...approval }: Approval): ApprovalTold =
   ...(key !== null && signature !== null && { key, signature }),
 });
 
-/** Whom this site believed, and as far as that. */
+/** The trust settings of a source, for the receipt. */
 const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor, accept }: TransferSource): SourceTold => ({
   ...(accept === 'automatic' && { accept }),
   ...{ name, keys, threshold, packages, floor },
@@ -201,8 +207,8 @@ interface Planned extends TrustedSource {
 }
 
 /**
- * What was planned in a transaction, in which those lines are asked for that others approve of, and then the rest. Nothing is
- * written between the two, and a transaction that is begun again is another one.
+ * The plan of a transaction, which both the gate (for the lines to approve) and `perform` need. Nothing is written
+ * between the two, and a transaction that is retried has a new `Changes` object as its key.
  */
 const planned = new WeakMap<Changes, { accepted: Accepted; planned: Promise<Planned> }>();
 
@@ -214,7 +220,7 @@ function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned
   return made;
 }
 
-/** What a transfer changes; refuses one that is not for this site, or not now. */
+/** Plans the changes of a transfer. Refuses a transfer that is not for this site or cannot be accepted now. */
 async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
   const { id, statement, believed, only, without, asChannel, aside } = accepted;
   const { source, trusted } = await trustedSourceOf(tx, accepted, at);
@@ -240,7 +246,7 @@ function refuseProblems({ problems, missing }: Plan, { base }: Statement): void 
   );
 }
 
-/** Lets in one package. */
+/** Accepts one package of a transfer. */
 class LettingIn {
   readonly #tx: Changes;
   readonly #doing: Doing;
@@ -297,7 +303,7 @@ class LettingIn {
       const content = one.content ?? found.content;
       if (content === undefined) throw new Error(`cannot let in ${resource.name}: it has no content`);
       if (one.content === undefined) await this.#credential({ packageId: id, resource: resource.name });
-      // The next transfer compares by it; the job that reads it from contents may not have run by then.
+      // The next transfer compares against this, and the job that reads it from contents may not have run by then.
       if (one.image !== undefined) await this.#tx.images.mention(content['sha3-384'], one.image);
       const { sha256, 'sha3-384': sha3_384, size } = content;
       const [first = null, ...others] = one.serves;
@@ -312,7 +318,7 @@ class LettingIn {
     }
   }
 
-  /** Lets the credentials count that the content of a resource names. */
+  /** Makes the pull credentials valid that the content of a resource names. */
   async #credential(repository: Repository): Promise<void> {
     const subject = subjectOf(repository.packageId, repository.resource, 'credential');
     const { id, secretSha256, sealedSecret } = (await this.#found(subject)) as FoundCredential;

@@ -1,4 +1,4 @@
-// The accounts of other stores that a transfer speaks of: which of them it adds, and which it may change.
+// Plans which accounts of other stores a transfer adds, and which it may change.
 import { foreignAccount, type ForeignAccount } from '#assertions/carried-snap.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -10,17 +10,17 @@ import type { PackagePlan, PlanLine, Planning, PlanRecords, Word } from './trans
 interface Telling {
   line(line: Omit<PlanLine, 'package' | 'word'>, word?: Word): void;
   problem(what: string, why: string): void;
-  /** Says of something that it stays as it is here. */
+  /** Reports that something stays as it is here. */
   kept(what: string, why: string): void;
 }
 
-/** What the packages of one plan have in common: each account is planned once, and each user name given once. */
+/** State shared by the packages of one plan: each account is planned once, and each user name given once. */
 export interface PlannedAccounts {
   ids: Set<string>;
   usernames: Set<string>;
 }
 
-/** Adds to a plan the accounts that a package speaks of, as far as they are not here in the same words. */
+/** Adds to a plan the accounts that a package refers to and that are new or changed here. */
 export async function planAccounts(
   records: PlanRecords,
   planning: Planning,
@@ -71,7 +71,7 @@ function accountsIn({ publisher, revisions, resources, libraries = [] }: Package
   return ids;
 }
 
-/** What is said of an account: by an assertion that is believed, or else by the source; undefined if neither does. */
+/** The properties of an account: from a believed assertion, or else from the source. Undefined if neither has them. */
 function saidOf(id: string, { believed, accountSaid }: Planning): { account: ForeignAccount | undefined; word?: Word } {
   const assertion = believed(`account/${id}`);
   if (assertion !== undefined) return { account: foreignAccount(assertion), word: 'upstream' };
@@ -81,7 +81,10 @@ function saidOf(id: string, { believed, accountSaid }: Planning): { account: For
   return { account: { id, username, displayName, validation } };
 }
 
-/** Whether this source alone may provide the packages of an account, so that it may say what that is called. */
+/**
+ * Whether all packages of an account are in the scope of this source and of no other, so that the source may change the
+ * account's names.
+ */
 async function mayChange({ packages, transferSources }: PlanRecords, planning: Planning, { id }: Account) {
   const { statement, source, isUnsigned } = planning;
   const others = (await transferSources.list()).filter(({ name }) => isUnsigned || name !== statement.source);

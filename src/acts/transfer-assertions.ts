@@ -1,4 +1,5 @@
-// Which assertions of a transfer come in: what its revisions rest on, and what says something without a package.
+// Plans which assertions of a transfer are accepted: the ones that its revisions rely on, and the ones that belong to
+// no package.
 import type { Assertion } from '#assertions/assertion.ts';
 import { restsOn } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
@@ -6,7 +7,7 @@ import { NameIndex } from '#domain/name-index.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import type { Plan, Planning, PlanProblem, PlanRecords } from './transfer-planning.ts';
 
-/** Adds to a plan the assertions that come in with it; called when all of its packages are planned. */
+/** Adds the assertions to a plan. Call it when all packages are planned. */
 export async function planAssertions(records: PlanRecords, planning: Planning, plan: Plan): Promise<void> {
   const { of: upload } = planning.fresh;
   const packages = new NameIndex();
@@ -21,7 +22,7 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
     for (const { number, one } of some) {
       const what = nameOf(one);
       const before = here.get(what);
-      // What is new here and vouches for a revision goes without saying, as the revision is told.
+      // A new assertion that vouches for a revision needs no line, because the revision has one.
       if (before === undefined && coming[number] === vouching) continue;
       const { 'snap-id': id } = one.headers;
       const of = typeof id === 'string' ? plan.packages.at(packages.numberOf(id))?.carried : undefined;
@@ -35,12 +36,12 @@ export async function planAssertions(records: PlanRecords, planning: Planning, p
   }
 }
 
-/** So many texts are in memory together. */
+/** The number of texts that are in memory together. */
 const page = 500;
-/** Why an assertion comes in: for its own sake, or because a revision rests on it. */
+/** Why an assertion is accepted: on its own, or because a revision relies on it. */
 const [alone, vouching] = [1, 2];
 
-/** By its number among all, why each assertion comes in, and 0 where it does not; what is left out is told. */
+/** Returns, for each assertion by number, why it is accepted, or 0 if it is not. Adds those left out to the plan. */
 function comingOf({ fresh, ...planning }: Planning, plan: Plan, packages: NameIndex): Uint8Array {
   const { of: upload, numbers } = fresh;
   const coming = new Uint8Array(upload.length);
@@ -53,12 +54,12 @@ function comingOf({ fresh, ...planning }: Planning, plan: Plan, packages: NameIn
   const carried = new NameIndex();
   for (const { id } of planning.statement.packages) carried.add(id);
   const leftOut: PlanProblem[] = [];
-  // From the last to the first, so that of each is known what rests on it when its turn comes.
+  // From last to first, so that the assertions that rely on one are handled before it.
   for (const number of numbers.toReversed()) {
     const one = upload.at(number)!;
     const { 'snap-id': id } = one.headers;
     const isOfPackage = typeof id === 'string' && carried.has(id);
-    // Those of a package that stays out stay out with it.
+    // The assertions of a package that is left out are left out too.
     const isOut = isOfPackage && !packages.has(id);
     const why = isOfPackage ? undefined : whyNot(planning, one);
     if (coming[number] === 0 && !isOut) {

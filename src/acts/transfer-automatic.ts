@@ -1,34 +1,35 @@
-// What of a source is let in without people: what brings nothing that a person should see first, and of which the policy asks nobody.
+// Decides whether a transfer can be accepted automatically: it contains nothing that needs a person, and the approval
+// policy does not cover it.
 import { rulesFor, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { PlanLine } from './transfer-planning.ts';
 
-/** How many reasons are told; one would do. */
+/** The maximum number of reasons that are reported. */
 const mostReasons = 5;
 
 interface Asked {
-  /** Nothing where it is unsigned. */
+  /** Undefined if the transfer is unsigned. */
   source: Pick<TransferSource, 'name' | 'accept' | 'floor'> | undefined;
   /** The number of the transfer. */
   sequence: number;
   isLate: boolean;
   policy: ApprovalPolicy;
-  /** The lines that others would approve of. */
+  /** The lines that would need approval. */
   approvals: readonly Line[];
 }
 
-/** So many numbers may be lost between two transfers of a source before somebody is told. */
+/** The largest usual gap between the numbers of two transfers of a source. A larger one needs a person. */
 const usualJump = 1000;
 
-/** Whether a number is so far above the last accepted one that it may lock the source out. */
+/** Whether a number is so far above the last accepted number that it may lock the source out. */
 export const isFarAhead = (sequence: number, floor: number): boolean => sequence - floor > usualJump;
 
-/** What people are told of such a number. */
+/** The warning about such a number. */
 export const farAhead = (sequence: number, floor: number): string =>
   `Its number ${String(sequence)} is far above the last accepted one, ${String(floor)}: once it is accepted, lower numbers of the source are refused.`;
 
-/** Why it waits for people; none where it does not. What stands in its way is told before. */
+/** Why a transfer waits for a person; empty if it does not. Problems are reported separately, before this. */
 export function whyPeople(lines: Sequence<PlanLine>, { source, sequence, isLate, policy, approvals }: Asked): string[] {
   if (source?.accept !== 'automatic') return ['Its source is not one whose transfers are let in by themselves.'];
   const reasons = new Set<string>();
@@ -43,7 +44,7 @@ export function whyPeople(lines: Sequence<PlanLine>, { source, sequence, isLate,
   return [...reasons];
 }
 
-/** Why a person should see a line first. Every note is for people, but for the reason of a withdrawal. */
+/** Why a person should see a line first. All notes count, except the reason of a withdrawal. */
 function whyLine({ kind, package: called, what, to, notes }: PlanLine): string | undefined {
   if (kind === 'package') return `${called} is new here.`;
   if (kind === 'track') return `The track ${what} of ${called} is new here.`;
@@ -52,7 +53,7 @@ function whyLine({ kind, package: called, what, to, notes }: PlanLine): string |
   return told.length === 0 ? undefined : `${called} ${what}: ${told.join('; ')}.`;
 }
 
-/** The rule that let it in, for its receipt. */
+/** The rule under which it was accepted, for the receipt. */
 export const automaticRule = ({ name, threshold }: Pick<TransferSource, 'name' | 'threshold'>): string =>
   `What '${name}' sends is let in by itself: in its scope, signed with ${String(threshold)} of its keys, with no new name, publisher ` +
   'or track, no downgrade and nothing else that is marked, and about which the approval policy asks nobody.';

@@ -1,4 +1,4 @@
-// What a transfer would make of the channels of one package: each release that it carries is held against what it could be.
+// Plans the channel changes of one package of a transfer, and checks that each release is possible here.
 import type { TransferPackage, TransferRelease } from '#api/wire.ts';
 import type { Line } from '#domain/approvals.ts';
 import { everybody, isProgressive, isWholeChannel, slotsOf } from '#domain/channel-map.ts';
@@ -11,7 +11,7 @@ import { isSameSlot, slotLine } from './release-lines.ts';
 import { branchExpiry, unmade } from './releases.ts';
 import { subjectOf, type PackagePlan, type PlanLine, type Planning, type PlanRecords } from './transfer-planning.ts';
 
-/** The line of a slot of a channel; one that becomes nothing is a close. */
+/** The line of a slot of a channel. If `to` is null, the slot is closed. */
 export type SlotChange = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;
 
 interface Telling {
@@ -19,7 +19,9 @@ interface Telling {
   problem(what: string, why: string): void;
 }
 
-/** Adds to a plan what the channels are to hold; gives that as any other release of it is told to those who approve. */
+/**
+ * Adds the new content of the channels to a plan. Returns the lines for approvers, in the form of any other release.
+ */
 export async function planChannels(
   records: PlanRecords,
   planning: Planning,
@@ -38,7 +40,7 @@ export async function planChannels(
   return changes.map(({ at, from, to }) => slotLine(made.carried, at.channel, at.slot, { from, to }));
 }
 
-/** Adds the releases that are not as the source has them. */
+/** Adds the releases that differ from those of the source. */
 async function planReleases(
   records: PlanRecords,
   planning: Planning,
@@ -67,21 +69,21 @@ async function planReleases(
   }
 }
 
-/** A release of a transfer as the channel is to hold it. */
+/** Converts a release of a transfer to a release of this store. */
 export function filledBy(packageId: string, release: TransferRelease, at: string): Release {
   const { base, progressive, architecture = null, resources = [], channel: name } = release;
   const channel = parseChannel(name);
   return {
     ...{ packageId, channel: name, slot: release.slot, architecture, revision: release.revision },
     ...{ baseName: base?.name ?? null, baseChannel: base?.channel ?? null, progressive: progressive ?? everybody },
-    // In the order of their members, whatever the source writes.
+    // With the members in a fixed order, independent of the order in the transfer.
     resources: resources.map(({ name, revision, type }) => ({ name, type, revision })),
     releasedAt: at,
     expiresAt: release['expires-at'] ?? (channel === undefined ? null : branchExpiry(channel, at)),
   };
 }
 
-/** Adds what the source has ended or closed, and is here. */
+/** Adds the progressive releases and channels that the source has ended or closed and that exist here. */
 function planEnds(made: PackagePlan, kept: readonly Release[]): void {
   const { channels, closed } = made.carried;
   for (const one of kept.filter(({ progressive }) => isProgressive(progressive))) {
@@ -89,14 +91,14 @@ function planEnds(made: PackagePlan, kept: readonly Release[]): void {
     if (there.length === 0 || there.some(({ progressive }) => progressive !== undefined)) continue;
     made.ends.push(one);
   }
-  // What is released to a channel here is not closed there, whatever the source calls it.
+  // A channel that gets a release here is not closed, even if the source closes a channel of the same name.
   for (const channel of closed.filter((one) => !channels.some((release) => release.channel === one))) {
     const holding = kept.filter((one) => one.channel === channel);
     if (holding.length > 0) made.closes.push({ channel, held: holding });
   }
 }
 
-/** Whether it is of a revision that is carried and cannot come in, which has been told. */
+/** Whether the release is of a carried revision that cannot be accepted. That problem is reported already. */
 async function isBarred(
   records: PlanRecords,
   { carried, revisions }: PackagePlan,
@@ -107,7 +109,7 @@ async function isBarred(
   return (await records.revisions.find(carried.id, revision)) === undefined;
 }
 
-/** Why a release cannot be one here, whoever signed that it is. */
+/** Why a release is not possible here, independent of its signatures. */
 async function whyNot(
   records: PlanRecords,
   planning: Planning,
@@ -139,7 +141,9 @@ async function whyNot(
   return whyNoResource(records, made, release);
 }
 
-/** What a revision is for; a sentence where it is not here, and does not come, or is withdrawn. */
+/**
+ * The targets of a revision. Returns a sentence if the revision is neither here nor in the transfer, or is withdrawn.
+ */
 async function detailsOf(
   records: PlanRecords,
   { finding }: Planning,
@@ -165,7 +169,7 @@ async function whyNoResource(
 ): Promise<string | undefined> {
   if (new Set(resources.map(({ name }) => name)).size < resources.length) return 'It names a resource twice.';
   for (const { name, revision, type } of resources) {
-    // Lines name them, and must not be read as something else.
+    // The name appears in lines for approvers, so it must not be mistaken for other text.
     if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'No resource has such a name.';
     if (revision === null) continue;
     const comes = made.resources.find((one) => one.resource.name === name && one.one.revision === revision);
@@ -186,7 +190,7 @@ interface SlotPlan {
   notes: string[];
 }
 
-/** Of each slot that changes what it holds before and afterwards. */
+/** The content before and after, for each slot that changes. */
 function slotChanges(
   held: readonly Release[],
   withdrawn: readonly Release[],
@@ -208,11 +212,11 @@ function slotChanges(
 
 type Coming = PackagePlan['releases'][number] & { filled: Release };
 
-/** Without a time of its own a branch ends some days after the transfer is let in. */
+/** A branch without an expiry date of its own ends a fixed number of days after acceptance. */
 const described = ({ release, filled }: Coming): Parameters<typeof releaseText>[0] =>
   release['expires-at'] === undefined ? unmade(filled) : filled;
 
-/** What a person should see before saying yes. */
+/** The remarks that a person should see before accepting. */
 function notesOf({ namespace, resources }: TransferPackage, { release, before, filled }: Coming): string[] {
   const lacking = resources.filter(
     ({ name, revisions }) =>
@@ -224,12 +228,13 @@ function notesOf({ namespace, resources }: TransferPackage, { release, before, f
     ...(release['expires-at'] !== undefined && parseChannel(release.channel)?.branch === null
       ? [`ends by itself at ${release['expires-at']}`]
       : []),
-    // Sources before components were part of releases do not name them; what is not named is not given to devices.
+    // Sources with an older release of larder do not name components in releases. Devices do not get an unnamed
+    // component.
     ...(namespace === 'snap' && lacking.length > 0
       ? [`released without its ${lacking.map(({ name }) => name).join(', ')}`]
       : []),
   ];
 }
 
-/** A channel with the part of it that is meant, where it has several. */
+/** A channel, with its slot if it has several. */
 const placed = ({ channel, slot }: Slot): string => (slot === '*' ? channel : `${channel} (${slot})`);

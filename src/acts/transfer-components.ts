@@ -1,4 +1,5 @@
-// Components of snaps that a transfer carries: which assertions say what they are, and with which revisions of their snap they go.
+// Checks the components of snaps in a transfer against the assertions that identify them and pair them with revisions
+// of their snap.
 import type { TransferPackage, TransferResource } from '#api/wire.ts';
 import { HeaderReader } from '#assertions/headers.ts';
 import { defaultProvenance } from '#assertions/types.ts';
@@ -7,8 +8,8 @@ import type { Planning } from './transfer-planning.ts';
 type Component = TransferResource['revisions'][number];
 
 /**
- * Whether assertions that are believed say all that the transfer says of a component: its bytes, its number, and each revision of the
- * snap that it goes with. `contradicted` where the one of these bytes says something else.
+ * Whether believed assertions confirm a component completely: its bytes, its number, and each revision of the snap that
+ * it serves. Returns `contradicted` if the assertion about these bytes says something else.
  */
 export function vouchedFor(
   { id, revisions }: Pick<TransferPackage, 'id' | 'revisions'>,
@@ -18,7 +19,7 @@ export function vouchedFor(
 ): boolean | 'contradicted' {
   if (content === undefined) return false;
   const digest = Buffer.from(content['sha3-384'], 'hex').toString('base64url');
-  // It is of the provenance of its snap.
+  // A component has the provenance of its snap.
   const provenances = revisions.map(({ assertion }) => {
     const provenance = assertion === undefined ? undefined : believed(assertion)?.headers['provenance'];
     return typeof provenance === 'string' ? provenance : defaultProvenance;

@@ -1,4 +1,4 @@
-// Which resources and images of a transfer come in, and what stands in the way of the others.
+// Plans which resources and images of a transfer are accepted, and reports problems with the others.
 import type { TransferPackage, TransferResource } from '#api/wire.ts';
 import { vouchedFor } from './transfer-components.ts';
 import {
@@ -10,7 +10,10 @@ import {
   type Word,
 } from './transfer-planning.ts';
 
-/** Numbers above this leave too few for what is pushed here, which is numbered above all that came; statements can name 2147483647. */
+/**
+ * The highest revision number that is accepted. Revisions pushed here are numbered above all received ones, and
+ * statements can name numbers up to 2147483647.
+ */
 const highestRevision = 2_000_000_000;
 
 export const saidOtherwise = 'Its assertion says something else of it than the transfer does.';
@@ -19,9 +22,9 @@ export const unvouched = 'no assertion that this site believes';
 export interface ContentTelling {
   line(line: Omit<PlanLine, 'package' | 'word'>, word?: Word): void;
   problem(what: string, why: string): void;
-  /** Whether a content has come or is here; a problem if not. */
+  /** Whether a content was received or is here; reports a problem if not. */
   isThere(what: string, sha3_384: string): Promise<boolean>;
-  /** Whether the review of a subject found nothing wrong; a problem if it did. */
+  /** Whether the review of a subject found no fault; reports a problem if it did. */
   isGood(subject: string, what: string): Promise<boolean>;
 }
 
@@ -34,7 +37,7 @@ interface ResourcePlanning {
   telling: ContentTelling;
 }
 
-/** Whether a number is too high to be let in, which is a problem. */
+/** Whether a number is too high to be accepted; reports it as a problem. */
 export function isTooHigh({ revision }: { revision: number }, what: string, telling: Pick<ContentTelling, 'problem'>) {
   if (revision <= highestRevision) return false;
   telling.problem(
@@ -45,7 +48,7 @@ export function isTooHigh({ revision }: { revision: number }, what: string, tell
   return true;
 }
 
-/** Adds the revisions of resources that are not here. */
+/** Adds the resource revisions that are not here. */
 export async function planResources(at: ResourcePlanning): Promise<void> {
   const { resourceRevisions } = at.records;
   const { id, resources } = at.made.carried;
@@ -74,7 +77,7 @@ export async function planResources(at: ResourcePlanning): Promise<void> {
   }
 }
 
-/** Adds a resource; if it is a component of a snap, assertions say what it is. */
+/** Adds a resource. If it is a component of a snap, checks it against its assertions. */
 function addResource(
   { planning, made, telling }: ResourcePlanning,
   resource: TransferResource,
@@ -92,7 +95,7 @@ function addResource(
   telling.line({ kind: 'resource', what, from: null, to: resource.type, notes }, vouched ? 'upstream' : undefined);
 }
 
-/** Adds a resource that names an image: its content is made here. */
+/** Adds a resource that names an image; this store makes its content. */
 async function planImageResource(
   { records, made, telling }: ResourcePlanning,
   resource: TransferResource,
@@ -112,7 +115,7 @@ async function planImageResource(
   telling.line({ kind: 'resource', what, from: null, to: resource.type, notes: [] });
 }
 
-/** Adds the images that are not here under the tags that they are to have. */
+/** Adds the images that are not here yet under the given tags. */
 export async function planImages({ records, made, telling }: Omit<ResourcePlanning, 'planning'>): Promise<void> {
   const { id, images } = made.carried;
   for (const image of images) {
@@ -133,7 +136,7 @@ export async function planImages({ records, made, telling }: Omit<ResourcePlanni
   }
 }
 
-/** Whether the repository holds the manifests of an image already, under the tags that they are to have. */
+/** Whether the repository already holds the manifests of an image under the given tags. */
 async function holdsImage(
   { images }: PlanRecords,
   packageId: string,

@@ -1,4 +1,4 @@
-// What a transfer that came in would change here: computed for whoever looks at it, and again by the act that lets it in.
+// Plans the changes of a received transfer: for the preview, and again in the act that accepts it.
 import type { TransferPackage, TransferRevision } from '#api/wire.ts';
 import { carriedSnap } from '#assertions/carried-snap.ts';
 import type { Line } from '#domain/approvals.ts';
@@ -32,15 +32,15 @@ import {
 import type { Statement } from './transfer-statement.ts';
 import { planDescription, planLibraries, type Telling } from './transfer-texts.ts';
 
-/** What is to be done to the package that stands there in the statement. */
+/** The plan of the package at index `at` of the statement. */
 interface Planned {
   at: number;
   made: Omit<PackagePlan, 'carried'>;
 }
 
-/** What is to be done to each package, in lines for people, and what stands in the way. */
+/** Plans each package, and collects lines for people and the problems that prevent acceptance. */
 export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
-  // What is carried is read from the statement again, so that it is not in memory twice.
+  // The package is read from the statement again, so that it is not in memory twice.
   const plans = new PackedList<Planned>(planning.aside);
   const packages = mapped(plans, ({ at, made }): PackagePlan => {
     return { ...made, carried: asReleased(planning.statement.packages.at(at)!, planning.asChannel) };
@@ -77,7 +77,10 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
   return plan;
 }
 
-/** A glob that fits nothing is a slip: what somebody meant to leave out would come in. Assertions may be here already, and not in the plan. */
+/**
+ * Refuses a glob that matches no package: it is probably a typing error, and a package meant to be left out would be
+ * accepted. Globs for assertions are exempt, because the assertions may be here already and not in the plan.
+ */
 function refuseIdle({ packages }: Statement, globs: readonly string[]): void {
   const idle = new Set(globs.filter((glob) => !matchesGlob(glob.split('/', 1)[0]!, 'assertion')));
   if (idle.size === 0) return;
@@ -87,7 +90,10 @@ function refuseIdle({ packages }: Statement, globs: readonly string[]): void {
   throw new Refusal('resource-not-found', `Nothing in this transfer is called '${glob}'; its preview names what is.`);
 }
 
-/** The transfers in which it was told what has not changed since, as far as they were not let in here. */
+/**
+ * The problems of a transfer that relies on earlier transfers, if they were not accepted here: it does not repeat
+ * unchanged packages.
+ */
 async function restingOnMissing({ transfers }: PlanRecords, { source, base }: Statement): Promise<PlanProblem[]> {
   const numbers = base['rests-on'] ?? [];
   const here = await transfers.letIn(source, numbers);
@@ -100,7 +106,7 @@ async function restingOnMissing({ transfers }: PlanRecords, { source, base }: St
     });
 }
 
-/** What it says of channels, of those that it is released to here. */
+/** Renames the channels of a package to the channels that it is released to here. */
 const asReleased = (carried: TransferPackage, asChannel: Planning['asChannel']): TransferPackage =>
   asChannel.length === 0
     ? carried
@@ -110,14 +116,14 @@ const asReleased = (carried: TransferPackage, asChannel: Planning['asChannel']):
         closed: [...new Set(carried.closed.map((one) => renamed(one, asChannel)))],
       };
 
-/** Why a package is left out that somebody does not let in: a scanner may have taken it away on the way. */
+/** Why the administrator left a package out. A scanner on the way may have removed some of its files. */
 function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): string {
   const gone = revisions.filter(({ content }) => lost.has(content['sha3-384'])).map(({ revision }) => String(revision));
   const said = gone.length === 0 ? '' : ` What was carried as revision ${gone.join(', ')} did not come.`;
   return `It was left out by whoever let the transfer in.${said}`;
 }
 
-/** Looks at one package of a transfer. */
+/** Plans one package of a transfer. */
 class PackagePlanning {
   readonly #records: PlanRecords;
   readonly #planning: Planning;
@@ -140,7 +146,7 @@ class PackagePlanning {
     this.#called = `${carried.namespace}/${carried.name}`;
   }
 
-  /** What is to be done to it; nothing where all of it stays out. */
+  /** Returns the plan of the package; undefined if the whole package is left out. */
   async run(): Promise<PackagePlan | undefined> {
     if (!fitsGlob(this.#planning.source.packages, this.#carried)) {
       this.#problem(
@@ -180,7 +186,10 @@ class PackagePlanning {
     return made;
   }
 
-  /** The package as it is here; refused where the name or the id is something else's, or the publisher another one. */
+  /**
+   * Returns the package of this store; undefined if it is new here. Refused if its name or id belongs to another
+   * package, or if an account of this store publishes it.
+   */
   async #place(): Promise<PublishedPackage | undefined | 'refused'> {
     const { id, namespace, name, publisher } = this.#carried;
     const { packages, accounts } = this.#records;
@@ -217,7 +226,10 @@ class PackagePlanning {
     this.#line({ kind: 'package', what: this.#called, from: null, to, notes });
   }
 
-  /** A package that has another publisher at its source gets that one here; accounts of this site may push to it then. */
+  /**
+   * Adds a line if the package has another publisher at its source, with a note if that account is one of this site: it
+   * can then push to the package.
+   */
   async #publisher({ publisherId, publisher }: PublishedPackage): Promise<void> {
     const { publisher: id } = this.#carried;
     if (publisherId === id) return;
@@ -275,7 +287,10 @@ class PackagePlanning {
     }
   }
 
-  /** The assertion that says what a revision is, where it is believed; refused where it says something else. */
+  /**
+   * The believed assertion about a revision, if there is one. Refuses the revision if the assertion contradicts the
+   * transfer.
+   */
   #vouchedFor(one: TransferRevision, what: string): { by: string | undefined } | 'refused' {
     if (one.assertion === undefined) return { by: undefined };
     const assertion = this.#planning.believed(one.assertion);
@@ -303,7 +318,7 @@ class PackagePlanning {
       const what = `revision ${String(one.revision)}`;
       const numbered = await this.#records.revisions.numbered(id, one.revision);
       if (numbered === undefined || numbered.withdrawnBecause !== null) continue;
-      // A source that may release nothing empties no channel either.
+      // A source without permission to release must not empty channels either.
       const holding = this.#planning.source.mayRelease
         ? []
         : await this.#records.releases.holding(id, one.revision, this.#planning.at);
@@ -377,7 +392,7 @@ class PackagePlanning {
     return (found?.findings ?? null) === null ? (found?.refused ?? 'It has not been reviewed yet.') : undefined;
   }
 
-  /** On whose word stands what no assertion vouches for. */
+  /** The origin of trust for content that no assertion covers. */
   get #word(): Word {
     return this.#planning.isUnsigned ? 'nobody' : 'source';
   }
@@ -392,7 +407,7 @@ class PackagePlanning {
   }
 }
 
-/** The same lines for those who approve of them: as parts of a transfer, and each change of a channel as of any other release. */
+/** The lines for approvers: the parts of the transfer, and each channel change in the form of any other release. */
 export const approvalLines = ({ lines, releases }: Pick<Plan, 'lines' | 'releases'>): Line[] => [
   ...lines.values().map(({ package: called, what, from, to }) => {
     return { kind: 'transfers' as const, on: `${called} ${what}`, part: null, from, to };

@@ -1,4 +1,4 @@
-// The words of plans: what a transfer would change, and what it takes to say that.
+// The types of the plan of a transfer, and the inputs that planning needs.
 import type {
   TransferAccount,
   TransferLibrary,
@@ -37,14 +37,14 @@ type Nouns =
 export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
 
 /**
- * On whose word something rests: assertions that a trusted root vouches for, the source of the transfer alone, or nobody's,
- * where it lay in a folder that nobody has signed.
+ * The origin of trust: assertions vouched for by a trusted root, the source of the transfer alone, or `nobody` for an
+ * unsigned folder.
  */
 export type Word = 'upstream' | 'source' | 'nobody';
 
-/** One thing that a transfer changes. */
+/** One change of a transfer. */
 export interface PlanLine {
-  /** `namespace/name`; of an assertion that is no package's, `assertion/TYPE`. */
+  /** `namespace/name`, or `assertion/TYPE` for an assertion that belongs to no package. */
   package: string;
   kind:
     | 'package'
@@ -60,94 +60,94 @@ export interface PlanLine {
     | 'release'
     | 'close'
     | 'assertion';
-  /** What it is done to: a revision, a channel with its slot, a resource with its revision. */
+  /** The object of the change: a revision, a channel with its slot, or a resource with its revision. */
   what: string;
   from: string | null;
   to: string | null;
   word: Word;
-  /** The channel and the part of it that are meant, where it is a release. */
+  /** The channel and slot of a release. */
   at?: { channel: string; slot: string };
-  /** What a person should see before saying yes: `downgrade`, `new publisher`, … */
+  /** The remarks that a person should see before accepting: `downgrade`, `new publisher`, … */
   notes: string[];
 }
 
-/** Why something cannot come in. */
+/** Why something cannot be accepted. */
 export interface PlanProblem {
   package: string;
   what: string;
   why: string;
 }
 
-/** Everything that is said of a package, where the source knows it. */
+/** The metadata of a package, as far as the source has it. */
 export type Said = Partial<
   Pick<PublishedPackage, 'title' | 'summary' | 'description' | 'license' | 'icon' | 'defaultTrack' | 'links'>
 >;
 
-/** What is to be done to one package. */
+/** The changes to one package. */
 export interface PackagePlan {
   carried: TransferPackage;
-  /** As it is here; undefined where it comes in with this. */
+  /** The package of this store; undefined if the transfer adds it. */
   here: PublishedPackage | undefined;
-  /** Accounts of other stores that it speaks of, which are new here or called otherwise. */
+  /** Accounts of other stores that the package refers to and that are new or changed here. */
   accounts: ForeignAccountChange[];
   revisions: { one: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
   tracks: string[];
   resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
   images: TransferPackage['images'];
-  /** How it is to be described. */
+  /** The new metadata. */
   said: Said;
-  /** Libraries with the versions of them that come in. */
+  /** Libraries with their new versions. */
   libraries: TransferLibrary[];
   withdrawals: TransferPackage['withdrawn'];
   releases: { release: TransferRelease; before: Release | undefined }[];
-  /** Progressive releases that the source has ended, which lie over slots that it fills for everybody. */
+  /** Progressive releases that the source has ended, over slots that it fills for all devices. */
   ends: Release[];
-  /** Channels that are emptied, with what they hold. */
+  /** Channels to close, with their content. */
   closes: { channel: string; held: Release[] }[];
 }
 
-/** What is long is kept packed while it grows. */
+/** A plan. Its long lists are packed while they grow. */
 export interface Plan {
   packages: Sequence<PackagePlan>;
-  /** Assertions that come in, each after what it rests on. */
+  /** The assertions to accept, each after the ones that it relies on. */
   assertions: Sequence<Assertion>;
   lines: PackedList<PlanLine>;
-  /** What the channels are to hold, as any other release of it is told to those who approve. */
+  /** The new content of the channels, as lines for approvers in the form of any other release. */
   releases: PackedList<Line>;
-  /** As long as there are any, nothing comes in, unless the package is left out. */
+  /** While there are any, the transfer is refused, unless the package is left out. */
   problems: PlanProblem[];
   leftOut: PlanProblem[];
-  /** Contents that are neither carried nor here, by their SHA3-384. */
+  /** The SHA3-384 digests of contents that are neither in the transfer nor here. */
   missing: string[];
 }
 
 export interface Planning {
   statement: Statement;
   source: Pick<TransferSource, 'packages' | 'mayRelease'>;
-  /** Whether nobody has signed it. */
+  /** Whether the transfer is unsigned. */
   isUnsigned: boolean;
-  /** What a review found of a subject. */
+  /** Reads the findings of the review of a subject. */
   finding: (subject: string) => Promise<TransferFinding | undefined>;
-  /** The contents of the transfer that have come, by their SHA3-384. */
+  /** The SHA3-384 digests of the received contents of the transfer. */
   arrived: ReadonlySet<string>;
-  /** What the source says of an account. */
+  /** The properties of an account as stated by the source. */
   accountSaid: (id: string) => TransferAccount | undefined;
-  /** Assertions that are believed, by name; those that are here and those that would come in. */
+  /** Looks up a believed assertion by name, among the stored and the received ones. */
   believed: (name: string) => Assertion | undefined;
-  /** Those of them that are not here, or older here; each after what it rests on. */
+  /** The believed assertions that are missing or older here, each after the ones that it relies on. */
   fresh: Picked;
-  /** Packages that are let in alone, and those that are left out; globs of `namespace/name`. */
+  /** The packages to accept, and those to leave out: globs of `namespace/name`. */
   only: readonly string[];
   without: readonly string[];
-  /** What is released to other channels than those that the source names. */
+  /** Channels to release to instead of the channels that the source names. */
   asChannel: readonly ChannelRenaming[];
   /** RFC 3339. */
   at: string;
-  /** Where what is long lies as long as anybody looks at it; in memory, where there is no such place. */
+  /** Spill file for long lists, for as long as they are read. If undefined, they stay in memory. */
   aside: Aside | undefined;
 }
 
-/** What it takes to say what a transfer changes: what is said of it, and what the records have of it. */
+/** Collects the inputs of planning: the statement of the transfer and the related records. */
 export async function planningOf(
   { transfers }: PlanRecords,
   id: string,

@@ -1,5 +1,5 @@
-// The statement of a transfer as it is read: what grows with the number of packages is made of its text when it is asked for,
-// so that a transfer of ten thousand packages takes no more memory than its statement has bytes.
+// The statement of a transfer. Its long lists are parsed from its text on access, so that a transfer of ten thousand
+// packages needs only as much memory as its statement has bytes.
 import type { TransferBlob, TransferPackage, TransferPiece, TransferStatement } from '#api/wire.ts';
 import type { Sequence } from '#domain/sequence.ts';
 

@@ -1,4 +1,4 @@
-// What a transfer would change of what is said of a package, and of its libraries.
+// Plans the changes of a transfer to the metadata of a package and to its libraries.
 import { createHash } from 'node:crypto';
 
 import type { TransferLibrary } from '#api/wire.ts';
@@ -17,15 +17,15 @@ import {
 export interface Telling {
   line(line: Omit<PlanLine, 'package' | 'word'>, word?: Word): void;
   problem(what: string, why: string): void;
-  /** Says of something small that it stays as it is here. */
+  /** Reports that a minor property stays as it is here. */
   kept(what: string, why: string): void;
-  /** Whether a content has come and its review found nothing wrong; tells of it where not. */
+  /** Whether a content was received and its review found no fault; reports it if not. */
   isGood(subject: string, what: string, sha3_384: string): Promise<boolean>;
-  /** Why a content is not let in; nothing where it is good. */
+  /** Why a content is refused; undefined if it is not. */
   whyNot(subject: string, sha3_384: string): Promise<string | undefined>;
 }
 
-/** Adds what the package is to be described as; what was edited here stays. */
+/** Adds the new metadata of the package. Metadata that was edited here stays. */
 export async function planDescription(records: PlanRecords, made: PackagePlan, telling: Telling): Promise<void> {
   const { carried, here } = made;
   const said = await saidOf(records, made, telling);
@@ -37,7 +37,8 @@ export async function planDescription(records: PlanRecords, made: PackagePlan, t
       continue;
     }
     made.said = { ...made.said, [field]: value };
-    // The texts of a package that is new here are all new, and give devices nothing; its default track decides what they install.
+    // All texts of a new package are new and change nothing for devices, so they need no line. Its default track
+    // decides what devices install, so it does.
     if ((here !== undefined || field === 'defaultTrack') && from !== to)
       telling.line({ kind: 'metadata', what: names[field], from, to, notes: [] });
   }
@@ -94,7 +95,7 @@ function areGood(links: Links, { problem }: Telling): boolean {
   }
 }
 
-/** As many characters of a text stand in a line; which text is meant is said by its digest, so that a line names just one. */
+/** The number of characters of a text that a line shows. The digest identifies the whole text. */
 const shown = 200;
 
 function inWords(value: PublishedPackage[keyof Said]): string | null {
@@ -112,7 +113,7 @@ const linksInWords = (links: Links): string =>
     .map(([kind, list]) => `${kind}: ${list.join(' ')}`)
     .join('; ');
 
-/** Adds the versions of libraries that are not here. */
+/** Adds the library versions that are not here. */
 export async function planLibraries(records: PlanRecords, made: PackagePlan, telling: Telling): Promise<void> {
   const { libraries = [], id, namespace } = made.carried;
   for (const library of libraries) {

@@ -1,4 +1,4 @@
-// Transfers: made for others, taken in to wait, let in or not, and put back.
+// Transfers: make, receive, accept, discard and withdraw.
 import type { ApprovalPolicy, Line } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { clockTolerance } from '#domain/clock.ts';
@@ -20,20 +20,20 @@ import type { Statement } from './transfer-statement.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
 
-/** In which files a transfer leaves, and on what. */
+/** The files of a transfer that leave this site, and their medium. */
 export interface Leaving {
   files: readonly { part: number; sha256: string; bytes: number }[];
-  /** How many parts it has. */
+  /** The number of parts of the transfer. */
   of: number;
-  /** The label of this site, where it has one. */
+  /** The label of this site, if it has one. */
   label: string | null;
-  /** The medium, as whoever carries it calls it. */
+  /** The name that the carrier gives the medium. */
   media: string | null;
 }
 
 interface NewTransfer extends Omit<MadeTransfer, 'madeAt' | 'madeBy'> {
   contents: readonly string[];
-  /** Those of them that no other record names; they stay here, so that a lost part can be made again. */
+  /** Contents that no other record refers to. They are kept here so that a lost part can be written again. */
   texts: readonly string[];
   told: ReadonlyMap<string, string>;
   leaving: Leaving;
@@ -83,7 +83,7 @@ type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures' | 'unsigne
 
 interface Received extends Pick<ReceivedTransfer, Kept> {
   signers: readonly string[];
-  /** The medium that it comes on, as whoever carried it calls it; told once. */
+  /** The name that the carrier gives the medium of the received transfer. Each name is recorded once. */
   media: string | undefined;
 }
 
@@ -109,7 +109,8 @@ export const receiveTransfer = act({
     });
     const isNew = await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor });
     const known = await tx.transfers.find(id);
-    // A copy of what waits may have signatures of other keys, such as those of a scanning station or of a rotated source.
+    // A second copy of a waiting transfer may be signed with further keys, for example of a scanning station or after a
+    // rotation.
     const isSignedAnew = !isNew && known?.status === 'waiting' && known.signatures !== received.signatures;
     if (isSignedAnew) await tx.transfers.setSignatures(id, received.signatures);
     const before = JSON.parse(known?.media ?? '[]') as string[];
@@ -135,9 +136,9 @@ export const letOutReceipt = act({
 });
 
 interface WrittenReceipt {
-  /** Of the transfer. */
+  /** The id of the transfer. */
   id: string;
-  /** The label of this site, where it has one. */
+  /** The label of this site, if it has one. */
   label: string | null;
   text: string;
 }
@@ -156,7 +157,7 @@ export const discardTransfer = act({
   },
 });
 
-/** The transfer, where it waits. */
+/** Returns a waiting transfer; refuses any other. */
 export async function waiting({ transfers }: Pick<Changes, 'transfers'>, id: string): Promise<ReceivedTransfer> {
   const found = await transfers.find(id);
   if (found?.status === 'waiting') return found;
@@ -164,47 +165,49 @@ export async function waiting({ transfers }: Pick<Changes, 'transfers'>, id: str
   throw new Refusal(found === undefined ? 'resource-not-found' : 'conflict', `The transfer ${id.slice(0, 12)} ${why}.`);
 }
 
-/** Whom a site believes, and as far as that, as a receipt tells it. */
+/** The trust settings of a source, as a receipt states them. */
 export interface SourceTold extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'packages' | 'floor'> {
-  /** Nothing where it waits for people. */
+  /** Undefined if transfers of the source wait for a person. */
   accept?: 'automatic';
   'may-release': boolean;
 }
 
-/** What the receipt of a transfer says, as it is kept; the signature is added when it is written out. */
+/** The receipt of a transfer as it is stored. It is signed when it is exported. */
 export interface Receipt {
   format: 1;
   transfer: string;
   source: string;
   sequence: number;
-  /** Of the site that made it; nothing where it has none. */
+  /** The label of the site that made the transfer; undefined if it has none. */
   label?: string;
-  /** Where nobody had signed it. */
+  /** Present if the transfer was unsigned. */
   unsigned?: true;
-  /** By which rule it was let in, where nobody did. */
+  /** The rule under which the transfer was accepted automatically; undefined if a person accepted it. */
   automatic?: string;
-  /** The keys of its source that have signed it, as they are believed here, with what they have signed. */
+  /** The signatures that were made with trusted keys of the source. */
   signatures: { keyid: string; sig: string }[];
-  /** What it came on. */
+  /** The media that carried it. */
   media: string[];
   'accepted-at': string;
   'accepted-by': string;
-  /** Until when it was good, where it was let in later than that. */
+  /** The expiry date, if the transfer was accepted after it. */
   expired?: string;
   lines: Sequence<object>;
   'left-out': object[];
   approvals: ApprovalTold[];
-  /** What those have signed who approved with a signature, to the last byte. */
+  /** The exact text that approvers signed, if any approved with a signature. */
   'signed-text'?: string;
-  /** Whom the policy asked when it was let in, rule by rule; empty where it asked nobody. */
+  /** The rules of the approval policy at acceptance; empty if the policy asked for no approvals. */
   policy: Record<string, string>;
-  /** Whom this site believed then, and as far as that. */
+  /** The trusted sources of this site at acceptance. */
   sources: SourceTold[];
-  /** What the channels held that were changed, to put it back. */
+  /** The previous content of each changed channel, for a rollback. */
   undo: Sequence<Undo>;
 }
 
-/** Who approved; with the key and the signature where he has signed it (`ssh-keygen -Y verify -n larder-approval`). */
+/**
+ * An approval. `key` and `signature` are set if it was signed (verify with `ssh-keygen -Y verify -n larder-approval`).
+ */
 export interface ApprovalTold extends Pick<Approval, 'accountId' | 'username' | 'displayName' | 'at'> {
   key?: string;
   signature?: string;
@@ -215,7 +218,7 @@ export interface Undo {
   channel: string;
   slot: string;
   isProgressive: boolean;
-  /** What was put there; nothing where it was emptied. */
+  /** The revision that the transfer released to the slot; null if it emptied the slot. */
   put: number | null;
   before: Release | null;
 }
@@ -260,7 +263,7 @@ export const withdrawTransfer = act({
     },
   },
 
-  /** Gives the channels that were put back. */
+  /** Returns the restored channels. */
   async perform(tx, { id }: { id: string }, doing): Promise<string[]> {
     const found = await tx.transfers.find(id);
     if (found?.status !== 'accepted' || found.settledAt === null) {
@@ -268,7 +271,7 @@ export const withdrawTransfer = act({
     }
     const { undo } = JSON.parse(found.receipt ?? '{}') as { undo: Undo[] };
     for (const one of undo) await refuseLater(tx, one, found.settledAt);
-    // To put a revision back is one more release of it.
+    // Restoring a revision counts as a release of it, so the same check applies.
     for (const { before } of undo) if (before !== null) await refuseRiskAgain(tx, before);
     for (const one of undo.toReversed()) await putBack(tx, one, doing);
     const channels = undo.map(({ channel }) => channel);
@@ -308,7 +311,7 @@ async function putBack(tx: Changes, undo: Undo, doing: Doing): Promise<void> {
   }
 }
 
-/** Refuses what a source signed as long as nobody knows which of its numbers was let in last. */
+/** Refuses transfers of a source while its highest accepted number is in doubt after a restore. */
 export function refuseDoubtfulFloor({
   name,
   floor,
@@ -323,7 +326,7 @@ export function refuseDoubtfulFloor({
   );
 }
 
-/** Refuses to let anything in by a clock that is in doubt: it says what is good, and what has expired. */
+/** Refuses to accept anything while the clock is in doubt, because the clock decides which transfers have expired. */
 export async function refuseDoubtfulClock({ appliance }: Pick<Records, 'appliance'>, at: string): Promise<void> {
   const seen = await appliance.find(latestTimeName);
   if (seen === undefined || Math.abs(Date.parse(at) - Date.parse(seen)) <= clockTolerance) return;
@@ -335,14 +338,14 @@ export async function refuseDoubtfulClock({ appliance }: Pick<Records, 'applianc
 }
 
 /**
- * Who stands for what lies in a folder and nobody has signed. No site is believed by this name: what brings it in is that
- * people approve of it.
+ * The source of an unsigned folder. No trusted site can have this name; such a transfer is accepted only with
+ * approvals.
  */
 export const nobody: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'> = {
   ...{ name: 'nobody', keys: [], packages: ['*/*'], mayRelease: true },
 };
 
-/** Refuses what nobody has signed where the policy asks nobody about it either. */
+/** Refuses an unsigned folder if the policy names no approvers for unsigned folders. */
 export function refuseUnsigned({ rules }: ApprovalPolicy): void {
   if (rules.unsigned_folders !== undefined) return;
   throw new Refusal(
@@ -352,17 +355,20 @@ export function refuseUnsigned({ rules }: ApprovalPolicy): void {
   );
 }
 
-/** Under which subject is kept, beside what reviews found, why a transfer waits for people; no package is called so. */
+/**
+ * The subject, among the findings of reviews, that stores why a transfer waits for a person. No package can have this
+ * name.
+ */
 export const whyItWaits = 'automatic';
 
-/** What this site is, as far as it says what may come to it. */
+/** The properties of this site that decide which transfers are for it. */
 export interface Here {
-  /** What it is called, where it has a name. */
+  /** The name of this site, if it has one. */
   site: string | undefined;
   labels: SiteLabels;
 }
 
-/** Refuses what is labelled higher than this site is, or as nothing that this site knows. */
+/** Refuses a transfer with a label above that of this site, or with a label that this site does not know. */
 function refuseLabel({ label }: Pick<Statement, 'label'>, labels: SiteLabels): void {
   const { label: own, levels = [] } = labels;
   if (label === undefined || mayCome(label, labels)) return;
@@ -378,12 +384,12 @@ function refuseLabel({ label }: Pick<Statement, 'label'>, labels: SiteLabels): v
   );
 }
 
-/** Whether a transfer is good no more. */
+/** Whether a transfer has expired. */
 export const isExpired = ({ expires }: Pick<Statement, 'expires'>, at: string): boolean => expires <= at;
 
 /**
- * Refuses a statement that is not for this site, or not now. What has expired comes in with the approvals of an unsigned folder:
- * only where the policy asks somebody for these.
+ * Refuses a statement that is not for this site or cannot be accepted now. An expired transfer needs the approvals of
+ * an unsigned folder, so it is refused if the policy names no approvers for unsigned folders.
  */
 export function refuseUnfit(
   statement: Statement,

@@ -1,4 +1,4 @@
-// Images that nobody wants: what is learned of who needs an image, and what is forgotten then.
+// Unneeded images: record which images are needed, and remove the others.
 import type { StoredManifest } from '#records/images.ts';
 import { act } from './act.ts';
 
@@ -37,7 +37,10 @@ export const forgetImages = act({
   object,
   gate: { never: 'it follows from the time, and from what the resources name' },
 
-  /** Forgets at most so many that were wanted last before that time; none while it is not known what keeps them. */
+  /**
+   * Removes at most `most` manifests that were last needed before `before`; none while the references of some contents
+   * are unread.
+   */
   async perform(tx, { before, most }: { before: string; most: number }, { note }): Promise<number> {
     const isRead = (await tx.images.unreadContents(1)).length + (await tx.images.unreadIndexes(1)).length === 0;
     const unwanted = isRead ? await tx.images.unwanted(before, most) : [];
@@ -54,7 +57,7 @@ export const forgetImageBlobs = act({
   object,
   gate: { never: 'it follows from the time alone' },
 
-  /** Forgets those that came before that time; how many. */
+  /** Removes blobs received before `before` that are part of no image. Returns their number. */
   async perform(tx, { before }: { before: string }, { note }): Promise<number> {
     const blobs = await tx.images.forgetLoose(before);
     note({ blobs });

@@ -1,4 +1,4 @@
-// Uploads: files that were sent, and that a package claims as a new revision of itself or of a resource.
+// Uploads: received files that a package claims as a new revision of itself or of a resource.
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Changes, Records } from '#records/index.ts';
@@ -15,13 +15,13 @@ interface Push {
   /** The upload's id. */
   upload: string;
   package: PublishedPackage;
-  /** The id of the account for which it is pushed, where that is not whoever does it: a command on the host is none. */
+  /** The id of the account that it is pushed for, if that is not the actor: a command on the host has no account. */
   pushedBy?: string;
-  /** What publishers may have for whom nothing else is set. */
+  /** The quota of publishers without a quota of their own. */
   everybody: Quota;
 }
 
-/** What is to be done once the upload is a revision. */
+/** A follow-up for when the upload has become a revision. */
 export type Wanted = Pick<Wish, 'kind' | 'name' | 'component' | 'onlyIfNewer'>;
 
 const object = ({ package: { namespace, name } }: Push): string => `${namespace}/${name}`;
@@ -50,7 +50,7 @@ export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
   object,
   gate: { never: 'a release gives it to devices; juju fetches another one if its user names the number' },
 
-  /** `wish` is what this settles, where it is done because somebody wanted it after a review. */
+  /** `wish` is the follow-up that this push settles, if it was requested with an earlier upload. */
   async perform(tx, wanted, doing) {
     if (wanted.wish !== undefined) await settleWish(tx, wanted.wish);
     doing.note({ resource: wanted.resource });
@@ -60,13 +60,13 @@ export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
   },
 });
 
-/** Whether a package has pushed this upload as the same before: a retry finds its first attempt. */
+/** Whether a package has already pushed this upload in the same way, so that a retry is recognized. */
 export const wasPushed = async (
   { uploads }: Pick<Changes, 'uploads'> | Pick<Records, 'uploads'>,
   { upload, package: subject, resource }: Pick<Push, 'upload' | 'package'> & { resource?: string | undefined },
 ): Promise<boolean> => (await uploads.review(subject.id, upload))?.resource === (resource ?? null);
 
-/** Whether all of it is wanted of this upload already. */
+/** Whether all these follow-ups of the upload are recorded already. */
 export async function isWanted(
   { afterReview }: Pick<Changes, 'afterReview'> | Pick<Records, 'afterReview'>,
   upload: string,
@@ -77,7 +77,7 @@ export async function isWanted(
   return wanted.every(({ kind, name }) => known.some((one) => one.kind === kind && one.name === name));
 }
 
-/** Whether it was claimed just now; a retry finds it claimed. */
+/** Claims an upload. Returns whether it was unclaimed; a retry finds it claimed. */
 async function claim(
   tx: Changes,
   { upload: id, package: subject, pushedBy, everybody }: Push,
@@ -92,7 +92,7 @@ async function claim(
   }
   const claimed = { packageId: subject.id, pushedBy: pushedBy ?? actor, pushedAt: at, ...(resource && { resource }) };
   if (sent !== undefined && (await tx.uploads.claim(id, claimed))) {
-    // What a stranger sends is in no log before somebody claims it: so this says where it came from.
+    // Uploads are not logged before they are claimed, so this entry records where the file came from.
     const { address, receivedAt, size, sha3_384 } = sent;
     note({ from: address, 'received-at': receivedAt, size, 'sha3-384': sha3_384 });
     return true;
@@ -101,7 +101,7 @@ async function claim(
   throw new Refusal('resource-not-found', await whyNoUpload(tx, id));
 }
 
-/** That there is no upload to push, and what became of it if that is known. */
+/** Why there is no upload to push, with the reason of its removal if that is known. */
 async function whyNoUpload({ uploads }: Pick<Changes, 'uploads'>, id: string): Promise<string> {
   const removal = await uploads.removal(id);
   if (removal === undefined) return `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`;

@@ -1,6 +1,6 @@
-// What accounts are called.
+// The names of accounts.
 
-/** An e-mail address in the form in which it is kept and compared, lower-case; nothing when it is none. */
+/** Normalizes an e-mail address to lower case, for storage and comparison. Returns undefined if it is not valid. */
 export function emailAddress(text: string): string | undefined {
   const address = text.trim().toLowerCase();
   const [, local = '', domain = ''] = /^([^@]*)@([^@]*)$/.exec(address) ?? [];
@@ -9,17 +9,17 @@ export function emailAddress(text: string): string | undefined {
   return isLocal && isDomain ? address : undefined;
 }
 
-/** Says what is wrong with a user name, or nothing. No user name can be taken for an e-mail address. */
+/** The problem with a user name, or undefined. A user name cannot look like an e-mail address. */
 export function usernameProblem(username: string): string | undefined {
   if (username.length > 64) return `A user name has at most 64 characters, not ${username.length}.`;
   if (/^[a-z0-9](?:[a-z0-9._+-]*[a-z0-9])?$/.test(username)) return undefined;
   return `A user name holds lower-case letters, digits and, between them, any of . _ + -, unlike '${username}'.`;
 }
 
-/** The same for the name that others are shown: any text on one line. */
+/** The problem with a display name, which may be any text on one line. */
 export const displayNameProblem = (name: string): string | undefined => lineProblem('display name', name);
 
-/** The same for the name of a brand. */
+/** The problem with the name of a brand. */
 export const brandNameProblem = (name: string): string | undefined => lineProblem('brand name', name);
 
 function lineProblem(what: string, text: string): string | undefined {

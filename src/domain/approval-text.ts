@@ -1,8 +1,8 @@
-// What somebody signs who approves of a proposal: a text that names the store, the proposal and each change, so that what is
-// signed is what was read, and counts for nothing else.
+// The text that an approver signs. It names the store, the proposal and each change, so that the signature covers
+// exactly the displayed changes and nothing else.
 import type { Line } from './approvals.ts';
 
-/** What signatures of approvals are made for, as `ssh-keygen -Y sign -n` is told. */
+/** The namespace of approval signatures, for `ssh-keygen -Y sign -n`. */
 export const approvalNamespace = 'larder-approval';
 
 export interface Proposed {
@@ -15,7 +15,7 @@ export interface Proposed {
   lines: readonly Line[];
 }
 
-/** `store` is what the site is called. Whatever differs in any part makes another text. */
+/** `store` is the name of the site. A difference in any part gives a different text. */
 export function approvalText(
   store: string,
   { number, act, object, actor, proposedAt, digest, lines }: Proposed,
@@ -38,7 +38,7 @@ export function approvalText(
 const lineText = ({ kind, on, part, from, to }: Line): string =>
   `${quoted(kind)} ${quoted(on)} ${quoted(part)}: ${quoted(from)} -> ${quoted(to)}`;
 
-/** In quotes as JSON has them, with whatever hides or moves what is shown written out; nothing where there is nothing. */
+/** Quotes a text as JSON, with invisible and control characters escaped; `nothing` for null. */
 const quoted = (text: string | null): string =>
   text === null
     ? 'nothing'

@@ -1,11 +1,11 @@
-// Approvals: whom the policy asks before something is done, and what exactly they approve of.
+// Approvals: the policy that says which accounts must approve a change, and the lines that they approve.
 import { createHash } from 'node:crypto';
 
 import { coversChannel, parseChannel, readChannelPattern } from './channel.ts';
 import { isAccountId } from './ids.ts';
 import { fitsGlob } from './package-glob.ts';
 
-/** What a policy may ask approvals for, in the order in which it is told. */
+/** The kinds of change that a policy can require approvals for, in the order of display. */
 export const approvalKinds = [
   'transfers',
   'unsigned_folders',
@@ -18,58 +18,63 @@ export const approvalKinds = [
 ] as const;
 export type ApprovalKind = (typeof approvalKinds)[number];
 
-/** So many different people, of those that are named; where nobody is, of those with the role `transfer-approver`. */
+/**
+ * The number of different people who must approve, out of the named accounts, or out of those with the role
+ * `transfer-approver` if none are named.
+ */
 export interface ApprovalRule {
   people: number;
-  /** Whether each of them signs what he approves of, with a key that is registered for him. */
+  /** Whether each of them must sign the approval with a key registered for their account. */
   signed?: true;
   /** Account ids. */
   of: readonly string[] | null;
 }
 
-/** The same for what is released to some channels of some packages. */
+/** A rule for releases to some channels of some packages. */
 export interface ReleaseRule extends ApprovalRule {
-  /** `namespace/name`; `*` stands for anything but a slash in each of both. */
+  /** `namespace/name`; `*` matches any characters but a slash, in either part. */
   packages: string;
-  /** As a token names channels. */
+  /** A channel pattern, as in a token. */
   channels: string;
 }
 
 type Single = Exclude<ApprovalKind, 'releases'>;
 
-/** The kinds for which there is one rule. */
+/** The kinds that have one rule each. */
 export const singleKinds = approvalKinds.filter((kind) => kind !== 'releases');
 
-/** Whom a store asks; nothing where nobody is. */
+/** An approval policy; without rules it requires no approvals. */
 export interface ApprovalPolicy {
   rules: Readonly<Partial<Record<Single, ApprovalRule>>>;
   releases: readonly ReleaseRule[];
-  /** How many days a proposal waits. */
+  /** The number of days that a proposal waits. */
   days: number;
 }
 
 export const noPolicy: ApprovalPolicy = { rules: {}, releases: [], days: 7 };
 
-/** One thing that an act changes, as those who approve of it read it. */
+/** One change of an act, as approvers read it. */
 export interface Line {
   kind: ApprovalKind;
-  /** What is changed: `snap/hello:latest/stable`. */
+  /** The changed object: `snap/hello:latest/stable`. */
   on: string;
-  /** Which part of it, such as an architecture; nothing for all. */
+  /** The changed part of it, such as an architecture; null for the whole object. */
   part: string | null;
-  /** What it was and what it becomes, in words; nothing where there is nothing. */
+  /** The content before and after, in words; null for no content. */
   from: string | null;
   to: string | null;
 }
 
-/** A change as people read it: `snap/hello:latest/stable (amd64): 3 → 5`. */
+/** A change in words: `snap/hello:latest/stable (amd64): 3 → 5`. */
 export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
   `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
 
-/** The lines that change anything. */
+/** The lines that change something. */
 export const changedLines = (lines: readonly Line[]): Line[] => lines.filter(({ from, to }) => from !== to);
 
-/** Reads `2`, `2 signed` or `2 signed of bob, carol`, where accounts are named by their ids; undefined when it is none. */
+/**
+ * Parses `2`, `2 signed` or `2 signed of bob, carol`, with accounts named by id. Returns undefined for any other text.
+ */
 export function readRule(text: string): ApprovalRule | undefined {
   const [, people = '', signed, named] = /^([0-9])( signed)?(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];
   const of = named?.split(/ *, */) ?? null;
@@ -79,7 +84,7 @@ export function readRule(text: string): ApprovalRule | undefined {
   return { people: Number(people), ...(signed !== undefined && { signed: true as const }), of };
 }
 
-/** Reads the same for releases, `2 of bob, carol for snap/hello:latest/*`; undefined when it is none. */
+/** Parses a rule for releases: `2 of bob, carol for snap/hello:latest/*`. Returns undefined for any other text. */
 export function readReleaseRule(text: string): ReleaseRule | undefined {
   const [, rule = '', packages = '', channels = ''] = /^(.+) for ([a-z*]+\/[a-z0-9*-]+):(\S+)$/.exec(text) ?? [];
   const read = readRule(rule);
@@ -87,7 +92,7 @@ export function readReleaseRule(text: string): ReleaseRule | undefined {
   return { ...read, packages, channels };
 }
 
-/** What the configuration says, whose texts have been checked; what asks nobody is left out. */
+/** Reads the policy of the configuration, with texts that were checked before. Omits rules for zero people. */
 export function readPolicy(
   said: Record<Single, string> & { releases: readonly string[]; days: number },
 ): ApprovalPolicy {
@@ -100,17 +105,17 @@ export function readPolicy(
   return { rules, releases: releases.filter(({ people }) => people > 0), days: said.days };
 }
 
-/** Whether a policy asks anything at all of acts that touch one of these kinds. */
+/** Whether a policy can require approvals for an act with lines of these kinds. */
 export const asks = ({ rules, releases }: ApprovalPolicy, kinds: readonly ApprovalKind[]): boolean =>
   kinds.some((kind) => {
     if (kind === 'releases') return releases.length > 0;
     return rules[kind] !== undefined || (isOfTrust(kind) && (releases.length > 0 || Object.keys(rules).length > 0));
   });
 
-/** To change whom the store believes is not easier than anything that follows from it. */
+/** A change of trust must need at least the approvals of any change that could follow from it. */
 const isOfTrust = (kind: ApprovalKind): boolean => kind === 'policy' || kind === 'sources';
 
-/** The rules that what is changed must satisfy, each by itself; none where nobody is asked. */
+/** The rules that a change must satisfy, each on its own; empty if it needs no approvals. */
 export function rulesFor(policy: ApprovalPolicy, lines: readonly Line[]): ApprovalRule[] {
   const { rules, releases } = policy;
   const asked = new Set<ApprovalRule>();
@@ -122,7 +127,7 @@ export function rulesFor(policy: ApprovalPolicy, lines: readonly Line[]): Approv
   return [...asked].filter(({ people }) => people > 0);
 }
 
-/** The rules that ask for most people, and for most signatures. */
+/** The rules that ask for the most people, and the signed rules that ask for the most people. */
 function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
   const all = [...Object.values(rules), ...releases];
   const most = (some: readonly ApprovalRule[]): ApprovalRule[] => {
@@ -132,32 +137,32 @@ function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
   return [...most(all), ...most(all.filter(({ signed }) => signed))];
 }
 
-/** Whether a rule is about a channel, `snap/hello:latest/stable`. */
+/** Whether a rule covers a channel, `snap/hello:latest/stable`. */
 function covers({ packages, channels }: ReleaseRule, on: string): boolean {
   const [subject = '', name = ''] = on.split(':');
   const [namespace = '', called = ''] = subject.split('/');
   const [pattern, channel] = [readChannelPattern(channels), parseChannel(name)];
   if (!fitsGlob([packages], { namespace, name: called })) return false;
-  // What cannot be read is held, never let through.
+  // A pattern or channel that cannot be parsed counts as covered.
   return pattern === undefined || channel === undefined || coversChannel(pattern, channel);
 }
 
-/** The rule that a channel of a package is released by. */
+/** The line for a release to a channel of a package. */
 export const channelLine = (
   { namespace, name }: { namespace: string; name: string },
   { channel, ...line }: { channel: string } & Pick<Line, 'part' | 'from' | 'to'>,
 ): Line => ({ kind: 'releases', on: `${namespace}/${name}:${channel}`, ...line });
 
 interface PolicyEntry {
-  /** As the configuration names it, with a number for a second rule about the same channels. */
+  /** The key in the configuration, with a number if an earlier rule covers the same channels. */
   key: string;
   rule: ApprovalRule;
-  /** The kind that the rule is about; nothing for a rule about releases. */
+  /** The kind of change that the rule covers; undefined for a rule about releases. */
   kind?: Single;
   release?: ReleaseRule;
 }
 
-/** Every rule of a policy that asks for anybody. */
+/** Every rule of a policy that requires approvals. */
 function policyEntries({ rules, releases }: ApprovalPolicy): PolicyEntry[] {
   const entries: PolicyEntry[] = [];
   for (const kind of singleKinds) {
@@ -175,10 +180,10 @@ function policyEntries({ rules, releases }: ApprovalPolicy): PolicyEntry[] {
   return entries;
 }
 
-/** The rules of a policy that ask for anybody. */
+/** The rules of a policy that require approvals. */
 export const rulesOf = (policy: ApprovalPolicy): ApprovalRule[] => policyEntries(policy).map(({ rule }) => rule);
 
-/** What a policy says, by keys as the configuration names them. Two policies with the same texts say the same. */
+/** The rules of a policy as texts, by their keys in the configuration. Policies with equal texts are equal. */
 export const policyTexts = (policy: ApprovalPolicy): Map<string, string> =>
   new Map(policyEntries(policy).map(({ key, rule }) => [key, ruleText(rule)]));
 
@@ -186,8 +191,8 @@ const ruleText = ({ people, signed, of }: ApprovalRule): string =>
   `${String(people)}${signed === true ? ' signed' : ''}${of === null ? '' : ` of ${[...of].sort().join(', ')}`}`;
 
 /**
- * What another policy takes away from the one in force: a rule that is gone, asks for fewer people, for no signatures any
- * more, or asks other people. A change that only asks for more is not part of it.
+ * The part of a new policy that weakens the one in force: a rule that is removed, needs fewer people, no longer needs
+ * signatures, or names other people. Changes that only require more are not part of it.
  */
 export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
   const fresh = entriesByKey(after);
@@ -207,8 +212,8 @@ export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
 }
 
 /**
- * The part of another policy that asks for more than the one in force. A rule that asks for less, or asks other people, is no
- * part of it: that waits for approvals, and until then the rule in force holds.
+ * The part of a new policy that is stricter than the one in force. A rule that requires less or names other people is
+ * not part of it: it waits for approvals, and until then the rule in force applies.
  */
 export function raised(inForce: ApprovalPolicy, other: ApprovalPolicy): ApprovalPolicy {
   const now = entriesByKey(inForce);
@@ -234,11 +239,11 @@ const isAsStrict = (before: ApprovalRule, after: ApprovalRule): boolean => {
   return after.of !== null && after.of.every((one) => before.of?.includes(one));
 };
 
-/** What is proposed: the same for the same request, whatever stands where it would change something. */
+/** A digest of the request. It does not depend on the present content of the objects. */
 export const digestOfAsked = (act: string, object: string, actor: string, lines: readonly Line[]): string =>
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, to }) => [kind, on, part, to])]);
 
-/** The same with what it would change. */
+/** The same, including the present content. */
 export const digestOfChange = (act: string, object: string, actor: string, lines: readonly Line[]): string =>
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, from, to }) => [kind, on, part, from, to])]);
 

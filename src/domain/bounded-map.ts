@@ -1,6 +1,6 @@
-// What is remembered so that it need not be found again, in a map that cannot grow without end.
+// A map with a maximum size, for caches.
 
-/** Holds so many entries; with one more the one that was set the longest ago is forgotten, and no other. */
+/** Holds at most a given number of entries. When it is full, a new entry replaces the least recently set one. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
 
@@ -9,7 +9,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     this.#most = most;
   }
 
-  /** Sets it anew, as the newest. */
+  /** Sets an entry and makes it the newest. */
   override set(key: Key, value: Value): this {
     this.delete(key);
     for (const oldest of this.keys()) {

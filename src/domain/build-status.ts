@@ -1,4 +1,4 @@
-// The states of builds and commit workflows, and their moves.
+// The states of builds and commit workflows, and the permitted transitions.
 
 export const buildStatuses = ['waiting', 'running', 'succeeded', 'failed'] as const;
 export type BuildStatus = (typeof buildStatuses)[number];
@@ -15,7 +15,7 @@ export type WorkflowStatus = 'in-progress' | 'completed' | 'failed' | null;
 const workflowMoves = (from: WorkflowStatus): readonly WorkflowStatus[] =>
   from === null ? ['in-progress'] : from === 'in-progress' ? ['completed', 'failed'] : [];
 
-/** Whether a build may go from one state to another; staying is no move, and always allowed. */
+/** Whether a transition of a build is permitted. Staying in a state always is. */
 export const buildMayMove = (from: BuildStatus, to: BuildStatus): boolean =>
   from === to || buildMoves[from].includes(to);
 

@@ -1,6 +1,6 @@
-// How many bytes something has, as people read it.
+// Formats sizes in bytes for people.
 
-/** A number of bytes as a person reads it. */
+/** Formats a number of bytes. */
 export function bytes(count: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, count)) / 10)));

@@ -1,12 +1,13 @@
-// The catalog: which release of a snap is shown to whom, and by which words it is found; charm-catalog.ts has those of charms.
+// The snap catalog: the release of a snap that a search shows, and the words that find it. charm-catalog.ts does the
+// same for charms.
 import { choose, isProgressive, type Holding } from './channel-map.ts';
 import { channel as channelOf, parseChannel, risks, type Channel, type Risk } from './channel.ts';
 
-/** Where somebody looks: what installing from a risk gives, or `any`, the most stable that there is. */
+/** The level of a search: the releases that an installation from a risk would get, or `any` for the most stable one. */
 export type Level = Risk | 'any';
 export const levels: readonly Level[] = [...risks, 'any'];
 
-/** Whatever a snap may be confined by. */
+/** All confinements of snaps. */
 export const confinements: readonly string[] = ['strict', 'classic', 'devmode'];
 
 export interface Shown<Held> {
@@ -14,13 +15,13 @@ export interface Shown<Held> {
   channel: Channel;
 }
 
-/** What of a snap is told to everybody: no branches, and nothing that is on its way to a part of the devices. */
+/** The public part of a snap's channel map: without branches and progressive releases. */
 export const toldOf = <Held extends Holding>(map: readonly Held[]): Held[] =>
   map.filter(({ progressive, channel }) => !isProgressive(progressive) && parseChannel(channel)?.branch === null);
 
 /**
- * What is told of a channel map: the default track first, since the first is what is given to whoever says nothing, then each by
- * its risk, the most stable first.
+ * The public part of a channel map in order: the default track first, because clients without a channel get the first
+ * entry, then by risk, the most stable first.
  */
 export function listed<Held extends Holding>(map: readonly Held[], defaultTrack: string | null): Shown<Held>[] {
   const rank = ({ channel: { track, risk } }: Shown<Held>): string =>
@@ -30,7 +31,7 @@ export function listed<Held extends Holding>(map: readonly Held[], defaultTrack:
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-/** The release of which a list speaks to a device of an architecture; `map` is what is told of a snap. */
+/** The release that a list shows to a device of an architecture. `map` is the public channel map of the snap. */
 export function shownIn<Held extends Holding>(
   map: readonly Held[],
   wanted: Channel | Level,
@@ -51,7 +52,7 @@ export function shownIn<Held extends Holding>(
   return undefined;
 }
 
-/** The words of a text as they are looked for: without case and accents. */
+/** The words of a text in the form for search: without case and accents. */
 export function wordsOf(text: string): string[] {
   const plain = text.slice(0, longestText).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.slice(0, longestWord));
@@ -60,13 +61,16 @@ export function wordsOf(text: string): string[] {
 const longestText = 4096;
 const longestWord = 40;
 
-// What stands beside what is said of a snap; no word begins with a colon.
+// Special words for properties other than texts. No word of a text begins with a colon.
 export const nameWord = (name: string): string => `:name:${name}`;
 export const commonIdWord = (id: string): string => `:common-id:${id}`;
 const placeWord = (architecture: string, level: Level, confinement: string): string =>
   `:at:${architecture}/${level}/${confinement}`;
 
-/** Where a snap is for an architecture, by its confinement at each level; what a level has of a safer one is said once. */
+/**
+ * The words for the levels of a snap on an architecture, by confinement. A level with the same confinement as the safer
+ * one is omitted.
+ */
 export const placesOf = (architecture: string, confinements: readonly (string | undefined)[]): string[] =>
   levels.flatMap((level, at) => {
     const confinement = confinements[at];
@@ -75,7 +79,7 @@ export const placesOf = (architecture: string, confinements: readonly (string | 
       : [placeWord(architecture, level, confinement)];
   });
 
-/** The places that somebody looks at. */
+/** The words for the places that a search covers. */
 export const placesAt = (architecture: string, level: Level, confinements: readonly string[]): string[] =>
   [architecture, 'all'].flatMap((one) =>
     levels
@@ -83,7 +87,7 @@ export const placesAt = (architecture: string, level: Level, confinements: reado
       .flatMap((safer) => confinements.map((confinement) => placeWord(one, safer, confinement))),
   );
 
-/** What is found of a snap. */
+/** The searchable properties of a snap. */
 export interface Findable {
   name: string;
   title: string | null;
@@ -93,10 +97,10 @@ export interface Findable {
   places: readonly string[];
 }
 
-/** So many words of a snap are kept. */
+/** The maximum number of words of one snap. */
 const mostWords = 256;
 
-/** The words by which a snap is found, each with its weight: its own name says most. */
+/** The words that find a snap, each with a rank; words of its own name rank first. */
 export function findableBy({ name, title, summary, publisher, commonIds, places }: Findable): Map<string, number> {
   const said: [string, number][] = [
     ...places.map((place): [string, number] => [place, 0]),
@@ -112,13 +116,13 @@ export function findableBy({ name, title, summary, publisher, commonIds, places 
   return words;
 }
 
-/** All words that begin with a text. */
+/** The range of all words that begin with a text. */
 export interface Beginning {
   from: string;
   to: string;
 }
 
-/** No word holds what sorts behind every other character. */
+/** U+10FFFF sorts after all characters and is in no word. */
 export const beginningWith = (text: string): Beginning => ({ from: text, to: `${text}\u{10ffff}` });
-/** Nor the first character that PostgreSQL takes. */
+/** U+0001, the first character that PostgreSQL accepts, is in no word either. */
 export const exactly = (text: string): Beginning => ({ from: text, to: `${text}\u0001` });

@@ -1,9 +1,12 @@
-// The channel map of a package: what a release fills, and what somebody gets who asks for a channel.
+// The channel map of a package: the slots that a release fills, and the revision that a request for a channel gets.
 import { fallback, parseChannel, type Channel } from './channel.ts';
 import { canRead, type Epoch } from './epoch.ts';
 import type { Namespace } from './namespace.ts';
 
-/** A part of a channel that holds one revision: an architecture, a base with its architecture, or `*`, the whole channel. */
+/**
+ * The part of a channel that holds one revision: an architecture, a base with an architecture, or `*` for the whole
+ * channel.
+ */
 export interface Slot {
   slot: string;
   architecture: string | null;
@@ -11,25 +14,25 @@ export interface Slot {
   baseChannel: string | null;
 }
 
-/** How far a release reaches: a percentage of the devices, or everybody where it is null. */
+/** The reach of a release: a percentage of the devices, or all devices if null. */
 export interface Progress {
   paused: boolean | null;
   percentage: number | null;
 }
 
-/** What one slot of a channel holds; a progressive release lies over the ordinary one of the same slot. */
+/** The content of one slot of a channel. A progressive release overlays the full release of the same slot. */
 export interface Holding extends Slot {
   /** The channel's full name. */
   channel: string;
   revision: number;
   progressive: Progress;
-  /** RFC 3339; a branch ends then. */
+  /** RFC 3339; set for branches, which end then. */
   expiresAt: string | null;
 }
 
 export const everybody: Progress = { paused: null, percentage: null };
 
-/** A release to all devices is an ordinary one, and so is one that says nothing of its progress. */
+/** A release to 100 % of the devices, or without a percentage, is a full release. */
 export function progressOf(said: Partial<Progress> | undefined): Progress {
   const { percentage = null, paused = null } = said ?? {};
   return percentage === null || percentage === 100 ? everybody : { paused: paused ?? false, percentage };
@@ -37,13 +40,16 @@ export function progressOf(said: Partial<Progress> | undefined): Progress {
 
 export const isProgressive = ({ percentage }: Progress): boolean => percentage !== null;
 
-/** Whether a channel holds one revision for everybody, so that nothing can be released to a part of the devices. */
+/** Whether a channel has a single slot and so no progressive releases. */
 export const isWholeChannel = (namespace: Namespace): boolean => namespace === 'bin' || namespace === 'rock';
 
 const all = 'all';
 const wholeChannel: Slot = { slot: '*', architecture: null, baseName: null, baseChannel: null };
 
-/** What a revision fills of a channel: a slot for each architecture of a snap, for each base of a charm, else all of it. */
+/**
+ * The slots that a revision fills: one for each architecture of a snap, one for each base of a charm, else the whole
+ * channel.
+ */
 export function slotsOf(
   namespace: Namespace,
   {
@@ -64,7 +70,7 @@ export function slotsOf(
   }));
 }
 
-/** Of some revisions of a snap those that are the newest for one of their architectures, the oldest of them first. */
+/** The revisions of a snap that are the newest for at least one of their architectures, the oldest first. */
 export function newestOfSlots<One extends { revision: number; architectures: string[] }>(
   revisions: readonly One[],
 ): One[] {
@@ -79,16 +85,16 @@ export function newestOfSlots<One extends { revision: number; architectures: str
     .reverse();
 }
 
-/** Who asks, as far as the choice depends on it. */
+/** The properties of a request that the choice depends on. */
 export interface Asking {
   channel: Channel;
-  /** Debian's word for it. */
+  /** Debian's name of the architecture. */
   architecture: string;
-  /** A charm's base; nobody asks for one in other namespaces. */
+  /** The base, for charms only. */
   base?: { name: string; channel: string } | undefined;
-  /** Where the asker stands among all devices, from 0 up to but not including 100; nothing when that is not known. */
+  /** The position of the device among all devices, from 0 up to but not including 100; undefined if unknown. */
   share?: ((release: Holding) => number) | undefined;
-  /** The revision that the asker has already. */
+  /** The revision that the device has already. */
   has?: number | undefined;
   /** RFC 3339. */
   now: string;
@@ -96,15 +102,15 @@ export interface Asking {
 
 export interface Choice<Held extends Holding> {
   held: Held;
-  /** Where it was found: the channel that was asked for, or a safer one. */
+  /** The channel that holds it: the requested one or a safer one. */
   channel: Channel;
-  /** Whether everybody of the architecture and base gets it who asks for that channel, as long as the map is the same. */
+  /** Whether all requests for that channel, with the same architecture and base, get it while the map is unchanged. */
   forAll: boolean;
 }
 
 /**
- * What a request for a channel gets: what the channel holds for the asker; where it holds nothing, what its next safer
- * channel holds, a branch's being its own risk. Nothing when no channel of them has anything.
+ * Chooses the release for a request: from the requested channel, or, if that has none for it, from the next safer
+ * channel. A branch falls back to its own risk. Returns undefined if none of these channels has one.
  */
 export function choose<Held extends Holding>(map: readonly Held[], asking: Asking): Choice<Held> | undefined {
   let forAll = true;
@@ -127,18 +133,18 @@ function saferThan(channel: Channel): Channel | undefined {
   return name === null ? undefined : parseChannel(name);
 }
 
-/** What of a channel map has not expired. */
+/** The part of a channel map that has not expired. */
 export const unexpired = <Held extends Holding>(map: readonly Held[], now: string): readonly Held[] =>
   map.some((held) => hasExpired(held, now)) ? map.filter((held) => !hasExpired(held, now)) : map;
 
 const hasExpired = ({ expiresAt }: Holding, now: string): boolean => expiresAt !== null && expiresAt <= now;
 
-/** Whether it was made for the very architecture and base of whoever asks. */
+/** Whether it was made for exactly the architecture and base of the request. */
 const exactly = (held: Holding, { architecture, base }: Asking): boolean =>
   held.architecture === architecture &&
   (base === undefined || (held.baseName === base.name && held.baseChannel === base.channel));
 
-/** Whether it serves him as well: made for all architectures or bases, or for the whole channel. */
+/** Whether it fits the request less specifically: made for all architectures or bases, or for the whole channel. */
 const broadly = (held: Holding, { architecture, base }: Asking): boolean =>
   (held.architecture === null || held.architecture === all || held.architecture === architecture) &&
   (base === undefined ||
@@ -146,7 +152,7 @@ const broadly = (held: Holding, { architecture, base }: Asking): boolean =>
     ((held.baseName === all || held.baseName === base.name) &&
       (held.baseChannel === all || held.baseChannel === base.channel)));
 
-/** Whether a progressive release has come as far as the asker; who has it already keeps it, also while it is paused. */
+/** Whether a progressive release reaches the device. A device that has it already keeps it, even while it is paused. */
 function reaches(held: Holding, { share, has }: Asking): boolean {
   const { percentage, paused } = held.progressive;
   if (percentage === null) return false;
@@ -155,8 +161,9 @@ function reaches(held: Holding, { share, has }: Asking): boolean {
 }
 
 /**
- * The step that a device takes towards a revision whose epoch it cannot read yet: the newest of those that were ever
- * released there (`past`) and understand the data that it has. What it has is never left for something older.
+ * The intermediate revision for a device that cannot go directly to a revision because of its epoch: the newest of the
+ * revisions once released there (`past`) that can read the device's data. The device never gets an older revision than
+ * it has.
  */
 export function stepTowards<Past extends { revision: number; epoch: Epoch }>(
   chosen: Past,

@@ -1,7 +1,7 @@
-// Other channels than those that a source names: `stable=stable/site-test`.
+// Channel renamings of a transfer, such as `stable=stable/site-test`.
 import { parseChannel, risks } from './channel.ts';
 
-/** From which channel to which; on every track where neither of both names one. */
+/** The original and the new channel. Applies to every track if neither names one. */
 export interface ChannelRenaming {
   from: string;
   to: string;
@@ -9,14 +9,14 @@ export interface ChannelRenaming {
 
 const namesTrack = (text: string): boolean => !risks.some((risk) => risk === text.split('/')[0]);
 
-/** Reads `FROM=TO`; undefined where it is none. */
+/** Parses `FROM=TO`; undefined for any other text. */
 export function readRenaming(text: string): ChannelRenaming | undefined {
   const [from = '', to = '', ...others] = text.split('=');
   const areChannels = parseChannel(from) !== undefined && parseChannel(to) !== undefined;
   return areChannels && others.length === 0 && namesTrack(from) === namesTrack(to) ? { from, to } : undefined;
 }
 
-/** What a channel is called after the first of them that is about it. */
+/** Applies the first renaming that matches a channel. */
 export function renamed(name: string, renamings: readonly ChannelRenaming[]): string {
   const channel = parseChannel(name);
   if (channel === undefined) return name;

@@ -1,34 +1,37 @@
-// The catalog of charms and bundles: by which words each of them is found.
+// The catalog of charms and bundles: the words that find them.
 import { beginningWith, wordsOf, type Beginning } from './catalog.ts';
 
-/** The words of charms stand apart from those of snaps: no question about one kind meets the other. */
+/**
+ * A prefix that keeps the words of charms apart from those of snaps, so that a search of one kind never finds the
+ * other.
+ */
 const mark = ':charm:';
 
-/** What charms are narrowed by, beside words. A platform is an architecture; what is required and provided are interfaces. */
+/** The filters of a charm search. A platform is an architecture; `requires` and `provides` are interfaces. */
 export const traits = ['type', 'publisher', 'channel', 'platform', 'category', 'requires', 'provides'] as const;
 export type Trait = (typeof traits)[number];
 
-/** What is found of a charm, or of a bundle. */
+/** The searchable properties of a charm or bundle. */
 export interface FindableCharm {
   name: string;
   title: string | null;
   summary: string | null;
-  /** Of each trait all that it has, in whichever channel. */
+  /** All values of each trait, over all channels. */
   traits: Readonly<Record<Trait, readonly string[]>>;
 }
 
-/** A trait as it stands in the catalog. */
+/** The word for a trait in the catalog. */
 export const traitWord = (trait: Trait, value: string): string => `${mark}:${trait}:${value.slice(0, longestValue)}`;
 const longestValue = 256;
 
-/** So many words of what is said of a charm are kept. */
+/** The maximum number of words of one charm. */
 const mostWords = 512;
-/** So many words of a question are heeded, the longest. */
+/** The maximum number of words of a query that are used: the longest ones. */
 const mostAsked = 5;
 
 /**
- * What a charm has to have to be an answer: every word of the question in its name, or at the beginning of a word of its title or
- * its summary. Nothing where the question has no words.
+ * The conditions of a query: each word must occur in the charm's name, or begin a word of its title or summary. Empty
+ * if the query has no words.
  */
 export const charmQuestion = (text: string): Beginning[] =>
   [...new Set(wordsOf(text))]
@@ -36,12 +39,12 @@ export const charmQuestion = (text: string): Beginning[] =>
     .slice(0, mostAsked)
     .map((word) => beginningWith(`${mark}${word}`));
 
-/** The words by which a charm is found, each with its weight: the beginning of its name says most. */
+/** The words that find a charm, each with a rank; the beginning of its name ranks first. */
 export function charmFindableBy({ name, title, summary, traits: had }: FindableCharm): Map<string, number> {
   const said: [string, number][] = [
     ...wordsOf(name).map((word, at): [string, number] => [word, at === 0 ? 1 : 2]),
     ...wordsOf(title ?? '').map((word): [string, number] => [word, 3]),
-    // `sql` is looked for by whoever wants `postgresql`.
+    // A search for `sql` finds `postgresql`.
     ...wordsOf(name).flatMap((word) => endingsOf(word).map((ending): [string, number] => [ending, 5])),
     ...wordsOf(summary ?? '').map((word): [string, number] => [word, 4]),
   ];

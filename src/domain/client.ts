@@ -1,12 +1,12 @@
-// Who a stranger is. Whatever is limited for each stranger is limited for each of these.
+// Identifies unauthenticated clients. Limits for such clients apply to each of these.
 import { isIPv6 } from 'node:net';
 
 /**
- * The client behind an address: an IPv4 address itself, and of an IPv6 address its /64, which is the least that anybody
- * with IPv6 has to himself (RFC 6177): limits for single addresses would be none.
+ * The client behind an address: an IPv4 address, or the /64 of an IPv6 address. A /64 is the smallest block that an
+ * IPv6 user gets (RFC 6177), so limits on single addresses would have no effect.
  */
 export function clientOf(address: string): string {
-  const [bare = ''] = address.split('%', 1); // what stands behind it is an interface of this machine
+  const [bare = ''] = address.split('%', 1); // after the % is an interface of this host
   if (!isIPv6(bare)) return address;
   const groups = groupsOf(bare);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
@@ -22,7 +22,7 @@ function groupsOf(address: string): number[] {
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }
 
-/** One group, or the two that an address ends with when it is written as an IPv4 address. */
+/** One group, or the two groups of an embedded IPv4 address at the end. */
 function numbersOf(part: string): number[] {
   if (!part.includes('.')) return [parseInt(part, 16)];
   const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);

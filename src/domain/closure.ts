@@ -1,6 +1,6 @@
-// What is missing: what the packages that are released here need, and nobody can fetch here.
+// The closure: finds packages that the released packages need and that cannot be fetched from this store.
 
-/** One thing that somebody needs. */
+/** A package that another one needs. */
 export interface Need {
   kind:
     | 'base'
@@ -14,26 +14,26 @@ export interface Need {
     | 'wish';
   /** The name of a snap or a charm, or CHARM:RESOURCE. */
   name: string;
-  /** For which architecture; `all` where any will do. */
+  /** The required architecture; `all` if any will do. */
   architecture: string;
-  /** Of which track; any will do where none is said. */
+  /** The required track; any if undefined. */
   track?: string | undefined;
-  /** Who needs it. */
+  /** The thing that needs it, such as a package or a model. */
   by: string;
 }
 
-/** What several may need alike, and is not there. */
+/** A need that is not met, with everything that needs it. */
 export interface Missing extends Omit<Need, 'by'> {
   by: string[];
 }
 
-/** Gathers needs and what there is, in whatever order, and says at the end what is missing. */
+/** Collects needs and available packages in any order, then reports the missing ones. */
 export class Closure {
-  /** By name, the architectures and the tracks that can be fetched, each pair as `ARCHITECTURE TRACK`. */
+  /** The available pairs of architecture and track by name, as `ARCHITECTURE TRACK`. */
   readonly #there = new Map<string, Set<string>>();
   readonly #needs = new Map<string, Missing & { names: Set<string> }>();
 
-  /** Says that a name can be fetched for an architecture, from a channel. */
+  /** Declares that a package can be fetched for an architecture from a channel. */
   provide(name: string, architecture: string, channel: string): void {
     const known = this.#there.get(name) ?? new Set();
     this.#there.set(name, known.add(`${architecture} ${channel.split('/', 1)[0]!}`));
@@ -47,7 +47,7 @@ export class Closure {
     this.#needs.set(key, known);
   }
 
-  /** What most need comes first. */
+  /** The needs that are not met; the most wanted first. */
   missing(): Missing[] {
     return [...this.#needs.values()]
       .filter((one) => !this.#has(one))

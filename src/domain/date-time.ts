@@ -1,11 +1,11 @@
-// Moments as texts: RFC 3339, read strictly, by one reader for everybody.
+// A strict parser of RFC 3339 date-times, used everywhere.
 
 const shape =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,32}))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * The moment that a text names, to the millisecond; undefined when it is no RFC 3339 date-time with a zone, on a day that
- * the calendar has. `digits` is how many a fraction of a second may have, at most 32.
+ * Parses a date-time, to the millisecond. Returns undefined if it is not an RFC 3339 date-time with a zone and an
+ * existing day. `digits` is the maximum number of fraction digits, at most 32.
  */
 export function readDateTime(text: string, digits = 9): Date | undefined {
   const match = shape.exec(text);
@@ -19,7 +19,7 @@ export function readDateTime(text: string, digits = 9): Date | undefined {
     number,
   ];
   const moment = new Date(0);
-  // Not Date.UTC, which takes the years 0 to 99 for those of the twentieth century.
+  // Date.UTC would map the years 0 to 99 to 1900 to 1999.
   moment.setUTCFullYear(year, month - 1, day);
   if (moment.getUTCMonth() !== month - 1 || moment.getUTCDate() !== day) return undefined;
   moment.setUTCHours(hour, minute, second, Number((match[7] ?? '').slice(0, 3).padEnd(3, '0')));

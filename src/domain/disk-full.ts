@@ -1,26 +1,26 @@
-// What a person is told whose change, or whose file, found no room on a disk.
+// Errors for changes and files that do not fit on a disk.
 import { bytes } from './byte-size.ts';
 import { because, Refusal } from './refusal.ts';
 
-/** Seconds after which trying again makes sense: an administrator has to make room first. */
+/** Seconds after which a retry makes sense: an administrator has to free space first. */
 const retryAfter = 300;
 
 const full = (message: string): Refusal => new Refusal('insufficient-storage', message, retryAfter);
 
-/** A change that the disk did not take. */
+/** The error for a change that failed because the disk is full. */
 export const diskFull = (cause: unknown, disk = 'The disk of the store'): Refusal =>
   because(
     cause,
     full(`${disk} is full, so nothing was changed. The administrator of the store has to make room; try again later.`),
   );
 
-/** Bytes of a file, and bytes that no other file was promised, above the reserve. */
+/** The size of a file, and the free bytes above the reserve that are not reserved for another file; both in bytes. */
 export interface RoomFound {
   readonly needed: number;
   readonly free: number;
 }
 
-/** A file that is refused, or broken off, since there is no room for all of it. */
+/** The error for a file that is refused or aborted for lack of space. */
 export function noRoom(found?: RoomFound): Refusal {
   const numbers =
     found === undefined

@@ -1,21 +1,22 @@
 // Epochs: which data of older revisions a revision of a snap can read (snapd's snap/epoch.go).
 
 export interface Epoch {
-  /** The epochs whose data it understands; not empty, rising. */
+  /** The epochs of the data that it can read; not empty, ascending. */
   read: number[];
-  /** The epochs in which it leaves its data; not empty, rising. */
+  /** The epochs of the data that it writes; not empty, ascending. */
   write: number[];
 }
 
 export const firstEpoch: Epoch = { read: [0], write: [0] };
 
-/** A list has at most this many epochs (snapd refuses more). */
+/** The maximum number of epochs in a list (snapd refuses more). */
 const maxEpochs = 10;
 const maxEpoch = 2 ** 32 - 1;
 
 /**
- * Reads the epoch of a snap.yaml: `0`, `"1*"` (reads the one before as well), or lists for `read` and `write`. Without `read` it
- * reads what it writes; without `write` it writes the last that it reads. Undefined for anything else.
+ * Parses the epoch of a snap.yaml: `0`, `"1*"` (also reads the epoch before), or lists for `read` and `write`. Without
+ * `read` it reads the epochs that it writes; without `write` it writes the last epoch that it reads. Returns undefined
+ * for any other value.
  */
 export function readEpoch(text: unknown): Epoch | undefined {
   if (text === undefined || text === null) return firstEpoch;
@@ -25,7 +26,7 @@ export function readEpoch(text: unknown): Epoch | undefined {
   const [reads, writes] = [epochList(read), epochList(write)];
   if (reads === null || writes === null) return undefined;
   const epoch = { read: reads ?? writes ?? [0], write: writes ?? [reads?.at(-1) ?? 0] };
-  // A snap that could not read what it writes could not be refreshed to itself.
+  // A snap must be able to read its own data, else it could not be refreshed to itself.
   return epoch.read.some((number) => epoch.write.includes(number)) ? epoch : undefined;
 }
 
@@ -37,13 +38,13 @@ function shortEpoch(text: string): Epoch | undefined {
   return number === 0 ? undefined : { read: [number - 1, number], write: [number] };
 }
 
-/** Not a number if the text is no epoch. */
+/** NaN if the text is not an epoch. */
 function epochNumber(text: string): number {
   const number = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
   return number <= maxEpoch ? number : NaN;
 }
 
-/** Undefined if the list is not given, null if it is no list of epochs. */
+/** Undefined if there is no list, null if it is not a valid list of epochs. */
 function epochList(value: unknown): number[] | undefined | null {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value) || value.length === 0 || value.length > maxEpochs) return null;
@@ -51,6 +52,6 @@ function epochList(value: unknown): number[] | undefined | null {
   return numbers.every((number, at) => number > (numbers[at - 1] ?? -1)) ? numbers : null;
 }
 
-/** Whether a revision understands the data that another has left behind. */
+/** Whether a revision can read the data that another has written. */
 export const canRead = (revision: Epoch, before: Epoch): boolean =>
   revision.read.some((number) => before.write.includes(number));

@@ -1,14 +1,14 @@
-// Guardrails: patterns that the names of a package's tracks must match from end to end. They are a small part of the
-// regular expressions that every client knows, and are matched by following all ways at once: whatever an administrator
-// writes, the time is bounded by the length of the pattern times that of the name.
+// Guardrails: patterns that must match the whole name of a package's track. They are a subset of the regular
+// expressions that every client knows. All alternatives are followed at the same time, so the time to match is bounded
+// by the length of the pattern times that of the name.
 import { Refusal } from './refusal.ts';
 
-/** Whether a name matches the whole of a pattern; throws a `Refusal` for one that `checkGuardrail` would refuse. */
+/** Whether a pattern matches the whole name. Throws a `Refusal` for a pattern that `checkGuardrail` refuses. */
 export function matchesGuardrail(pattern: string, name: string): boolean {
   return ends(parse(pattern), name, new Set([0])).has(name.length);
 }
 
-/** Refuses a pattern that is no guardrail, saying why. */
+/** Refuses an invalid pattern, with the reason. */
 export function checkGuardrail(pattern: string): void {
   parse(pattern);
 }
@@ -21,7 +21,7 @@ type Node =
   | { kind: 'choice'; choices: Node[] }
   | { kind: 'repeat'; part: Node; least: number; most: number };
 
-/** Where in the text a node may end when it begins at one of these places. */
+/** The positions in the text where a match of the node can end if it begins at one of `starts`. */
 function ends(node: Node, text: string, starts: Set<number>): Set<number> {
   switch (node.kind) {
     case 'one':
@@ -33,7 +33,7 @@ function ends(node: Node, text: string, starts: Set<number>): Set<number> {
     case 'repeat': {
       const all = new Set(node.least === 0 ? starts : []);
       let places = starts;
-      // Beyond as many rounds as the text has characters no round can reach a place that is new.
+      // More rounds than the text has characters cannot reach a new position.
       for (let round = 1; round <= Math.min(node.most, node.least + text.length) && places.size > 0; round++) {
         places = ends(node.part, text, places);
         if (round >= node.least) for (const at of places) all.add(at);
@@ -43,7 +43,7 @@ function ends(node: Node, text: string, starts: Set<number>): Set<number> {
   }
 }
 
-/** The tree of a pattern; throws a `Refusal` for what is no guardrail. */
+/** Parses a pattern into a tree. Throws a `Refusal` if it is not a guardrail. */
 const parse = (pattern: string): Node => new Parser(pattern).parse();
 
 class Parser {
@@ -91,7 +91,7 @@ class Parser {
   #repeated(part: Node): Node {
     const bounds = this.#quantifier();
     if (bounds === undefined) return part;
-    if (this.#pattern[this.#at] === '?') this.#at++; // a quantifier that prefers less matches the same names
+    if (this.#pattern[this.#at] === '?') this.#at++; // a lazy quantifier matches the same names
     if (this.#quantifier() !== undefined || repeats(part))
       throw this.#no('it has a quantifier within or behind another');
     return { kind: 'repeat', part, ...bounds };
@@ -159,7 +159,7 @@ class Parser {
     return (other) => other === character;
   }
 
-  /** What stands between brackets. */
+  /** Parses a character class up to its closing bracket. */
   #characters(): (character: string) => boolean {
     const negated = this.#pattern[this.#at] === '^';
     if (negated) this.#at++;

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export interface NewIds {
-  /** 32 characters of `[a-zA-Z0-9]`, as the online store gives accounts and packages. */
+  /** 32 characters of `[a-zA-Z0-9]`, as the online store gives to accounts and packages. */
   id(): string;
   uuid(): string;
 }
@@ -12,7 +12,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 export const randomIds: NewIds = {
   id() {
     let id = '';
-    // Bytes from 248 on are thrown away so that each of the 62 characters is equally likely.
+    // Bytes from 248 on are discarded so that each of the 62 characters is equally likely.
     while (id.length < 32)
       for (const byte of randomBytes(40)) if (byte < 248 && id.length < 32) id += alphabet.charAt(byte % 62);
     return id;
@@ -20,7 +20,7 @@ export const randomIds: NewIds = {
   uuid: () => randomUUID(),
 };
 
-/** An account id of the online world, or one of ours. */
+/** An account id of the online store or of this store. */
 export const isAccountId = (text: string): boolean => /^(?:[a-zA-Z0-9]{32}|[-a-z0-9]{2,28})$/.test(text);
 
 /** A package id: 32 letters and digits. */

@@ -1,28 +1,32 @@
-// A limit on how much is done at a time. Those who wait come in their order; where their number has a limit too, each
-// client has a share of it, and those who are known come first.
+// A limit on concurrent work. Waiting work starts in order of arrival. If the queue is bounded too, each client has a
+// share of it, and familiar clients have precedence.
 import { Refusal } from './refusal.ts';
 
-/** Who waits. */
+/** The client of queued work. */
 export interface Turn {
   client: string | symbol;
-  /** Whether somebody has logged in as this one from there before. */
+  /** Whether the client has logged in to this account from there before. */
   isFamiliar: boolean;
 }
 
 export interface LimitOptions {
-  /** How many work at the same time. */
+  /** The maximum number of concurrent pieces of work. */
   atOnce: number;
-  /** How many wait at most; the others are refused with `too-many-requests`. Left out, as many wait as come. */
+  /**
+   * Bounds of the queue; work beyond them is refused with `too-many-requests`. If undefined, the queue is unbounded.
+   */
   waiting?: {
     atMost: number;
-    /** How many of one client wait at most. */
+    /** The maximum queue length per client. */
     ofClient: number;
-    /** What those are told who are refused, for a person. */
+    /** The message of the refusal, for a person. */
     refusal: string;
   };
 }
 
-/** Does the work when its turn comes, and gives what comes of it; work without a turn is somebody's whom we know. */
+/**
+ * Runs the work when its turn comes and returns its result. Work without a turn counts as that of a familiar client.
+ */
 export type Limit = <Result>(work: () => Promise<Result>, turn?: Turn) => Promise<Result>;
 
 interface Waiting extends Turn {
@@ -30,14 +34,14 @@ interface Waiting extends Turn {
   refuse(reason: Refusal): void;
 }
 
-/** A limit of its own, shared by all that is done through what this gives. */
+/** Creates a limit; all work that is run through it shares the limit. */
 export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
   const waiting: Waiting[] = [];
   let running = 0;
   const tooMany = (): Refusal => new Refusal('too-many-requests', most?.refusal ?? '', 2);
   const of = (client: Turn['client']): Waiting[] => waiting.filter((one) => one.client === client);
 
-  /** Takes out the last stranger of these. */
+  /** Removes the last unfamiliar client of a list from the queue. */
   const pushOut = (among: Waiting[]): boolean => {
     const last = among.findLast(({ isFamiliar }) => !isFamiliar);
     if (last === undefined) return false;
@@ -46,7 +50,7 @@ export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
     return true;
   };
 
-  /** Whether there is, or can be made, room for one more. */
+  /** Whether the queue has room for another piece of work, or room can be made. */
   const hasRoom = ({ client, isFamiliar }: Turn): boolean => {
     if (most === undefined) return true;
     const own = of(client);
@@ -71,7 +75,7 @@ export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
   };
 
   return async (work, turn = { client: Symbol('nobody'), isFamiliar: true }) => {
-    // Whoever finishes hands his place on, so that nobody slips in between.
+    // Finished work passes its slot on directly, so that new work cannot overtake the queue.
     if (running >= atOnce) await place(turn);
     else running++;
     try {

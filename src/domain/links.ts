@@ -1,16 +1,16 @@
-// Where a package's links may lead: whoever shows them makes links of them, and a browser must not run one.
+// Checks the links of a package. Clients show them as links, so a browser must not execute one.
 import { Refusal } from './refusal.ts';
 
-/** Refuses a link that is no address, or that does something else than lead somewhere; links by their kind. */
+/** Refuses links that are not addresses, or that a browser would execute. `links` has them by kind. */
 export function refuseBadLinks(links: Readonly<Record<string, readonly string[]>>): void {
   for (const kind of ['contact', 'website']) refuseBadAddresses(kind, links[kind] ?? []);
   for (const [kind, list] of Object.entries(links)) refuseWhatRuns(kind, list);
 }
 
-/** What stands beside a package's name everywhere must be an address. */
+/** The links that are shown beside the package's name must be addresses. */
 function refuseBadAddresses(kind: string, links: readonly string[]): void {
   for (const link of links) {
-    // The parser of URLs mends what clients stumble over: spaces around, missing slashes, line ends within.
+    // The URL parser repairs errors that clients fail on: surrounding spaces, missing slashes, line breaks.
     if (/^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu.test(link) && URL.canParse(link)) continue;
     throw new Refusal(
       'api-error',
@@ -19,10 +19,10 @@ function refuseBadAddresses(kind: string, links: readonly string[]): void {
   }
 }
 
-/** What a browser runs, or reads on its own machine, instead of going there. */
+/** Schemes that a browser executes or reads locally. */
 const run = new Set(['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'filesystem:', 'view-source:']);
 
-/** Links of the other kinds may be any text; but none that does something else than lead somewhere when it is shown as a link. */
+/** Links of other kinds may be any text, except an address that a browser would execute. */
 function refuseWhatRuns(kind: string, links: readonly string[]): void {
   for (const [at, link] of links.entries()) {
     const address = URL.parse(link);

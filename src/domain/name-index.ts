@@ -1,14 +1,17 @@
-// Names of which there may be very many, numbered in the order in which they were added, in little memory.
+// A compact index that numbers a very large set of names in order of insertion.
 import { hash } from 'node:crypto';
 
-/** The SHA-256 of a name stands for it, all of it: two names that share the half of one are within reach of who wants to be taken for another. */
+/** Each name is represented by its full SHA-256. With half of it, an attacker could find two names that collide. */
 const length = 32;
 
-/** Some fifty bytes for each name, however long it is. */
+/** Uses about fifty bytes per name, for names of any length. */
 export class NameIndex {
-  /** Of each name, by its number. */
+  /** The digest of each name, by number. */
   #digests: Buffer = Buffer.alloc(64 * length);
-  /** The number of a name and one, at a place that its digest says, or behind it; as many again are empty. */
+  /**
+   * A hash table with open addressing: the number of a name plus one, or 0 for an empty slot. At least half of the
+   * slots are empty.
+   */
   #slots = new Uint32Array(128);
   #size = 0;
 
@@ -16,7 +19,7 @@ export class NameIndex {
     return this.#size;
   }
 
-  /** The number of a name, which is the next one where it is new. */
+  /** Returns the number of a name; a new name gets the next number. */
   add(name: string): number {
     const digest = digestOf(name);
     const slot = this.#slotOf(digest);
@@ -29,7 +32,7 @@ export class NameIndex {
     return this.#size - 1;
   }
 
-  /** -1 where it was not added. */
+  /** -1 if the name was not added. */
   numberOf(name: string): number {
     return this.#slots[this.#slotOf(digestOf(name))]! - 1;
   }
@@ -45,7 +48,7 @@ export class NameIndex {
     }
   }
 
-  /** Where the digest is, or would be. */
+  /** The slot of a digest, or the empty slot where it would be inserted. */
   #slotOf(digest: string): number {
     const most = this.#slots.length - 1;
     const first = [3, 2, 1, 0].reduce((sum, at) => (sum << 8) | digest.charCodeAt(at), 0);
@@ -60,5 +63,5 @@ export class NameIndex {
   }
 }
 
-/** One character for each byte: memory outside of the heap would be let go of much later than it is of no use. */
+/** One character per byte. A buffer outside the JavaScript heap would be freed much later. */
 const digestOf = (name: string): string => hash('sha256', name, 'binary');

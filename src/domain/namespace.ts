@@ -1,4 +1,4 @@
-// Namespaces and the types of package that live in each.
+// Namespaces, and the package types of each.
 
 const typesOf = {
   bin: ['bin'],
@@ -18,5 +18,5 @@ export const isNamespace = (text: string): text is Namespace => Object.hasOwn(ty
 
 export const packageTypes = (namespace: Namespace): readonly PackageType[] => typesOf[namespace];
 
-/** The type a name gets when its registration names none. */
+/** The type of a name that is registered without one. */
 export const defaultType = (namespace: Namespace): PackageType => typesOf[namespace][0];

@@ -1,7 +1,7 @@
-// The grammar of package names, and those among them that stand in addresses.
+// The grammar of package names, and names that conflict with addresses.
 import type { Namespace } from './namespace.ts';
 
-/** Says what is wrong with a name, or nothing: 2 to 40 of a-z, 0-9 and single inner dashes, with a letter among them. */
+/** The problem with a name, or undefined: 2 to 40 of a-z, 0-9 and single inner dashes, with at least one letter. */
 export function nameProblem(name: string): string | undefined {
   if (name.length < 2 || name.length > 40)
     return `A package name has 2 to 40 characters; '${name.slice(0, 60)}' has ${name.length}.`;
@@ -14,8 +14,8 @@ export function nameProblem(name: string): string | undefined {
 }
 
 /**
- * Words that stand where a package's name would, in addresses of this store or in those that web front ends of this field
- * ask for: a package of that name could not be reached at all of its addresses, or would be taken for something else.
+ * Path segments in the place of a package's name, in addresses of this store or of common web front ends. A package
+ * with such a name could not be reached at all of its addresses, or would be mistaken for something else.
  */
 export const addressWords: Partial<Record<Namespace, readonly string[]>> = {
   charm: ['bulk', 'libraries'],

@@ -1,4 +1,4 @@
-// Permissions: what a token allows, and which of them imply others.
+// Permissions: the rights of a token, and which of them imply others.
 
 export const permissions = [
   'account-manage-keys',
@@ -25,9 +25,9 @@ export type Permission = (typeof permissions)[number];
 export const isPermission = (text: unknown): text is Permission => permissions.includes(text as Permission);
 
 /**
- * Whether a token's permissions grant the one an operation needs.
- * `null` is an unrestricted token, an empty list grants nothing; `package-manage` and `package-view`
- * imply those that begin with them, and managing does not imply viewing.
+ * Whether a token's permissions include the required permission. `null` is an unrestricted token; an empty list grants
+ * nothing. `package-manage` and `package-view` imply the permissions that begin with them. Managing does not imply
+ * viewing.
  */
 export function grants(held: readonly Permission[] | null, needed: Permission): boolean {
   if (held === null || held.includes(needed)) return true;
@@ -35,6 +35,6 @@ export function grants(held: readonly Permission[] | null, needed: Permission): 
   return needed.startsWith('package-view-') && held.includes('package-view');
 }
 
-/** What a store administrator's token must hold to act where another permission is asked for. */
+/** The permission that a store administrator's token needs in place of another permission. */
 export const storePermission = (needed: Permission): 'store-view' | 'store-manage' =>
   needed.includes('-view') ? 'store-view' : 'store-manage';

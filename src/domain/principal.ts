@@ -1,11 +1,11 @@
-// The principal: the account a token stands for, and how far that token reaches.
+// The principal: the account behind a token, with the limits of the token.
 import { coversChannel, type Channel, type ChannelPattern } from './channel.ts';
 import type { Permission } from './permission.ts';
 import { selects, type PackageSelector } from './selector.ts';
 
 /**
- * What a token's caveats leave of its account's rights.
- * `null` is unrestricted. Each caveat of a kind adds a list; something is allowed when every list allows it.
+ * The limits that a token's caveats set. `null` means unrestricted. Each caveat of a kind adds a list; an action must
+ * be allowed by every list.
  */
 export interface Restrictions {
   permissions: Permission[] | null;
@@ -21,32 +21,35 @@ export interface Principal extends Restrictions {
   validation: string;
   storeAdministrator: boolean;
   sessionId: string;
-  /** When the token ends: milliseconds since the epoch. */
+  /** When the token expires, in milliseconds since the epoch. */
   until: number;
 }
 
-/** Whether the token may touch this package. */
+/** Whether the token covers a package. */
 export const reachesPackage = (
   token: Pick<Restrictions, 'packages'>,
   subject: { type: string; id?: string; name: string },
 ): boolean =>
   token.packages === null || token.packages.every((list) => list.some((selector) => selects(selector, subject)));
 
-/** Whether the token may release to this channel. */
+/** Whether the token may release to a channel. */
 export const reachesChannel = (token: Restrictions, channel: Channel): boolean =>
   token.channels === null || token.channels.every((list) => list.some((pattern) => coversChannel(pattern, channel)));
 
-/** The channels that a token names, for showing. */
+/** The channels of a token, for display. */
 export const shownChannels = ({ channels }: Restrictions): string[] | null =>
   inCommon(channels?.map((list) => list.map(({ text }) => text)) ?? null);
 
-/** Whether the token may list and end the other tokens of its account: a narrowed one that leaked must not. */
+/**
+ * Whether the token may list and end other tokens of its account. An attenuated token must not, because it could have
+ * leaked.
+ */
 export const reachesOtherSessions = ({ permissions, channels, packages }: Restrictions): boolean =>
   packages === null && channels === null && (permissions === null || permissions.includes('account-manage-metadata'));
 
 /**
- * The lists as one list, for showing: what every list names in the same words.
- * Lists that say the same thing in other words (an id here, a name there) still bind together when enforced.
+ * Merges the lists for display: the items that occur in every list in the same form. Items that mean the same in
+ * different form (an id here, a name there) are dropped here, but all lists still apply when enforced.
  */
 export function inCommon<Item>(lists: Item[][] | null): Item[] | null {
   if (lists === null) return null;

@@ -1,13 +1,13 @@
-// How publishing tools are told where the store is: by variables of their environment, as their own source reads them.
+// The environment variables that tell publishing tools the address of the store, according to the tools' source code.
 
 export interface StoreAddresses {
-  /** The address of the store, without a slash at its end. */
+  /** The address of the store, without a trailing slash. */
   base: string;
-  /** The host of the image registry, where it is another one. */
+  /** The host of the image registry, if it is a different one. */
   registry: string | undefined;
 }
 
-/** The variables that hold addresses, by their names; what holds the token beside them is `tokenVariable`. */
+/** The variables for addresses, by name. The variable for the token is in `tokenVariable`. */
 export function toolAddresses(
   tool: 'snapcraft' | 'charmcraft',
   { base, registry }: StoreAddresses,

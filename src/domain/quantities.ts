@@ -1,7 +1,7 @@
-// Counts and lengths of time as people read them: `1 package`, `3 days ago`. Terminal, console and log share these.
+// Formats counts and durations for people: `1 package`, `3 days ago`. Used by the terminal, the console and the log.
 import { days, hours, minutes, seconds } from './clock.ts';
 
-/** The noun in the number that goes with a count. */
+/** The singular or plural of a noun for a count. */
 export const noun = (count: number, one: string, several = `${one}s`): string => (count === 1 ? one : several);
 
 /** `1 package`, `2 packages`, `0 packages`. */
@@ -15,13 +15,13 @@ const units = [
   [seconds(1), 'second'],
 ] as const;
 
-/** Milliseconds in the largest unit of which there is at least one: `3 days`. */
+/** Formats milliseconds in the largest unit that fits at least once: `3 days`. */
 export function duration(milliseconds: number): string {
   const [length, unit] = units.find(([length]) => milliseconds >= length) ?? units[3];
   return counted(Math.floor(milliseconds / length), unit);
 }
 
-/** How long ago a moment (RFC 3339) was, or how soon it will be: `2 hours ago`, `now`, `in 5 minutes`. */
+/** The distance of a moment (RFC 3339) from now: `2 hours ago`, `now`, `in 5 minutes`. */
 export function distance(moment: string, now: Date): string {
   const length = now.getTime() - Date.parse(moment);
   if (Math.abs(length) < seconds(1)) return 'now';

@@ -1,6 +1,9 @@
-// Quotas: how much a publisher may have in the store.
+// Quotas: how much a publisher may store.
 
-/** Bytes that the contents of all packages of a publisher take, each content once, and how many packages there are. */
+/**
+ * The total size in bytes of the contents of all packages of a publisher, each content counted once, and the number of
+ * packages.
+ */
 export interface Quota {
   bytes: number;
   packages: number;
@@ -9,7 +12,7 @@ export interface Quota {
 /** More than any publisher has. */
 export const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** The quota of everybody for whom no other is set, as the configuration says it. */
+/** The default quota, from the configuration. */
 export const quotaOfEverybody = ({
   bytes = unlimited,
   packages = unlimited,
@@ -18,7 +21,7 @@ export const quotaOfEverybody = ({
   readonly packages?: number;
 }): Quota => ({ bytes, packages });
 
-/** The quota of one publisher: what is set for him, and for the rest what everybody has. */
+/** The quota of one publisher: their own limits, else the default. */
 export const quotaOf = (own: { [Member in keyof Quota]: number | null } | undefined, everybody: Quota): Quota => ({
   bytes: own?.bytes ?? everybody.bytes,
   packages: own?.packages ?? everybody.packages,

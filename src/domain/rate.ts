@@ -1,21 +1,21 @@
-// How much each client may ask for in a time: a vessel that leaks. What is asked for fills it; while it is full, whoever asks
-// is told how long to wait.
+// Per-client rate limit (leaky bucket). Requests fill the bucket; while it is full, the client is told how long to
+// wait.
 import { seconds, type Now } from './clock.ts';
 
 export interface Vessel {
-  /** What leaks in a second, which is how much may be asked for in the long run. */
+  /** The drain per second, which is the sustained rate. */
   perSecond: number;
-  /** What it holds, which is how much may be asked for at once. */
+  /** The capacity, which is the burst size. */
   holds: number;
 }
 
 export interface Rates {
   /**
-   * Asks for so much: nothing where there is room, else in how many whole seconds there will be. What is asked for last may
-   * be more than there is room for, so that nothing is too large to be had at all.
+   * Requests an amount. Returns undefined if it is granted, else the number of whole seconds to wait. The last granted
+   * amount may exceed the remaining capacity, so that no amount is too large to be granted.
    */
   ask(client: string, amount: number, vessel: Vessel): number | undefined;
-  /** Takes back what was asked for and not used, or what should not count. */
+  /** Returns an amount that was not used or should not count. */
   giveBack(client: string, amount: number): void;
 }
 
@@ -24,14 +24,14 @@ interface Level {
   at: number;
 }
 
-/** Clients are remembered up to a number; the one that asked longest ago is forgotten first. */
+/** `remembered` is the maximum number of clients; the least recent one is dropped first. */
 export function createRates(now: Now, remembered = 20_000): Rates {
   const levels = new Map<string, Level>();
   return {
     ask(client, amount, { perSecond, holds }) {
       const at = now().getTime();
       const before = levels.get(client) ?? { amount: 0, at };
-      // A clock that is set back lets nothing leak, and fills nothing.
+      // If the clock is set back, the bucket neither drains nor fills.
       const leaked = (Math.max(0, at - before.at) / seconds(1)) * perSecond;
       const level = { amount: Math.max(0, before.amount - leaked), at };
       const isFull = level.amount > holds - 1;

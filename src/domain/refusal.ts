@@ -1,6 +1,6 @@
-// A refusal says no to the caller: what is wrong and what to do. Everything else that is thrown is our fault.
+// Refusals: errors of the caller, with the problem and the remedy. Any other thrown error is a fault of the store.
 
-/** Every code that may be sent, with its status. */
+/** All error codes with their HTTP status. */
 export const statuses = {
   'api-error': 400,
   'invalid-tracks': 400,
@@ -13,13 +13,13 @@ export const statuses = {
   'twofactor-failure': 401,
   'permission-required': 401,
   'exchange-window-expired': 401,
-  // What snapd calls it when a device must prove its serial anew.
+  // snapd's code when a device must prove its serial again.
   'device-authorization-needs-refresh': 401,
   forbidden: 403,
-  // What waits until others approve of it; the same request is answered with success then.
+  // The act waits for approvals. The same request succeeds when they are given.
   'approval-required': 403,
   'resource-not-found': 404,
-  // What snapd takes calmly, where any other word means that the store is broken.
+  // snapd handles this code quietly; any other makes it report that the store is broken.
   'not-found': 404,
   'method-not-allowed': 405,
   'already-registered': 409,
@@ -40,7 +40,7 @@ export const statuses = {
   'remote-service-unavailable': 503,
   'insufficient-storage': 507,
 
-  // What the image registry says no to (OCI distribution specification, error codes).
+  // Errors of the image registry (OCI distribution specification, error codes).
   'blob-upload-invalid': 400,
   'digest-invalid': 400,
   'manifest-invalid': 400,
@@ -55,13 +55,13 @@ export const statuses = {
 
 export type RefusalCode = keyof typeof statuses;
 
-/** A call that is refused; the message is for the person who made it. */
+/** A refused call. The message is for the person behind it. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
-  /** Seconds after which trying again makes sense (RFC 9110, Retry-After). */
+  /** Seconds after which a retry makes sense (RFC 9110, Retry-After). */
   readonly retryAfter: number | undefined;
-  /** What the answer says in its headers, such as where an upload stands. */
+  /** Headers of the response, such as the progress of an upload. */
   readonly headers: Record<string, string>;
 
   constructor(code: RefusalCode, message: string, retryAfter?: number, headers: Record<string, string> = {}) {
@@ -74,30 +74,30 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal with what led to it, which is logged and never told. */
+/** A refusal with its cause, which is logged but not sent. */
 export const because = (cause: unknown, refusal: Refusal): Refusal => Object.assign(refusal, { cause });
 
-/** Seconds after which an engine may be back. */
+/** Seconds after which an engine may be available again. */
 const awhile = 5;
 
-/** What somebody is told who needs an engine that does not answer, or not him just now; `what` says which, and what it means for him. */
+/** The error when an engine does not respond, or not in time. `what` names the engine and the effect on the caller. */
 export const away = (cause: unknown, what: string): Refusal =>
   because(cause, new Refusal('remote-service-unavailable', `${what} Try again in a few seconds.`, awhile));
 
-/** Whether something failed because an engine on another machine is away, so that the same may be done when it is back. */
+/** Whether an error means that a remote engine is unavailable, so that a retry may succeed. */
 export const isAway = (error: unknown): error is Refusal =>
   error instanceof Refusal && error.code === 'remote-service-unavailable';
 
-/** What somebody wants to change, and what it was changed to by somebody else. */
+/** A field of a change that conflicts with an edit by another account. */
 export interface ConflictingField {
-  /** As clients call it. */
+  /** The name that clients use. */
   name: string;
   current: string | null;
-  /** What was sent. */
+  /** The value that was sent. */
   value: string | null;
 }
 
-/** A change that would undo what was edited here; those who can show it are told of each field by itself. */
+/** A change that would overwrite edits made here. Clients that can show them get each field separately. */
 export class ConflictingFields extends Refusal {
   readonly fields: readonly ConflictingField[];
 
@@ -107,6 +107,6 @@ export class ConflictingFields extends Refusal {
   }
 }
 
-/** What is told of such a field. */
+/** The message about such a field. */
 export const inConflict = ({ name }: ConflictingField): string =>
   `The ${name.replaceAll('_', ' ')} was changed in the store.`;

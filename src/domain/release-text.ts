@@ -1,20 +1,21 @@
-// What a slot of a channel holds, in the words that previews, proposals, receipts, the audit log and the release history share.
-// Whatever a release gives to devices is in them: a member that is missing here would change without approval.
+// The content of a slot of a channel in words, for previews, proposals, receipts, the audit log and the release
+// history. The text has every property that a release gives to devices: a property missing here could change without
+// approval.
 import { isProgressive, type Progress } from './channel-map.ts';
 
-/** One release as it is described. */
+/** The properties of a release in the text. */
 export interface DescribedRelease {
   revision: number;
-  /** Resources of a charm or components of a snap; null stands for no file. */
+  /** Resources of a charm or components of a snap; null means no file. */
   resources: readonly { name: string; revision: number | null }[];
   progressive: Progress;
   /** RFC 3339; null if it does not end. */
   expiresAt: string | null;
-  /** Days until it ends, counted from the release: for one that is not made yet. */
+  /** For a release that is not made yet: days until it ends, counted from the release. */
   lifeDays?: number | undefined;
 }
 
-/** Describes what a slot holds: `7`, or `7, and 8 with words 2 for 20 %, paused`; null if it is empty. */
+/** The content of a slot in words: `7`, or `7, and 8 with words 2 for 20 %, paused`; null if it is empty. */
 export function slotText(held: readonly DescribedRelease[]): string | null {
   return held.length === 0 ? null : [...held].sort(byReach).map(releaseText).join(', and ');
 }
@@ -22,7 +23,7 @@ export function slotText(held: readonly DescribedRelease[]): string | null {
 const byReach = (one: DescribedRelease, other: DescribedRelease): number =>
   Number(isProgressive(one.progressive)) - Number(isProgressive(other.progressive));
 
-/** Describes one release: `8 with words 2 for 20 %, paused, until 2026-12-01T00:00:00Z`. */
+/** One release in words: `8 with words 2 for 20 %, paused, until 2026-12-01T00:00:00Z`. */
 export function releaseText({ revision, resources, progressive, expiresAt, lifeDays }: DescribedRelease): string {
   const named = [...resources]
     .sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -37,18 +38,18 @@ export function releaseText({ revision, resources, progressive, expiresAt, lifeD
   ].join('');
 }
 
-/** A release as the history keeps it. */
+/** A release in the history. */
 interface DescribedPast {
   /** Null if the slot was emptied. */
   revision: number | null;
   percentage: number | null;
   paused: boolean | null;
-  /** Null if they were not kept. */
+  /** Null if they were not recorded. */
   resources: DescribedRelease['resources'] | null;
   expiresAt: string | null;
 }
 
-/** Describes a release of the history as it was described when it was made; null if it emptied the slot. */
+/** A release of the history, in the same words as when it was made; null if it emptied the slot. */
 export const pastReleaseText = ({
   revision,
   percentage,

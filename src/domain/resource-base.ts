@@ -1,4 +1,4 @@
-// What a resource revision runs on: bases with their architectures, where `all` stands for every one.
+// The bases of a resource revision with their architectures; `all` means every one.
 import { Refusal } from './refusal.ts';
 
 export interface ResourceBase {
@@ -8,8 +8,8 @@ export interface ResourceBase {
 }
 
 /**
- * Entries of the same name and channel become one, with the architectures of all in the order given.
- * An entry that is given twice is a mistake, and refused.
+ * Merges entries with the same name and channel, with their architectures in the given order. Refuses an entry that is
+ * given twice.
  */
 export function mergedBases(
   bases: readonly { name?: string; channel?: string; architectures: readonly string[] }[],

@@ -1,12 +1,12 @@
-// Roles: what an account may be beside a publisher.
+// Roles: rights of an account beside those of a publisher.
 
-/** The roles that are given by their names alone. */
+/** The roles without a parameter. */
 export const plainRoles = ['store-admin', 'transfer-approver', 'auditor'] as const;
 
 /** `brand-admin:` is followed by the account id of the brand. */
 export type Role = (typeof plainRoles)[number] | `brand-admin:${string}`;
 
-/** The role that a text names; nothing where it names none. */
+/** Parses a role; undefined for any other text. */
 export function readRole(text: string): Role | undefined {
   const plain = plainRoles.find((one) => one === text);
   if (plain !== undefined) return plain;

@@ -1,4 +1,4 @@
-// Package selectors: how a token names the packages it is good for.
+// Package selectors: the packages that a token is valid for.
 import type { PackageType } from './namespace.ts';
 
 /** Names a package by type and id, name, or both. */
@@ -8,7 +8,7 @@ export interface PackageSelector {
   name?: string;
 }
 
-/** Whether a selector means this package; every member it has must agree. */
+/** Whether a selector matches a package; all of its members must match. */
 export const selects = (selector: PackageSelector, subject: { type: string; id?: string; name: string }): boolean =>
   selector.type === subject.type &&
   (selector.id !== undefined || selector.name !== undefined) &&

@@ -1,6 +1,6 @@
-// Long lists of which little is in memory: they are gone through or looked into, and what is found is made of its text anew.
+// Long lists with little memory: an item is parsed from its text each time it is read.
 
-/** A list that is gone through, or looked into, item by item; an array is one. */
+/** A list that can be iterated or read by index. Arrays are sequences. */
 export interface Sequence<Item> {
   readonly length: number;
   at(index: number): Item | undefined;
@@ -8,7 +8,7 @@ export interface Sequence<Item> {
   [Symbol.iterator](): IteratorObject<Item>;
 }
 
-/** A list of so many items, each of which is made whenever it is asked for. */
+/** A list of `length` items; each is created when it is read. */
 export function sequenceOf<Item>(length: number, item: (index: number) => Item): Sequence<Item> {
   const values = function* (): Generator<Item, undefined> {
     for (let index = 0; index < length; index++) yield item(index);
@@ -18,7 +18,7 @@ export function sequenceOf<Item>(length: number, item: (index: number) => Item):
   return { length, at, values, [Symbol.iterator]: values };
 }
 
-/** A list of what is made of each item of another one, whenever that is asked for. */
+/** A list with each item of another list converted when it is read. */
 export function mapped<From, Item>(list: Sequence<From>, make: (one: From) => Item): Sequence<Item> {
   return {
     get length() {
@@ -33,21 +33,21 @@ export function mapped<From, Item>(list: Sequence<From>, make: (one: From) => It
   };
 }
 
-/** Where texts lie, and from where they can be read as long as it is there. */
+/** Storage for texts, such as a spill file. */
 export interface Aside {
-  /** Adds a text, or its bytes; gives where they begin, and how many there are. */
+  /** Adds a text or bytes. Returns their position and length in bytes. */
   add(text: string | Uint8Array): { begin: number; length: number };
-  /** The bytes that were added there, which are good until the next ones are read. */
+  /** Returns the bytes at a position. They are valid until the next read. */
   read(begin: number, length: number): Buffer;
 }
 
-/** A list that grows, of what JSON can hold; kept as text outside of the heap, or wherever such texts lie aside. */
+/** A growing list of JSON values. Its texts are stored outside the JavaScript heap, or in the given storage. */
 export class PackedList<Item> implements Sequence<Item> {
   length = 0;
-  /** How many bytes the JSON of its items has with a comma between them. */
+  /** The length of the JSON of its items with commas between them, in bytes. */
   byteLength = 0;
   readonly #aside: Aside;
-  /** Where the text of each item begins, and how many bytes it has. */
+  /** The position and length in bytes of each item's text. */
   #places = new Float64Array(32);
 
   constructor(aside: Aside = new Pages()) {
@@ -72,7 +72,7 @@ export class PackedList<Item> implements Sequence<Item> {
     return index >= 0 && index < this.length ? (JSON.parse(this.#bytesAt(index).toString()) as Item) : undefined;
   }
 
-  /** The JSON of its items with a comma between them, in pieces that are good until the next one is asked for. */
+  /** The JSON of its items with commas between them, in pieces that are valid until the next one is read. */
   *texts(): Generator<Buffer> {
     for (let index = 0; index < this.length; index++) {
       if (index > 0) yield comma;
@@ -89,7 +89,7 @@ export class PackedList<Item> implements Sequence<Item> {
     return this.values();
   }
 
-  /** For whoever writes it with something else. */
+  /** For callers that serialize it as part of another value. */
   toJSON(): Item[] {
     return [...this.values()];
   }
@@ -101,13 +101,13 @@ export class PackedList<Item> implements Sequence<Item> {
 
 const comma = Buffer.from(',');
 const pageSize = 1024 * 1024;
-/** More bytes than any page has. */
+/** Larger than any page. */
 const betweenPages = 2 ** 32;
 
-/** Texts in memory outside of the heap. */
+/** Texts in memory outside the JavaScript heap. */
 class Pages implements Aside {
   readonly #pages: Buffer[] = [];
-  /** How much of the last page is used. */
+  /** The number of used bytes in the last page. */
   #used = 0;
 
   add(text: string | Uint8Array): { begin: number; length: number } {
@@ -130,11 +130,11 @@ class Pages implements Aside {
   }
 }
 
-/** JSON of an object, of which members may be such lists: their text is taken as it is, and put together once. */
+/** The JSON of an object. Members that are packed lists are copied as text. */
 export function jsonOf(value: unknown): string {
   const pieces = piecesOf(value);
   const size = (one: Piece): number => (typeof one === 'string' ? Buffer.byteLength(one) : one.byteLength);
-  // What it takes to make the text is given back at once, and not when garbage is collected.
+  // The buffer is freed at once, without waiting for the garbage collector.
   const memory = new ArrayBuffer(pieces.reduce((sum, one) => sum + size(one), 0));
   const bytes = Buffer.from(memory);
   let length = 0;
@@ -147,7 +147,7 @@ export function jsonOf(value: unknown): string {
   return text;
 }
 
-/** The same in texts of about so many characters, for whoever gives it to somebody else. */
+/** The same as a stream of texts of about `size` characters each. */
 export function* jsonTexts(value: unknown, size: number): Generator<string> {
   let texts: string[] = [];
   let length = 0;

@@ -1,5 +1,5 @@
-// A word of a line that somebody may copy into a shell, such as the path of a folder with a blank in its name.
+// Quotes a word of a command line that a person may copy into a shell, such as a path with a blank.
 
-/** In double quotes where it needs any, because such a line often stands in single ones. */
+/** Uses double quotes if it needs any, because the line itself is often shown in single quotes. */
 export const shellWord = (text: string): string =>
   /^[\p{L}\p{N}@%+=:,./_-]+$/u.test(text) ? text : `"${text.replaceAll(/["$`\\]/g, '\\$&')}"`;

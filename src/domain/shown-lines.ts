@@ -1,12 +1,12 @@
-// The lines of a proposal as people read them. Programs, and the text that is signed, get every line in full.
+// Shortens the lines of a proposal for people. Programs and the signed text get every line in full.
 import type { ApprovalKind, Line } from './approvals.ts';
 
-/** One change; it may need approvals for several reasons. */
+/** One change, with all kinds of approval that it needs. */
 export interface ShownLine extends Omit<Line, 'kind'> {
   kinds: readonly ApprovalKind[];
 }
 
-/** The changes of a proposal: each once, with all the kinds that it is a line of, and with short digests. */
+/** The changes of a proposal without repetition, each with all its kinds and with short digests. */
 export function shownLines(lines: readonly Line[]): ShownLine[] {
   const changes = new Map<string, ShownLine & { kinds: ApprovalKind[] }>();
   for (const { kind, on, part, from, to } of lines) {
@@ -19,6 +19,6 @@ export function shownLines(lines: readonly Line[]): ShownLine[] {
   return [...changes.values()];
 }
 
-/** SHA-256 and SHA3-384 in hex, cut to 12 digits. */
+/** Cuts SHA-256 and SHA3-384 digests in hex to 12 digits. */
 const withShortDigests = (text: string | null): string | null =>
   text?.replace(/\b([0-9a-f]{12})(?:[0-9a-f]{52}|[0-9a-f]{84})\b/g, '$1…') ?? null;

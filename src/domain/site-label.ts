@@ -1,13 +1,14 @@
-// Labels of sites: how far what a site holds may go. A site knows some, in their order, and has one of them or none.
+// Labels of sites: how far the content of a site may travel. A site knows an ordered list of labels and has one of them
+// or none.
 
-/** What a site says of labels in its configuration. */
+/** The labels in the configuration of a site. */
 export interface SiteLabels {
   label?: string;
-  /** The labels that there are, from the lowest to the highest. */
+  /** The known labels, from the lowest to the highest. */
   levels?: readonly string[];
 }
 
-/** Whether what has one label may come to a site that has another one; what has none may come everywhere. */
+/** Whether content with one label may be received by a site with another. Content without a label may go anywhere. */
 export function mayCome(label: string | undefined, { label: own, levels = [] }: SiteLabels): boolean {
   if (label === undefined) return true;
   const [height, most] = [levels.indexOf(label), own === undefined ? -1 : levels.indexOf(own)];

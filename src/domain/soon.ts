@@ -1,13 +1,13 @@
-// Soon: a value that is there already, or will be. What is there is not awaited: each `await` of it costs a turn of the
-// microtasks, 0.1 µs and a promise, and the call of a gateway would pass a score of them (`npm run bench -- permissions`).
+// `Soon`: a value that is available now or later. An available value is not awaited, because each `await` costs a
+// microtask turn, 0.1 µs and a promise, and a gateway request would pass about twenty (`npm run bench -- permissions`).
 
 export type Soon<Value> = Value | Promise<Value>;
 
-/** Goes on with a value: at once where it is there. */
+/** Continues with a value; at once if it is available. */
 export const then = <Value, Result>(value: Soon<Value>, next: (value: Value) => Soon<Result>): Soon<Result> =>
   value instanceof Promise ? value.then(next) : next(value);
 
-/** What `work` comes to, or what is made of its failure, whether it fails at once or later. */
+/** Returns the result of `work`, or of `failed` if it fails, synchronously or asynchronously. */
 export function attempt<Value>(work: () => Soon<Value>, failed: (error: unknown) => Value): Soon<Value> {
   try {
     const value = work();

@@ -1,7 +1,7 @@
-// Public keys as OpenSSH writes them (RFC 4253, 5656, 8709 and PROTOCOL.u2f), and what they have signed.
+// Public keys in the format of OpenSSH (RFC 4253, 5656, 8709 and PROTOCOL.u2f), and the verification of signatures.
 import { createHash, createPublicKey, verify, type JsonWebKey, type KeyObject } from 'node:crypto';
 
-/** Reads fields one behind the other, each with its length before it; undefined behind the end. */
+/** Reads consecutive fields, each preceded by its length. Returns undefined past the end. */
 export class SshFields {
   readonly #bytes: Buffer;
   #at = 0;
@@ -32,7 +32,7 @@ export class SshFields {
     return this.field()?.toString('latin1');
   }
 
-  /** A whole number above nothing, in the one form there is of it. */
+  /** A positive integer in its only valid encoding. */
   positive(): Buffer | undefined {
     const bytes = this.field();
     if (bytes === undefined || bytes.length === 0 || bytes[0]! > 127) return undefined;
@@ -49,15 +49,15 @@ export const sshField = (bytes: string | Buffer): Buffer => {
 };
 
 export interface SshKey {
-  /** As a line of `authorized_keys` has it, without a comment: `ssh-ed25519 AAAA…`. */
+  /** The line of `authorized_keys` without a comment: `ssh-ed25519 AAAA…`. */
   line: string;
-  /** By which people compare it, as `ssh-keygen -l` shows it: `SHA256:…`. */
+  /** The fingerprint for comparison by people, as `ssh-keygen -l` shows it: `SHA256:…`. */
   fingerprint: string;
-  /** Whether it has signed this: `signature` is what stands in a signature of its own form. */
+  /** Verifies a signature. `signature` is the inner signature blob of the SSH format. */
   hasSigned(signed: Buffer, signature: Buffer): boolean;
 }
 
-/** Reads a public key's line, with or without a comment; undefined where it is none that can sign here. */
+/** Parses the line of a public key, with or without a comment. Returns undefined if it is not a supported key. */
 export function readSshKey(text: string): SshKey | undefined {
   const [, type = '', encoded = ''] =
     /^([a-z0-9@.-]{1,64}) ([A-Za-z0-9+/]{1,4096}={0,2})(?: [^\r\n]*)?$/.exec(text.trim()) ?? [];
@@ -67,14 +67,14 @@ export function readSshKey(text: string): SshKey | undefined {
   return key?.line.startsWith(`${type} `) === true ? key : undefined;
 }
 
-/** The fingerprint of a line that was read before. */
+/** The fingerprint of a line that was parsed before. */
 export const fingerprintOfSshKey = (line: string): string =>
   fingerprintOf(Buffer.from(line.split(' ')[1] ?? '', 'base64'));
 
 const fingerprintOf = (blob: Buffer): string =>
   `SHA256:${createHash('sha256').update(blob).digest('base64').replace('=', '')}`;
 
-/** The key that these bytes are, as they stand in a signature too. */
+/** Parses the binary form of a key, as signatures contain it too. */
 export function sshKeyOf(blob: Buffer): SshKey | undefined {
   const fields = new SshFields(blob);
   const type = fields.text() ?? '';
@@ -89,7 +89,7 @@ export function sshKeyOf(blob: Buffer): SshKey | undefined {
 
 type HasSigned = SshKey['hasSigned'];
 
-/** What a kind of key makes of the fields behind its name; undefined where they are none of it. */
+/** The parsers of the fields after the type name. Each returns undefined if the fields are invalid. */
 const kinds = new Map<string, (fields: SshFields) => HasSigned | undefined>([
   ['ssh-ed25519', ed25519],
   ['sk-ssh-ed25519@openssh.com', tokenEd25519],
@@ -103,7 +103,7 @@ function imported(jwk: JsonWebKey): KeyObject | undefined {
   try {
     return createPublicKey({ key: jwk, format: 'jwk' });
   } catch {
-    return undefined; // such as a point that is on no curve
+    return undefined; // for example a point that is not on the curve
   }
 }
 
@@ -124,10 +124,10 @@ function ed25519(fields: SshFields): HasSigned | undefined {
   };
 }
 
-/** Set where somebody has touched the token. */
+/** Set if a person touched the token. */
 const isTouched = 0x01;
 
-/** A key in a token, which signs what it was asked with what it has counted and whether it was touched. */
+/** A key in a hardware token. It signs the message together with a counter and a flag for touch. */
 function tokenEd25519(fields: SshFields): HasSigned | undefined {
   const key = ed25519Key(fields);
   const application = fields.field();

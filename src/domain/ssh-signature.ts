@@ -1,18 +1,18 @@
-// Signatures as `ssh-keygen -Y sign` writes them (OpenSSH, PROTOCOL.sshsig).
+// Signatures in the format of `ssh-keygen -Y sign` (OpenSSH, PROTOCOL.sshsig).
 import { createHash } from 'node:crypto';
 
 import { SshFields, sshField, sshKeyOf, type SshKey } from './ssh-key.ts';
 
-/** No key that is taken has a longer one. */
+/** Signatures of all supported keys are shorter. */
 export const longestSshSignature = 8192;
 
 export interface SshSignature {
-  /** What it was made for, so that a signature that was made for something else is none. */
+  /** The purpose of the signature. A signature made for another purpose must not be accepted. */
   namespace: string;
   key: SshKey;
-  /** The same in the one form in which it is kept, which `ssh-keygen -Y verify` reads. */
+  /** The signature in canonical form, as stored; `ssh-keygen -Y verify` reads it. */
   text: string;
-  /** Whether this is what was signed. */
+  /** Verifies the signature of a message. */
   isOf(message: Buffer): boolean;
 }
 
@@ -21,7 +21,7 @@ const head = '-----BEGIN SSH SIGNATURE-----';
 const foot = '-----END SSH SIGNATURE-----';
 const hashes = ['sha256', 'sha512'];
 
-/** Reads what such a file holds; undefined where it is none, or one of a key that is not taken. */
+/** Parses a signature file. Returns undefined if it is invalid or made with an unsupported key. */
 export function readSshSignature(text: string): SshSignature | undefined {
   if (text.length > longestSshSignature) return undefined;
   const lines = text.trim().split(/\r?\n/);

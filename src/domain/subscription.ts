@@ -1,11 +1,11 @@
-// Subscriptions: the packages that a site wishes for until it ends that, and the sets of them that have a name.
+// Subscriptions: standing requests of a site for packages, and named sets of them.
 import type { Namespace } from './namespace.ts';
 
 /** The architectures that packages are made for. */
 export const architectures = ['amd64', 'arm64', 'armhf', 'i386', 'ppc64el', 'riscv64', 's390x'] as const;
 export type Architecture = (typeof architectures)[number];
 
-/** A package that is wished for. */
+/** A subscription to one package. */
 export interface Wish {
   namespace: Namespace;
   name: string;
@@ -14,18 +14,19 @@ export interface Wish {
   architectures: readonly Architecture[];
 }
 
-/** The same of a set, for whichever architectures. */
+/** An entry of a set, for any architecture. */
 type Listed = Omit<Wish, 'architectures'>;
 
 const snap = (name: string, channel = 'latest/stable'): Listed => ({ namespace: 'snap', name, channels: [channel] });
 
-/** What everything installed from snaps stands on. */
+/** The snaps that all other snaps need. */
 const bases = [snap('snapd'), snap('core20'), snap('core22'), snap('core24')];
 
 /**
- * Sets by name, so that an empty store knows what to ask for. `juju`: what `juju bootstrap` installs on a machine, by the
- * defaults of juju 3.6 (`juju-db-snap-channel`, `lxd-snap-channel`, the charm of the controller). `builders`: the tools by which
- * snaps, charms and rocks are made. `ubuntu-core`: what an image of Ubuntu Core 24 for a PC is made of.
+ * Named sets, so that an empty store knows which packages to request. `juju`: the packages that `juju bootstrap`
+ * installs on a machine with the defaults of juju 3.6 (`juju-db-snap-channel`, `lxd-snap-channel`, the charm of the
+ * controller). `builders`: the tools that build snaps, charms and rocks. `ubuntu-core`: the snaps of an Ubuntu Core 24
+ * image for a PC.
  */
 export const subscriptionSets = {
   juju: [
@@ -48,11 +49,11 @@ export const subscriptionSets = {
 export type SubscriptionSet = keyof typeof subscriptionSets;
 export const setNames = Object.keys(subscriptionSets) as SubscriptionSet[];
 
-/** The wishes of a set for some architectures. */
+/** The subscriptions of a set for the given architectures. */
 export const wishesOfSet = (name: SubscriptionSet, wanted: readonly Architecture[]): Wish[] =>
   subscriptionSets[name].map((one) => ({ ...one, architectures: wanted }));
 
-/** Several wishes for one package, as one: all of their channels and architectures. */
+/** Merges two subscriptions to one package: all channels and architectures of both. */
 export function together<W extends Wish>(one: W, other: Wish): W {
   const both = <Value>(some: readonly Value[], more: readonly Value[]): Value[] =>
     [...new Set([...some, ...more])].sort();

@@ -1,5 +1,5 @@
-// When it is time to think of a token's end.
+// The warning before a token expires.
 import { days } from './clock.ts';
 
-/** So long before its end, in milliseconds, whoever uses a token is told. */
+/** How long before its expiry the user of a token is warned, in milliseconds. */
 export const endsSoon = days(14);

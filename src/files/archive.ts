@@ -1,15 +1,15 @@
-// A tar archive that is read from a disk or a stick: the bytes that are asked for, or none of them. It may end before it
-// should, change while it is read, or be something else; whoever reads it says what that means to him.
+// Reads a tar archive from a disk or stick. A read returns all requested bytes or throws: the archive may be truncated,
+// change while it is read, or be another kind of file. The caller supplies the errors.
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { block, readHeader, type TarHeader } from './tar-header.ts';
 
 const chunk = 1024 * 1024;
-/** How much is read at once of what stands one behind the other; and of what stands between two contents. */
+/** The number of bytes read at once: `wide` for consecutive reads, `narrow` after a jump over a content. */
 const window = { wide: 64 * 1024, narrow: 2 * 1024 };
 
-/** What is thrown where it is not what it must be. */
+/** The errors for an invalid archive. */
 export interface ArchiveFaults {
   cutOff(): Error;
   noFile(isFolder: boolean): Error;
@@ -19,10 +19,10 @@ export class Archive {
   readonly #handle: FileHandle;
   readonly #faults: ArchiveFaults;
   readonly file: string;
-  /** How many bytes it had when it was opened. */
+  /** The size in bytes when it was opened. */
   readonly size: number;
   #window: { begin: number; bytes: Buffer } = { begin: 0, bytes: Buffer.alloc(0) };
-  /** What is read before it is asked for, by where it begins. */
+  /** Reads started in advance, by position. */
   readonly #ahead = new Map<number, Promise<Buffer>>();
 
   private constructor(handle: FileHandle, file: string, size: number, faults: ArchiveFaults) {
@@ -32,13 +32,13 @@ export class Archive {
     this.size = size;
   }
 
-  /** Opens a file, and does something with it; where that fails, the file is closed. */
+  /** Opens a file and calls `begin` with it. If that fails, closes the file. */
   static async open<Result>(
     file: string,
     faults: ArchiveFaults,
     begin: (archive: Archive) => Promise<Result>,
   ): Promise<Result> {
-    // A pipe would wait for somebody to write to it.
+    // Opening a pipe would block until another process writes to it.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const found = await handle.stat();
@@ -50,17 +50,17 @@ export class Archive {
     }
   }
 
-  /** For a thread that reads it; good until this is closed. */
+  /** For a worker thread that reads it; valid until `close`. */
   get descriptor(): number {
     return this.#handle.fd;
   }
 
-  /** The header at a position; nothing at the end of the archive. Throws `BadHeader`. */
+  /** The header at a position; undefined at the end of the archive. Throws `BadHeader`. */
   async header(position: number): Promise<TarHeader | undefined> {
     return readHeader(await this.near(position, block));
   }
 
-  /** Bytes of what stands between the contents: those around them are read with them, since they are asked for next. */
+  /** Bytes outside the contents. Reads the following bytes too, because they are needed next. */
   async near(position: number, length: number): Promise<Buffer> {
     const ahead = this.#ahead.get(position);
     if (ahead !== undefined) {
@@ -77,15 +77,15 @@ export class Archive {
     return this.#window.bytes.subarray(at, at + length);
   }
 
-  /** Begins to read what `near` is asked for soon, at the same position: so several are read side by side. */
+  /** Starts a read for a later call of `near` with the same position, so that several reads run in parallel. */
   readAhead(position: number, length: number): void {
     const bytes = this.read(position, length);
-    // Whoever asks for it hears of a failure.
+    // `near` reports the failure.
     bytes.catch(() => undefined);
     this.#ahead.set(position, bytes);
   }
 
-  /** Whether just these bytes stand there. */
+  /** Whether the archive has exactly these bytes at a position. */
   async holds(begin: number, bytes: Uint8Array): Promise<boolean> {
     for (let at = 0; at < bytes.length; at += chunk) {
       const some = bytes.subarray(at, at + chunk);
@@ -94,12 +94,12 @@ export class Archive {
     return true;
   }
 
-  /** Whether there is nothing but zeros. */
+  /** Whether there are only zeros. */
   async isEmpty(position: number, length: number): Promise<boolean> {
     return (await this.near(position, length)).every((byte) => byte === 0);
   }
 
-  /** The bytes of a content, piece by piece. */
+  /** The bytes of a content, in chunks. */
   async *chunks(begin: number, size: number): AsyncGenerator<Buffer> {
     for (let at = 0; at < size; at += chunk) yield this.read(begin + at, Math.min(chunk, size - at));
   }
@@ -121,7 +121,7 @@ export class Archive {
   }
 }
 
-/** Says of which file it was: the system names none when it does not give what it has opened. */
+/** Adds the file name to a read error: the system does not name a file that is already open. */
 export const readingFailed = (file: string, cause: unknown): Error =>
   Object.assign(new Error(`cannot read ${file}`, { cause }), {
     code: (cause as NodeJS.ErrnoException).code,

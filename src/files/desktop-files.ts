@@ -1,4 +1,5 @@
-// Files that desktops leave on every stick: forks and previews of macOS, previews of Windows. They are no content of a person.
+// Recognizes files that desktop systems leave on sticks: resource forks and previews of macOS, previews of Windows.
+// They are not user content.
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -15,10 +16,10 @@ const names = new Set([
   ...['System Volume Information', '$RECYCLE.BIN', 'Thumbs.db', 'desktop.ini', 'lost+found'],
 ]);
 
-/** What an AppleDouble file begins with, such as `._in.tar` beside `in.tar` (RFC 1740, appendix B). */
+/** The magic number of AppleDouble files, such as `._in.tar` beside `in.tar` (RFC 1740, appendix B). */
 const appleDouble = '00051607';
 
-/** Whether a file or folder was left by a desktop: it has one of their names, or is an AppleDouble file. */
+/** Whether a desktop system left a file or folder: it has a known name, or is an AppleDouble file. */
 export function isDesktopFile(path: string): boolean {
   const name = basename(path);
   return names.has(name) || (name.startsWith('._') && beginOf(path) === appleDouble);
@@ -34,7 +35,7 @@ function beginOf(path: string): string {
       closeSync(file);
     }
   } catch {
-    // Reading a file that is not one of these says what is wrong with it.
+    // If it cannot be read, it counts as another file, and its reader reports the problem.
     return '';
   }
 }

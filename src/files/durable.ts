@@ -1,10 +1,10 @@
-// Small files that must be there, whole, after a power cut: keys, credentials, the configuration.
-// Nothing else in the store but this folder and blobs/ asks the system for durability.
+// Small files that must survive a power cut intact: keys, credentials, the configuration. Only this folder and blobs/
+// request durability from the system.
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 
-/** What this does to the disk: handed in, so that a test can watch what is durable when. */
+/** The file operations used; a parameter, so that tests can check when data is durable. */
 export type Disk = Pick<
   typeof fs,
   | 'chmodSync'
@@ -22,15 +22,15 @@ export type Disk = Pick<
 
 export const onDisk: Disk = fs;
 
-/** Writes a file that is not there yet; throws EEXIST when it is. */
+/** Writes a new file; throws EEXIST if it exists. */
 export function createFile(file: string, content: string | Uint8Array, mode: number, disk: Disk = onDisk): void {
   writeNew(disk, file, content, mode);
   syncPath(dirname(file), disk);
 }
 
-/** A file that is written, under another name until it is put in its place, or thrown away. */
+/** A file written under a temporary name, to be put in place or discarded. */
 export interface PreparedFile {
-  /** Puts it in its place, all at once: whoever opens the file sees the old content or the new one. */
+  /** Puts it in place atomically: readers see either the old content or the new one. */
   place(): void;
   discard(): void;
 }
@@ -59,17 +59,17 @@ export function prepareFile(
   };
 }
 
-/** Gives a file another name in its folder; what had that name is gone. */
+/** Renames a file within its folder and replaces an existing file of that name. */
 export function renameFile(from: string, to: string, disk: Disk = onDisk): void {
   disk.renameSync(from, to);
   syncPath(dirname(to), disk);
 }
 
-/** Makes a folder, with those above it that are missing; nobody else may look into it, also when it was there before. */
+/** Makes a folder and its missing parents. Only the owner has access, also if the folder existed before. */
 export function makeFolder(folder: string, disk: Disk = onDisk): void {
   const first = disk.mkdirSync(folder, { recursive: true, mode: 0o700 });
   disk.chmodSync(folder, 0o700);
-  // Each new folder is an entry of the one above it.
+  // Each new folder is an entry of its parent, which must be synced too.
   for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made)) {
     syncPath(dirname(made), disk);
   }
@@ -78,7 +78,7 @@ export function makeFolder(folder: string, disk: Disk = onDisk): void {
 function writeNew(disk: Disk, file: string, content: string | Uint8Array, mode: number): void {
   const handle = disk.openSync(file, 'wx', mode);
   try {
-    // The mode given to open is narrowed by the umask of the process.
+    // The umask of the process restricts the mode given to `open`.
     disk.fchmodSync(handle, mode);
     disk.writeFileSync(handle, content);
     disk.fsyncSync(handle);
@@ -90,7 +90,7 @@ function writeNew(disk: Disk, file: string, content: string | Uint8Array, mode: 
   }
 }
 
-/** Makes durable what was written to a file, or which entries a folder has. */
+/** Makes the content of a file, or the entries of a folder, durable. */
 export function syncPath(path: string, disk: Disk = onDisk): void {
   const handle = disk.openSync(path, 'r');
   try {
@@ -100,14 +100,14 @@ export function syncPath(path: string, disk: Disk = onDisk): void {
   }
 }
 
-/** A file that somebody else writes, and of which what is written is sent on to the disk from time to time. */
+/** Syncs a file at intervals while another component writes it. */
 export interface SentOn {
   now(): void;
-  /** Call it when the other has closed the file: the close lets go of the locks that this process holds on it. */
+  /** Call it after the writer has closed the file, because closing releases all locks that this process holds on it. */
   close(): void;
 }
 
-/** Opens the file when it is first sent on. */
+/** Opens the file at the first sync. */
 export function sendOn(file: string, disk: Disk = onDisk): SentOn {
   let handle: number | undefined;
   return {

@@ -1,10 +1,10 @@
-// Reading what may not be there.
+// Reads files and folders that may be missing.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The text of a file; nothing where there is none. */
+/** The text of a file; undefined if it does not exist. */
 export const readIfThere = (file: string): string | undefined => ifThere(() => readFileSync(file, 'utf8'));
 
-/** The names in a folder; none where there is no folder. */
+/** The names in a folder; empty if it does not exist. */
 export const namesIn = (folder: string): string[] => ifThere(() => readdirSync(folder)) ?? [];
 
 function ifThere<Result>(read: () => Result): Result | undefined {

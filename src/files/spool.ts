@@ -1,31 +1,34 @@
-// What a piece of work goes through several times and is too much for memory: it lies in a file that has no name, and is gone
-// with whoever has it open.
+// A spill file: data of one piece of work that is too large for memory and read several times. The file has no name and
+// disappears when it is closed.
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is less than this lies in memory, and a file is made of more; of that as much is read at once as helps who goes on. */
+/**
+ * Data up to `memory` bytes stays in memory, more goes to a file. `read` is the number of bytes read from the file at
+ * once, for consecutive reads.
+ */
 const sizes = { memory: 1024 * 1024, read: 8 * 1024 };
 
 export class Spool {
   readonly #folder: string;
   #file: number | undefined;
-  /** How many bytes the file has. */
+  /** The size of the file in bytes. */
   #written = 0;
-  /** What comes behind them. */
+  /** The bytes after these, in memory. */
   #last: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
   #lastLength = 0;
-  /** What of the file was read last, and from where. */
+  /** The last read part of the file and its position. */
   readonly #window: Buffer = Buffer.allocUnsafeSlow(sizes.read);
   #windowBegin = 0;
   #windowEnd = 0;
 
-  /** @param folder where the file is made, when there is one */
+  /** @param folder the folder for the file, if one is needed */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Adds a text, or its bytes; gives where they begin, and how many there are. */
+  /** Adds a text or bytes. Returns their position and length in bytes. */
   add(text: string | Uint8Array): { begin: number; length: number } {
     const begin = this.#written + this.#lastLength;
     const length = Buffer.byteLength(text);
@@ -40,7 +43,7 @@ export class Spool {
     return { begin, length };
   }
 
-  /** The bytes that were added there, which are good until the next ones are read. */
+  /** Returns the bytes at a position. They are valid until the next read. */
   read(begin: number, length: number): Buffer {
     if (begin >= this.#written) {
       const at = begin - this.#written;
@@ -52,7 +55,7 @@ export class Spool {
       return whole;
     }
     if (begin < this.#windowBegin || begin + length > this.#windowEnd) {
-      // In whichever direction somebody goes through it, the next piece is there too.
+      // Reads in the direction of iteration, so that the next item is in the window too.
       const isBefore = begin < this.#windowBegin && begin + sizes.read > this.#windowBegin;
       const from = isBefore ? Math.max(0, begin + length - sizes.read) : begin;
       const most = Math.min(sizes.read, this.#written - from);
@@ -69,7 +72,7 @@ export class Spool {
     this.#file = undefined;
   }
 
-  /** Makes room for so many bytes in memory, or none in it. */
+  /** Makes room for `length` bytes in memory, or writes the bytes in memory to the file. */
   #grow(length: number): void {
     if (length > sizes.memory || this.#file !== undefined) {
       this.#write(this.#last.subarray(0, this.#lastLength));
@@ -98,7 +101,7 @@ export class Spool {
   }
 }
 
-/** Does something with a spool, which is gone afterwards. */
+/** Calls `work` with a spill file and closes it afterwards. */
 export async function withSpool<Result>(folder: string, work: (spool: Spool) => Promise<Result>): Promise<Result> {
   const spool = new Spool(folder);
   try {
@@ -108,12 +111,12 @@ export async function withSpool<Result>(folder: string, work: (spool: Spool) => 
   }
 }
 
-/** A file that nobody else can open, and that the system takes away when it is closed, or this process is no more. */
+/** A file that no other process can open. The system deletes it when it is closed or this process ends. */
 function namelessFile(folder: string): number {
   try {
     return openSync(folder, O_RDWR | tmpFile, 0o600);
   } catch (error) {
-    // Not every file system has files without a name, and each says so in its own way.
+    // Some file systems do not support nameless files; they report this with different errors.
     if (!['EOPNOTSUPP', 'EISDIR', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
   const path = join(folder, `.spool-${randomUUID()}`);
@@ -123,5 +126,5 @@ function namelessFile(folder: string): number {
 }
 
 const { O_DIRECTORY, O_RDWR } = constants;
-/** O_TMPFILE, which Node has no name for. */
+/** O_TMPFILE, which is missing in Node's constants. */
 const tmpFile = 0o20000000 | O_DIRECTORY;

@@ -1,19 +1,19 @@
-// Files of any size that are written piece by piece and must be there after a power cut: backups, and what is restored.
+// Writes files of any size in pieces and makes them durable: backups and restored data.
 import * as disk from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
-/** What this does to the disk: handed in, so that a test can watch what is durable when. */
+/** The file operations used; a parameter, so that tests can check when data is durable. */
 export type Files = Pick<typeof disk, 'mkdir' | 'open' | 'readdir' | 'rename' | 'rm' | 'rmdir'>;
 
 export const onDisk: Files = disk;
 
-/** Makes the entries of a folder durable, where the file system does that on demand. */
+/** Makes the entries of a folder durable, if the file system supports it. */
 export async function syncFolder(path: string, files: Files = onDisk): Promise<void> {
   const handle = await files.open(path, 'r');
   try {
     await handle.sync();
   } catch (error) {
-    // Some file systems of sticks and of the network have no such thing.
+    // Some file systems of sticks and networks do not support this.
     if (!['EINVAL', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     await handle.close();
@@ -23,14 +23,14 @@ export async function syncFolder(path: string, files: Files = onDisk): Promise<v
 const chunk = 1024 * 1024;
 
 /**
- * Reads files one after the other, all of them into the same two buffers: what was given is good until the next but one is
- * asked for. A buffer for each chunk waits for the garbage collector, a hundred MiB of them at times (`npm run bench -- transfers`).
+ * Reads files one after another into the same two buffers: a chunk is valid until the next but one is read. New buffers
+ * for each chunk would occupy up to a hundred MiB until garbage collection (`npm run bench -- transfers`).
  */
 export class ChunkReader {
-  /** The one that was given before the last one, and that one. */
+  /** The buffer of the chunk before the last one, and that of the last one. */
   #buffers: [Buffer, Buffer] | undefined;
 
-  /** The bytes of a file from `offset` on, `size` of them or as many as there are. */
+  /** Reads up to `size` bytes of a file from `offset` on. */
   async *read(file: string, offset: number, size: number, files: Pick<Files, 'open'> = onDisk): AsyncGenerator<Buffer> {
     const handle = await files.open(file, 'r');
     try {
@@ -48,24 +48,24 @@ export class ChunkReader {
   }
 }
 
-/** A file that is written from its beginning to its end. */
+/** A file that is written from beginning to end. */
 export interface Appending {
-  /** Bytes so far. */
+  /** The number of bytes so far. */
   readonly end: number;
   append(bytes: Uint8Array): Promise<void>;
-  /** Takes everything after this length back. */
+  /** Removes everything after this length. */
   cut(length: number): Promise<void>;
-  /** Makes all of it durable. */
+  /** Makes the whole file durable. */
   finish(): Promise<void>;
 }
 
 /**
- * How much is written before it is sent on to the disk. A commit of the serving store waits for the file system's journal,
- * and with it for whatever lies unwritten in other files: so little of that is left lying that nobody notices.
+ * The number of bytes after which written data is synced. A commit of the serving store waits for the file system's
+ * journal and so for unwritten data of other files; a small amount causes no noticeable delay.
  */
 const slice = 4 * 1024 * 1024;
 
-/** Writes to an empty file; `sendOn` sends what was written on to the disk meanwhile. */
+/** Writes to an empty file. With `sendOn`, syncs the data to the disk at intervals. */
 export function appending(handle: FileHandle, { sendOn = false } = {}): Appending {
   let end = 0;
   let unsynced = 0;
@@ -74,7 +74,7 @@ export function appending(handle: FileHandle, { sendOn = false } = {}): Appendin
       return end;
     },
     async append(bytes) {
-      // A disk that is nearly full takes a part; asked for the rest it says why.
+      // A nearly full disk accepts a part; writing the rest then fails with the reason.
       for (let at = 0; at < bytes.length;) {
         at += (await handle.write(bytes, at, bytes.length - at, end + at)).bytesWritten;
       }
@@ -93,9 +93,9 @@ export function appending(handle: FileHandle, { sendOn = false } = {}): Appendin
 }
 
 /**
- * Writes a file that is not there yet, durably; its folder is still to be synced, and what was begun stays on a failure.
+ * Writes a new file and makes it durable. The caller must sync its folder. A partial file stays on a failure.
  *
- * @param content what it holds, or what writes that
+ * @param content the content, or a function that writes it
  */
 export async function writeWhole(
   path: string,

@@ -1,17 +1,17 @@
-// The headers of a tar archive, POSIX ustar, read and written: one block before each file, which fills whole blocks as well.
-// Sizes that octal digits do not hold are in base 256.
+// Reads and writes the headers of tar archives (POSIX ustar): one block before each file, which is padded to whole
+// blocks. Sizes too large for octal digits are in base 256.
 
-/** Everything in an archive begins at a multiple of so many bytes. */
+/** The block size in bytes; everything in an archive begins at a multiple of it. */
 export const block = 512;
 const largestOctal = 0o77777777777;
 
-/** How many bytes stand between the end of a file and what follows it. */
+/** The number of padding bytes after a file. */
 export const padding = (size: number): number => (block - (size % block)) % block;
 
-/** A header that cannot be read; the message says why, as the end of a sentence. */
+/** An invalid header; the message gives the reason as the end of a sentence. */
 export class BadHeader extends Error {}
 
-/** What a header says of the file that follows it. */
+/** The properties of a file in its header. */
 export interface TarHeader {
   name: string;
   size: number;
@@ -19,7 +19,7 @@ export interface TarHeader {
   type: string;
 }
 
-/** One header of an archive; nothing at its end. Throws `BadHeader`. */
+/** Parses a header; undefined at the end of the archive. Throws `BadHeader`. */
 export function readHeader(bytes: Uint8Array): TarHeader | undefined {
   if (bytes.every((byte) => byte === 0)) return undefined;
   if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new BadHeader('a header is not what its sum says');
@@ -37,7 +37,7 @@ function nameIn(header: Uint8Array): string {
   return prefix === '' ? textIn(header, 0, 100) : `${prefix}/${textIn(header, 0, 100)}`;
 }
 
-/** Octal digits, or, for what they cannot hold, a big number marked by its first bit. */
+/** Parses octal digits, or a larger number in base 256, marked by the first bit. */
 function numberIn(header: Uint8Array, at: number, length: number): number {
   const first = header[at] ?? 0;
   if ((first & 0x80) !== 0) {
@@ -53,7 +53,7 @@ function numberIn(header: Uint8Array, at: number, length: number): number {
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
 
-/** The header of a plain file. Names longer than 100 bytes have a slash at which they can be split. */
+/** The header of a plain file. Names longer than 100 bytes must contain a slash where they can be split. */
 export function tarHeader(name: string, size: number, modified: Date): Buffer {
   const head = Buffer.alloc(block);
   const [prefix, last] = split(name);
@@ -85,7 +85,7 @@ function octal(head: Buffer, value: number, at: number, length: number): void {
   head.write(`${value.toString(8).padStart(length - 1, '0')}\u0000`, at, length, 'latin1');
 }
 
-/** The sum of a header's bytes, in which that of the sum itself count as spaces. */
+/** The sum of a header's bytes, with the bytes of the sum field counted as spaces. */
 function sumOf(header: Uint8Array): number {
   let sum = 0;
   for (let index = 0; index < block; index++) sum += index >= 148 && index < 156 ? 32 : (header[index] ?? 0);

@@ -1,35 +1,36 @@
-// The change feed: what was done to the store, in order, for those who keep something that follows it.
+// The change feed: the acts of the store in order, for clients that follow it.
 import { Refusal } from '#domain/refusal.ts';
 import type { Done } from '#records/audit.ts';
 import type { Records } from '#records/index.ts';
 import { createWaiting } from './waiting.ts';
 
-/** What somebody knows of the feed already. */
+/** The position of a client in the feed. */
 export interface Known {
-  /** The number up to which he has been told; nothing for where the feed stands. */
+  /** The number of the last change that the client has received; undefined to learn the current number. */
   since: number | undefined;
-  /** The epoch in which that number was told. */
+  /** The epoch of that number. */
   epoch: string | undefined;
 }
 
 export interface Told {
   changes: Done[];
-  /** The number to go on from: also what is not told counts. */
+  /** The number to continue from. It includes changes that are not in the list. */
   next: number;
   epoch: string;
 }
 
 export interface ChangeFeed {
   /**
-   * What was done since, the oldest first, and at most `limit`; where there is nothing, waits so many milliseconds for it.
-   * Refused with `reset` where the records have been put back since, so that what follows that number is not known.
+   * Returns the changes since then, the oldest first, at most `limit`. If there are none, waits up to `patience`
+   * milliseconds for some. Refused with `reset` if the store was restored since, because the changes after that number
+   * are then unknown.
    */
   read(known: Known, options: { limit: number; patience: number; signal: AbortSignal }): Promise<Told>;
-  /** Sends everybody away who waits. */
+  /** Ends all waiting calls. */
   close(): void;
 }
 
-/** So many may wait at once. */
+/** The maximum number of waiting clients. */
 const mostWaiting = 64;
 
 export function createChangeFeed(
@@ -39,7 +40,7 @@ export function createChangeFeed(
   const waiting = createWaiting();
   let waiters = 0;
 
-  /** The epoch; refused where it is not the one that is known, or the number is one that nothing has yet. */
+  /** The current epoch. Refused if the client's epoch is another one, or if its number does not exist yet. */
   async function epochFor({ since = 0, epoch }: Known): Promise<string> {
     const current = await appliance.find('store-epoch');
     if (current === undefined) throw new Error('the records have no store-epoch');

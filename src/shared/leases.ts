@@ -1,5 +1,5 @@
-// Leases: one process at a time does what a lease is for. Whoever holds one says again and again that it goes on; what a
-// process that died has held is free within a minute.
+// Leases: one process at a time does a named piece of work. The holder renews its lease; if its process dies, the lease
+// is free within a minute.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { after, seconds, timestamp, type Now } from '#domain/clock.ts';
@@ -7,8 +7,8 @@ import type { Passing, Records } from '#records/index.ts';
 
 export interface Leases {
   /**
-   * Takes a lease and does the work; nothing when another process holds it. `keep` says of what was done that the lease is
-   * not given back: nobody is to do that again, and it ends by itself.
+   * Takes a lease and runs the work; undefined if another process holds the lease. If `keep` returns true for the
+   * result, the lease is not released but expires, so that no process repeats the work until then.
    */
   holding<Result>(
     name: string,
@@ -17,27 +17,27 @@ export interface Leases {
   ): Promise<{ result: Result } | undefined>;
 }
 
-/** The leases of a process that serves, which gives all of them back when it stops. */
+/** The leases of a serving process, which releases all of them when it stops. */
 export interface OwnLeases extends Leases {
-  /** From here on no work is begun, and what was held for work that ends is kept until all of it is given back. */
+  /** Prevents new work. Leases of work that ends from now on are kept until `giveBack`. */
   end(): void;
-  /** Gives that back at once; where the records are away, it ends by itself. */
+  /** Releases these leases at once. If the records are unavailable, they expire. */
   giveBack(): Promise<void>;
 }
 
 export interface LeaseOptions {
   records: Pick<Records, 'passing'>;
-  /** What this process is called, of all processes that there are and were; see processes.ts. */
+  /** The unique name of this process among all present and past ones; see processes.ts. */
   holder: string;
   now: Now;
-  /** Milliseconds that a lease lasts unless its holder says that it goes on. */
+  /** The life of a lease in milliseconds; the holder renews it. */
   life?: number;
 }
 
-/** So long the work of a process that died is left alone. */
+/** How long the lease of a process that died blocks other processes. */
 export const leaseLife = seconds(60);
 
-/** Milliseconds after which a lease that could not be given back is given back. */
+/** The delay in milliseconds before a failed release is retried. */
 const again = seconds(1);
 
 export function createLeases({ records, holder, now, life = leaseLife }: LeaseOptions): OwnLeases {
@@ -47,7 +47,7 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
   const isEnding = (): boolean => isOver;
   let count = 0;
 
-  /** What the records cannot be told now they are told soon: until then, or until the lease ends, nobody else would do it. */
+  /** Retries a failed release until the lease expires, because until then no other process could do the work. */
   const giveBack = async (mine: string, until = performance.now() + life): Promise<void> => {
     if (isEnding()) return void ended.push(mine);
     try {
@@ -60,11 +60,12 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
   return {
     async holding(name, work, keep = () => false) {
       if (isEnding()) return undefined;
-      // Its own each time: this process, too, does it once at a time.
+      // A holder of its own for each piece of work, so that this process too does it only once at a time.
       const mine = `${holder} ${++count}`;
       if (!(await rounds.take(name, mine))) return undefined;
       if (isEnding()) return void ended.push(mine);
-      // A renewal that fails is tried again; if it fails until the end, what is done is held against the records anyhow.
+      // A failed renewal is retried. If it fails until the lease expires, the result is checked against the records
+      // anyway.
       const renewal = setInterval(() => {
         rounds.take(name, mine).catch(() => undefined);
       }, life / 4).unref();
@@ -89,7 +90,7 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
   };
 }
 
-/** What somebody asks of the records: to take or renew a lease, or to give some back. */
+/** A request to the records: take or renew a lease, or release some. */
 interface Asked {
   taken?: { name: string; holder: string };
   given?: readonly string[];
@@ -98,8 +99,9 @@ interface Asked {
 }
 
 /**
- * What is asked while others are answered is asked together: where each answer of a server takes seconds, leases that are taken one
- * after the other would end before the last of them is taken, and so would those that are renewed behind them.
+ * Combines requests into rounds: all that arrive during one round are sent together in the next. If a server takes
+ * seconds per reply, leases taken one after another would expire before the last one is taken, and renewals behind them
+ * too.
  */
 class Rounds {
   readonly #records: Pick<Records, 'passing'>;
@@ -114,7 +116,7 @@ class Rounds {
     this.#life = life;
   }
 
-  /** Takes or renews one; whether it is held. */
+  /** Takes or renews a lease; returns whether it is held. */
   async take(name: string, holder: string): Promise<boolean> {
     return (await this.#ask({ taken: { name, holder } })).has(holder);
   }
@@ -147,7 +149,7 @@ class Rounds {
 
   async #tell(leases: Passing['leases'], round: readonly Asked[]): Promise<ReadonlySet<string>> {
     const given = round.flatMap((asked) => asked.given ?? []);
-    // Of several who want the same one the first; and whoever gives one back has not meant to renew it.
+    // Of several requests for the same lease, the first wins. A lease that is released in this round is not renewed.
     const wanted = new Map<string, { name: string; holder: string }>();
     for (const { taken } of round) {
       if (taken !== undefined && !given.includes(taken.holder) && !wanted.has(taken.name))

@@ -1,21 +1,20 @@
-// What went wrong lately, counted by what it is about, by all processes of a store together. Bounded: when there are too
-// many to remember, what failed longest ago is forgotten first, and nobody can empty the count of somebody who goes on
-// failing.
+// Counts recent failures by key, for all processes of a store together. The number of keys is bounded: the one with the
+// oldest failure is dropped first, so an attacker cannot clear the count of a key that keeps failing.
 import { after, timestamp, type Now } from '#domain/clock.ts';
 import type { FailureKind } from '#records/failures.ts';
 import type { Records } from '#records/index.ts';
 
 export interface Failures {
-  /** What is counted under a key, or nothing when the last failure is longer ago than the period. */
+  /** The count of a key; undefined if its last failure is older than the period. */
   recent(key: string): Promise<Count | undefined>;
-  /** Counts one more under each key; how many there are now. */
+  /** Adds one failure to each key and returns the new counts. */
   add(...keys: string[]): Promise<number[]>;
   forget(key: string): Promise<void>;
 }
 
 export interface Count {
   count: number;
-  /** When the last one was, in milliseconds since 1970. */
+  /** The time of the last failure, in milliseconds since 1970. */
   last: number;
 }
 
@@ -25,11 +24,11 @@ export interface FailureOptions {
   now: Now;
   /** How long a failure counts after the last one, in milliseconds. */
   period: number;
-  /** How many keys are remembered. */
+  /** The maximum number of keys. */
   remembered?: number | undefined;
 }
 
-/** The keys are digests: of one length, and nothing that a reader of the records learns anything from. */
+/** Callers pass digests as keys: all have the same length, and readers of the records learn nothing from them. */
 export function countFailures({ records, kind, now, period, remembered = 20_000 }: FailureOptions): Failures {
   return {
     async recent(key) {

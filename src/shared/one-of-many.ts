@@ -1,15 +1,15 @@
-// What one process of a store does for all of them for as long as it goes on, such as reading all that they keep together.
+// Lets one process of a store do work for all of them until it ends, such as reading the records that they share.
 import { seconds } from '#domain/clock.ts';
 import type { Leases } from './leases.ts';
 
 export interface OneOfMany {
-  /** Whether this process is the one. */
+  /** Whether this process is the chosen one. */
   isThis(): boolean;
-  /** Leaves it to others. */
+  /** Releases the role. */
   end(): Promise<void>;
 }
 
-/** How often those who are not the one look whether it has ended. */
+/** How often the other processes check whether the chosen one has ended. */
 const every = seconds(15);
 
 export function oneOfMany(leases: Leases, name: string): OneOfMany {
@@ -22,7 +22,7 @@ export function oneOfMany(leases: Leases, name: string): OneOfMany {
   const trying = { now: attempt(), timer: undefined as NodeJS.Timeout | undefined };
 
   async function attempt(): Promise<void> {
-    // Where nobody can be asked who it is, it is asked again.
+    // If the records are unavailable, try again later.
     const was = await leases.holding(name, be).catch(() => undefined);
     if (was === undefined) trying.timer = setTimeout(() => void (trying.now = attempt()), every).unref();
   }

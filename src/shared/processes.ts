@@ -1,5 +1,6 @@
-// The processes that serve a store: what each is called, which of them are no more, and what those held. Those of this host are
-// looked for here; those of other hosts, where the records lie on a server, say several times a minute that they go on.
+// The processes that serve a store: their names, which of them have ended, and the cleanup of their leases. Processes
+// of this host are checked directly. Those of other hosts, on a shared database, send a heartbeat several times a
+// minute.
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -8,63 +9,66 @@ import { after, seconds, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { Records } from '#records/index.ts';
 
-/** What this process is called: its number, when it began, since numbers come again, and its host. No other ever had this name. */
+/**
+ * The name of this process: its number, its start time (because numbers are reused) and its host. It is unique over
+ * time.
+ */
 export const processName = (): string => `${nameHere(process.pid)!}@${hostName()}`;
 
-/** How a holder is called whose lease ends by its time alone, whatever becomes of its process; see removing.ts. */
+/** The prefix of holders with leases that end only by time, even if the process has ended; see removing.ts. */
 export const outlivesProcess = 'outlives ';
 
-/** What holds leases and shares here: of several stores that one process opens, each has its own name. */
+/** A holder of leases and shares in this process. Each store that the process opens has its own. */
 export const newHolder = ({ uuid }: Pick<NewIds, 'uuid'>): string => `${processName()} ${uuid().slice(0, 8)}`;
 
-/** Whether a process that held something is one of this host; `holder` begins with its name. */
+/** Whether a holder's process is on this host. `holder` begins with the name of the process. */
 export function isHere(holder: string): boolean {
   const [, host] = nameIn(holder).split('@');
-  // Earlier releases had one host and said nothing of it.
+  // Names from earlier releases have no host, because these supported only one.
   return host === undefined || host === hostName();
 }
 
-/** The name of the host of a process, for people. */
+/** The name of a process's host, for people. */
 const hostOf = (holder: string): string =>
   nameIn(holder)
     .replace(/^[^@]*@?/, '')
     .replace(/~[^~]*$/, '');
 
-/** Whether a process of this host that held something goes on. */
+/** Whether a holder's process is on this host and running. */
 export function isRunning(holder: string): boolean {
   if (!isHere(holder)) return false;
   const [name = ''] = nameIn(holder).split('@');
   return name === nameHere(Number.parseInt(name, 10));
 }
 
-/** Tells of each of those who hold something whether its process goes on. */
+/** Returns a function that tells whether a holder's process is running. */
 export async function living(
   { leases }: Pick<Records, 'leases'>,
   holders: readonly string[],
   now: Now,
 ): Promise<(holder: string) => boolean> {
-  // Nobody is asked where all are of this host, as they are wherever the records are a file.
+  // Skips the query if all are on this host, as they always are if the records are in a file.
   const others = holders.every(isHere) ? undefined : new Set(await elsewhere({ leases }, now));
   return (holder) => isRunning(holder) || others?.has(nameIn(holder)) === true;
 }
 
-/** The processes of other hosts that go on. */
+/** The running processes of other hosts. */
 const elsewhere = async ({ leases }: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
   (await leases.processes(timestamp(now()))).filter((holder) => !isHere(holder));
 
-/** The hosts of those, as people call them, in order. */
+/** The names of the other hosts with running processes, sorted. */
 export const otherHosts = async (records: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
   hostsOf(await elsewhere(records, now));
 
-/** The other hosts among those of processes. */
+/** The other hosts in a list of processes. */
 const hostsOf = (holders: readonly string[]): string[] =>
   [...new Set(holders.filter((holder) => !isHere(holder)).map(hostOf))].sort();
 
 const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
 
 /**
- * Ends the leases and shares of processes that are no more, and of this one, which starts. Says whether no other process
- * serves the store beside it, or takes something in: then everything that was under way has ended.
+ * Ends the leases and shares of processes that have ended, and of this process, which is starting. Returns whether no
+ * other process serves the store or receives content for it: then all work that was in progress has ended.
  */
 export async function succeed(
   records: Pick<Records, 'leases' | 'shares' | 'passing'>,
@@ -87,9 +91,9 @@ export async function succeed(
 }
 
 /**
- * Says that this process goes on, until it is given back: to those that start on this host and must not take what is its own,
- * and again and again to those of other hosts, where the records are such that there may be any. One that could not say so for
- * so long that it was taken for one that is no more says it again only if it `mayReturn` beside the hosts that serve now.
+ * Registers this process as running, until `end`. Local processes check it at start; on a shared database it is renewed
+ * as a heartbeat. If the renewal fails for so long that other hosts treat the process as ended, it registers again only
+ * if `mayReturn` permits it, given the hosts that serve now.
  */
 export async function serveBeside(
   { passing, server }: Pick<Records, 'passing'> & { readonly server?: object | undefined },
@@ -109,7 +113,7 @@ export async function serveBeside(
     });
   await say(true);
   const sayAgain = async (): Promise<void> => {
-    // Whoever comes back is to know soon whether somebody has come in its place.
+    // After a failed renewal, retry soon, so that the process learns quickly whether another has replaced it.
     const isSaid = await say().catch(() => undefined);
     if (isSaid !== false && !ended) sayIn(isSaid === undefined ? Math.min(pause, seconds(1)) : pause);
   };
@@ -128,19 +132,19 @@ export async function serveBeside(
   };
 }
 
-/** A process of another host that has said nothing for so long is no more. */
+/** A process of another host counts as ended after this time without a heartbeat. */
 const silence = seconds(60);
 
-/** What ends with its process has no other end. */
+/** The end of an entry that is valid until its process ends. */
 const never = '9999-12-31T23:59:59.999Z';
 
-/** A process's number and when it began, in ticks since the host did (proc(5), `starttime`); none of one that has ended. */
+/** A process's number and its start time in ticks since boot (proc(5), `starttime`); undefined if it has ended. */
 function nameHere(pid: number): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the program's name, in brackets, and may have spaces and brackets in it.
+    // The second field is the program's name in brackets, and may contain spaces and brackets.
     const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
-    // One that has ended stays in the list until whoever started it has heard of that.
+    // An ended process stays in the list as a zombie until its parent collects its status.
     return fields[0] === 'Z' ? undefined : `${pid}.${fields[19]!}`;
   } catch {
     return undefined;
@@ -150,8 +154,8 @@ function nameHere(pid: number): string | undefined {
 let host: string | undefined;
 
 /**
- * What this host is called here: by what tells machines apart (machine-id(5)), by its name, which containers have of their own, and by whose
- * process numbers these are.
+ * The name of this host in the records. It is made from the machine id (machine-id(5)), the host name, which differs
+ * between containers, and the namespace of process numbers.
  */
 export function hostName(): string {
   const known = [
@@ -163,7 +167,7 @@ export function hostName(): string {
   return host;
 }
 
-/** Not every place has each of them: a container has no machine-id of its own, and some have no /proc. */
+/** Some hosts lack one of them: a container has no machine-id of its own, and some have no /proc. */
 function whatIs(look: () => string): string {
   try {
     return look();

@@ -1,5 +1,6 @@
-// Who removes content that several processes share, where the place of the content itself cannot tell (blobs/s3/removals.ts says what
-// for). A lease of its own kind: it does not end with its process, because what the process has asked for may still be on its way.
+// Makes one process at a time remove a shared blob, for storage that cannot ensure this itself (see
+// blobs/s3/removals.ts). Uses leases that do not end with their process, because a removal that it requested may still
+// be in progress.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,17 +12,17 @@ import { outlivesProcess } from './processes.ts';
 interface RemovingOptions {
   records: Pick<Records, 'passing' | 'leases'>;
   now: Now;
-  /** Milliseconds that a lease lasts. */
+  /** The life of a lease in milliseconds. */
   life?: number;
-  /** A clock that nobody sets, in milliseconds. */
+  /** A monotonic clock in milliseconds. */
   elapsed?: () => number;
 }
 
-/** How long a removal may still be done after the last look. */
+/** The time that must be left on the lease after the check, because the removal may take effect that much later. */
 const late = seconds(30);
-/** What was taken so lately need not be taken again. */
+/** A lease that was renewed within this time is not renewed again before the check. */
 const fresh = seconds(5);
-/** How often it is looked whether a removal is over. */
+/** The interval for checking whether a removal is over, in milliseconds. */
 const every = 250;
 
 export function createRemoving({ records, now, life = leaseLife, elapsed = () => performance.now() }: RemovingOptions) {
@@ -54,7 +55,7 @@ export function createRemoving({ records, now, life = leaseLife, elapsed = () =>
     ): Promise<{ result: Result } | undefined> {
       const { take, left, release } = lease(sha3_384);
       if (!(await take())) return undefined;
-      // A renewal that fails is tried again; whether the lease is still held is asked before anything is removed.
+      // A failed renewal is retried. The lease is checked before anything is removed.
       const renewal = setInterval(() => void take().catch(() => undefined), life / 4).unref();
       try {
         const result = await work(async (look) => {

@@ -1,5 +1,5 @@
-// Shares: what each process holds of something that all of a store have together. What a process held that is no more is
-// nobody's: whoever looks next finds it free.
+// Shares: the part of a common amount that each process holds. The share of a process that has ended is free at the
+// next check.
 import type { Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Share } from '#records/shares.ts';
@@ -7,10 +7,10 @@ import { isHere, living } from './processes.ts';
 
 export interface ShareOptions {
   records: Pick<Records, 'leases' | 'shares' | 'passing'>;
-  /** What this process is called, of all processes that there are and were; see processes.ts. */
+  /** The unique name of this process among all present and past ones; see processes.ts. */
   holder: string;
   now: Now;
-  /** Whether each host has its own of what is shared, as of its disk, and only its own processes share it. */
+  /** Whether each host has an amount of its own, such as its disk, so that only its processes share it. */
   ofHost: boolean;
 }
 
@@ -19,7 +19,7 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
   const isOther = (share: Share): boolean => share.holder !== holder && (!ofHost || isHere(share.holder));
   const holders = (shares: readonly Share[]): string[] => shares.map((share) => share.holder);
   return {
-    /** What the others hold. */
+    /** The shares of the other processes. */
     async others(): Promise<Share[]> {
       const others = (await records.shares.all()).filter(isOther);
       const goesOn = await living(records, holders(others), now);
@@ -27,8 +27,8 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
     },
 
     /**
-     * Holds as much of something as `decide` says, which is told how much of it the others hold and answers at once; gives
-     * that back when it is durable. What `decide` throws leaves everything as it was.
+     * Holds the amount that `decide` returns, and resolves to it when it is durable. `decide` gets the total of the
+     * other processes and must be synchronous. If it throws, nothing changes.
      */
     hold: (name: string, decide: (others: number) => number): Promise<number> =>
       records.passing(async ({ leases, shares }) => {
@@ -46,7 +46,7 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
         return amount;
       }),
 
-    /** Gives everything back. */
+    /** Releases all shares. */
     async end(): Promise<void> {
       if (isHolding) await records.passing(({ shares }) => shares.releaseAll(holder));
     },

@@ -1,27 +1,27 @@
-// Waiting for what this process or another one does: told at once of what is done here, and looking again a few times a
-// second for what is done elsewhere.
+// Waits for changes by this process or another one. Changes by this process wake the waiter at once; for those of other
+// processes it checks a few times per second.
 
 export interface Waiting {
-  /** What `find` gives, as soon as it gives anything; nothing when the patience, the signal or the store has ended first. */
+  /** Resolves to the first defined result of `find`; undefined if the patience, the signal or the store ends first. */
   until<Found>(
     key: string,
     find: () => Promise<Found | undefined>,
     options?: { patience?: number; signal?: AbortSignal },
   ): Promise<Found | undefined>;
-  /** Says that something has changed about this. */
+  /** Signals a change of a key. */
   tell(key: string): void;
-  /** Sends everybody away who waits. */
+  /** Ends all waiting calls. */
   close(): void;
 }
 
-/** Milliseconds between two looks at what others may have done; a look is one row by its key. */
+/** The interval in milliseconds between checks for changes by other processes; a check reads one row by its key. */
 const every = 250;
 
 export function createWaiting(pause = every): Waiting {
   const waiting = new Map<string, Set<() => void>>();
   let closed = false;
 
-  /** Listens from now on; `next` resolves when somebody tells, or after so many milliseconds. */
+  /** Listens from now on. `next` resolves at a signal, or after the given milliseconds. */
   function listen(key: string, signal: AbortSignal | undefined) {
     const woken = Promise.withResolvers<undefined>();
     const wake = (): void => {
@@ -48,7 +48,7 @@ export function createWaiting(pause = every): Waiting {
     async until(key, find, { patience = Infinity, signal } = {}) {
       const deadline = performance.now() + patience;
       for (;;) {
-        // Heard from before the look: what is told of during it is not missed.
+        // Listen before the check, so that a change during it is not missed.
         const listening = listen(key, signal);
         try {
           const found = await find();

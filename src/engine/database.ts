@@ -1,9 +1,9 @@
-// The door to the database: a tag that keeps text and values apart, four verbs, and transactions.
+// The interface to the database: a `sql` tag that keeps text and values apart, four methods for queries, and transactions.
 import type { Soon } from '#domain/soon.ts';
 
 export type Value = string | number | bigint | null | Uint8Array;
 
-/** Names of columns with what they are called in a row; they become part of a statement's text, and are written once. */
+/** Names of columns and their aliases. They become part of a statement's text, so they must be constants. */
 export class Columns {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class Columns {
 /** Names columns: `` columns`id, created_at AS "createdAt"` ``. */
 export const columns = (text: TemplateStringsArray): Columns => new Columns(text.join(''));
 
-/** Several values where a statement has `IN`. */
+/** Several values for the `IN` of a statement. */
 export class List {
   readonly values: readonly (string | number)[];
 
@@ -24,19 +24,19 @@ export class List {
   }
 }
 
-/** The values of an `IN`, as many as there are: `` WHERE id IN ${list(ids)} ``. */
+/** The values of an `IN`, any number of them: `` WHERE id IN ${list(ids)} ``. */
 export const list = (values: readonly (string | number)[]): List => new List(values);
 
-/** What LIKE matches of texts that hold this one, where the statement says `ESCAPE '\\'`. */
+/** Returns the LIKE pattern for texts that contain this one. The statement must say `ESCAPE '\\'`. */
 export const holding = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** A statement with its values kept apart; the text is the same array on every call, so that it is prepared once. */
+/** A statement and its values, kept apart. The text is the same array on every call, so that it is prepared once. */
 export interface Statement {
   readonly text: readonly string[];
   readonly values: readonly (Value | List)[];
 }
 
-/** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Nothing can be concatenated into it but columns. */
+/** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Only columns can become part of its text. */
 export function sql(text: TemplateStringsArray, ...values: (Value | List | Columns)[]): Statement {
   if (!values.some(isColumns)) return { text, values: values as (Value | List)[] };
   return {
@@ -49,7 +49,7 @@ const isColumns = (value: unknown): value is Columns => value instanceof Columns
 
 const texts = new WeakMap<TemplateStringsArray, { named: readonly Columns[]; text: readonly string[] }>();
 
-/** The text with the columns in it, made once for each place in the sources. */
+/** Returns the text with the columns in it. It is built once for each place in the source code. */
 function composed(
   text: TemplateStringsArray,
   values: readonly (Value | List | Columns)[],
@@ -71,99 +71,99 @@ function composed(
 }
 
 export interface Queries {
-  /** The first row, or nothing. */
+  /** Returns the first row, or undefined. */
   get<Row>(statement: Statement): Promise<Row | undefined>;
   all<Row>(statement: Statement): Promise<Row[]>;
-  /** Runs a statement that changes rows; the number it changed. */
+  /** Runs a statement that changes rows. Returns the number of rows that it changed. */
   run(statement: Statement): Promise<number>;
-  /** Runs the text of a migration, which may hold several statements. */
+  /** Runs the text of a migration, which may contain several statements. */
   script(text: string): Promise<void>;
-  /** Whether the row with this key is there, and not as it was last written. */
+  /** Returns whether the row with this key exists and differs from its row digest. */
   isDamaged(table: string, key: Readonly<Record<string, Value>>): Promise<boolean>;
-  /** Whether there is a table of this name; a database of an older release may not have it. */
+  /** Returns whether a table of this name exists. A database of an older release may not have it. */
   hasTable(name: string): Promise<boolean>;
 }
 
-/** What it takes to read records. */
+/** The methods that read records. */
 export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
 
 /**
- * Queries outside a transaction see only what is committed; changes are made in transactions alone,
- * one after the other. Inside one, talk to nothing but the records: everybody else waits for it.
+ * The database of a store. Queries outside a transaction see only committed rows. Changes are made only in transactions, one after the
+ * other. Inside a transaction, do nothing but query the records: all other changes wait for it.
  */
 export interface Database extends Reading {
-  /** Where it lies on a server that processes of several hosts may use; nothing where it is a file of this host. */
+  /** The server that has the database, which processes of several hosts may use. Undefined if the database is a file of this host. */
   readonly server?: DatabaseServer;
   /**
-   * A number that is another one after every commit, also of other processes, and never older than the question; cheap enough for
-   * every request. It is there at once where the engine need not ask for it.
+   * Returns a number that changes after every commit, also of other processes, and is never older than the call. It is cheap enough for
+   * every request, and not a promise if the engine need not query for it.
    */
   version(): Soon<number>;
-  /** Committed with those that wait as well; `work` may be run a second time, when nothing is left of the first. */
+  /** Commits the change together with others that wait. `work` may run a second time, after the first run was rolled back. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
-  /** From here on every row that is written has a digest; called once, when the tables are as they should be. */
+  /** From now on, keeps a digest of every row that is written. Called once, after all migrations have run. */
   keepRowDigests(): void;
-  /** What it takes, in bytes. */
+  /** Returns the size of the database in bytes. */
   size(): Promise<DatabaseSize>;
   close(): Promise<void>;
 }
 
 export interface DatabaseSize {
   bytes: number;
-  /** Of the log beside it; nothing where that is a matter of a server. */
+  /** Size of the write-ahead log. Undefined on a server, which manages its own log. */
   logBytes: number | undefined;
 }
 
-/** A server that has the database, as the store sees it. */
+/** The server that has the database, as the store sees it. */
 export interface DatabaseServer {
-  /** What time it is there; fails within five seconds where it does not answer. */
+  /** Returns the time of the server. Fails within five seconds if the server does not answer. */
   clock(): Promise<Date>;
   /** Where the database is, in words for a person. */
   place: string;
   state(): Promise<ServerState>;
-  /** The session that holds the lock that changes need; undefined if none does at this moment. */
+  /** Returns the session that holds the lock for changes, or undefined if no session holds it now. */
   lockHolder(): Promise<LockHolder | undefined>;
-  /** How the connections of this process go. */
+  /** Returns the state of the connections of this process. */
   pool(): PoolFigures;
 }
 
-/** A session of a server that keeps others from changing the store. */
+/** A session of a server that keeps other processes from changing the store. */
 export interface LockHolder {
   role: string;
-  /** As the session calls itself; empty if it does not. */
+  /** The application name that the session gives; empty if it gives none. */
   application: string;
-  /** Whether its role is that of the store. */
+  /** Whether the role of the session is the role of the store. */
   isOwnRole: boolean;
 }
 
-/** How a server is set and how it goes. */
+/** The settings and the state of a server. */
 export interface ServerState {
   version: string;
-  /** Whether it would notice that a page is not as it was written. */
+  /** Whether the server keeps checksums of its pages, and so notices corrupt ones. */
   checksums: boolean;
-  /** Whether a page that a power cut has left half written is whole again afterwards, on every file system. */
+  /** Whether the server repairs a page that a power cut left half written, on every file system. */
   fullPageWrites: boolean;
-  /** Whether the store comes there as somebody who may do everything. */
+  /** Whether the role of the store is a superuser. */
   isSuperuser: boolean;
   mayMakeTables: boolean;
-  /** How many tables of the store belong to somebody else. */
+  /** How many tables of the store belong to another role. */
   foreignTables: number;
   database: string;
-  /** Whether every role may connect to the database, and so hold the lock that changes need. */
+  /** Whether every role may connect to the database. Such a role can take the lock for changes. */
   isOpenToAll: boolean;
-  /** How many connections it has, and how many it takes. */
+  /** Connections in use on the server, and their maximum. */
   connections: { used: number; most: number };
-  /** By how many milliseconds its clock is ahead of that of this machine, and how much of that may be the time of the answer. */
+  /** How far the server's clock is ahead of the clock of this host, and the uncertainty (half of the round trip), in milliseconds. */
   clock: { ahead: number; within: number };
 }
 
 export interface PoolFigures {
-  /** Connections that are open, and those of them that somebody waits for. */
+  /** Connections that are open, and those of them that have queries under way. */
   open: number;
   used: number;
-  /** Questions and changes that wait behind others. */
+  /** Queries and changes that wait behind others. */
   waiting: number;
-  /** Since the start: statements, what was tried again, and connections that broke. */
+  /** Counted since the start: statements, retries, and lost connections. */
   queries: number;
   retries: number;
   lost: number;

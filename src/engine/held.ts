@@ -1,4 +1,4 @@
-// The error of a change that had to wait for another program's change for too long.
+// The error for a change that waited too long for a change of another program.
 import { away, type Refusal } from '#domain/refusal.ts';
 
 const refusals = new WeakSet<Refusal>();
@@ -9,5 +9,5 @@ export function heldTooLong(cause: unknown): Refusal {
   return refusal;
 }
 
-/** Whether a change failed because another program holds the records. */
+/** Returns whether a change failed because another program holds the lock of the records. */
 export const isHeldTooLong = (error: unknown): boolean => refusals.has(error as Refusal);

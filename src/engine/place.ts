@@ -1,4 +1,4 @@
-// Where a database is: in a file, or on a PostgreSQL server; and by which engine it is opened and looked over.
+// Names a database, in a file or on a PostgreSQL server, and opens and checks it with the right engine.
 import type { Database } from './database.ts';
 import { databaseAt } from './postgres/address.ts';
 import { inspectFile, type DatabaseVerdict } from './sqlite/check.ts';
@@ -9,21 +9,21 @@ export type DatabasePlace = { readonly file: string } | PostgresPlace;
 export interface PostgresPlace {
   /** The address of the database. */
   readonly postgres: string;
-  /** What the server knows the store by, read whenever a connection is opened; nothing where it knows it otherwise. */
+  /** Returns the password; called for each new connection. Returns undefined if the server authenticates the store in another way. */
   readonly password?: () => string | undefined;
-  /** Told once, in words for a person where, that a server is waited for which does not answer yet. */
+  /** Called once, with the place in words for a person, if the server does not answer yet and the store waits for it. */
   readonly waits?: ((place: string) => void) | undefined;
   /** Whether a new store is made there. */
   readonly isNew?: true;
 }
 
-/** Where it is, in words for a person, without any secret. */
+/** Returns where the database is, in words for a person and without secrets. */
 export const nameOf = (place: DatabasePlace): string => ('file' in place ? place.file : databaseAt(place.postgres));
 
-/** Opens the database there as it is: nothing is brought up to date. */
+/** Opens the database as it is, without migrations. */
 export async function openDatabase(place: DatabasePlace, options: SqliteOptions): Promise<Database> {
   if ('file' in place) return openSqlite(place.file, options);
-  // Nobody whose records are a file waits for what speaks to a server.
+  // Loaded only when needed: stores in a file do not pay for the client of PostgreSQL.
   const { openPostgres } = await import('./postgres/driver.ts');
   return openPostgres(place.postgres, {
     password: place.password,
@@ -32,7 +32,7 @@ export async function openDatabase(place: DatabasePlace, options: SqliteOptions)
   });
 }
 
-/** Reads all of the database there; what is wrong with it. A file is read in one go, and nobody else is heard meanwhile. */
+/** Reads the whole database and returns the problems found. A file is read synchronously, which blocks the thread. */
 export async function inspectDatabase(
   place: DatabasePlace,
   options: Pick<SqliteOptions, 'nativeBinding'>,

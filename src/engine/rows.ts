@@ -1,8 +1,8 @@
-// All rows of a store, from one engine to another: read as of one moment, written as they are, and read back. Nothing is made
-// anew on the way: what triggers have made of the rows comes with them.
+// Copies all rows of a store from one engine to another: read from one snapshot, written unchanged, and read back. Triggers do not run; the
+// rows that they made are copied as well.
 import { hash } from 'node:crypto';
 
-/** A value as it is, whole numbers of any size apart from those with a fraction. */
+/** A value as it is stored: whole numbers of any size are bigint, numbers with a fraction are number. */
 export type Cell = string | bigint | number | Uint8Array | null;
 
 export interface Table {
@@ -10,47 +10,47 @@ export interface Table {
   columns: readonly string[];
 }
 
-/** A database as of one moment. */
+/** A snapshot of a database. */
 export interface RowSource {
-  /** Those of the store; what an engine keeps for itself is not among them. */
+  /** Returns the tables of the store, without the internal tables of an engine. */
   tables(): Promise<Table[]>;
-  /** The rows of a table in batches of some size, each with its values in the order of the columns. */
+  /** Reads the rows of a table in batches, with the values of each row in the order of the columns. */
   read(table: Table): AsyncIterable<Cell[][]>;
 }
 
-/** A database that nobody sees yet: it has the tables of a new store, without a row. */
+/** A database that is not in use yet. It has the tables of a new store, without rows. */
 export interface RowTarget extends RowSource {
-  /** Its tables, each behind those that it refers to. */
+  /** Returns the tables so that each comes after the tables that it refers to. */
   tables(): Promise<Table[]>;
   write(table: Table, rows: Cell[][]): Promise<void>;
 }
 
-/** How many rows a table has, and a number that follows from all of them, in whatever order they come. */
+/** The number of rows of a table, and a checksum over all of them that does not depend on their order. */
 export interface Counted {
   rows: number;
   sum: bigint;
 }
 
 export interface CopyOptions {
-  /** Tables whose rows stay behind. */
+  /** Returns whether to skip the rows of a table. */
   leave?: (table: string) => boolean;
-  /** Told how many rows have come; what it throws ends the copying. */
+  /** Called with the number of rows copied so far. An error that it throws ends the copying. */
   progress?: (rows: number) => void;
 }
 
-/** So many bytes of values make a batch, or so many rows. */
+/** A batch ends at so many bytes of values, or so many rows. */
 export const batch = { bytes: 1024 * 1024, rows: 1000 };
 
-/** What was copied is not what was read, or the tables are not the same. */
+/** The copied rows differ from the rows that were read, or the tables differ. */
 export class NotTheSame extends Error {}
 
-/** There is something in the database that should be empty; the message is for a person. */
+/** A database that should be empty is not. The message is for a person. */
 export class NotEmpty extends Error {}
 
-/** Whether it is that. */
+/** Returns whether the error is NotEmpty. */
 export const isNotEmpty = (error: unknown): error is NotEmpty => error instanceof NotEmpty;
 
-/** Copies all rows, and reads them back; how many there are of each table. Throws NotTheSame. */
+/** Copies all rows and reads them back. Returns the count and checksum of each table. Throws NotTheSame. */
 export async function copyRows(
   from: RowSource,
   to: RowTarget,
@@ -65,7 +65,7 @@ export async function copyRows(
   for (const table of tables) {
     const sum = newSum();
     if (!leave(table.name)) {
-      // As the source has its columns: they may stand in another order there.
+      // Use the columns in the order of the source; the target may have another order.
       const columns = known.get(table.name)!;
       for await (const some of from.read(columns)) {
         await to.write(columns, some);
@@ -87,14 +87,14 @@ export async function copyRows(
   return counted;
 }
 
-/** Reads a whole table. */
+/** Reads a whole table and counts it. */
 export async function countRows(source: RowSource, table: Table): Promise<Counted> {
   const sum = newSum();
   for await (const some of source.read(table)) sum.add(some);
   return sum.counted();
 }
 
-/** One row more or less, or another value, and the sum is another; made for chance, not for an attacker. */
+/** Returns a checksum that changes if a row is added, lost or changed. It detects accidents, not attacks. */
 function newSum(): { add(rows: readonly Cell[][]): void; counted(): Counted } {
   let [count, sum] = [0, 0n];
   return {
@@ -124,7 +124,7 @@ function requireSame(these: readonly Table[], those: readonly Table[]): void {
     throw new NotTheSame(`the table ${strange} is not the same on both sides: they were made by different releases`);
 }
 
-/** Rough, for how much is held at once. */
+/** Estimates the bytes of a row, for the size of batches. */
 export const sizeOf = (row: readonly Cell[]): number =>
   row.reduce<number>(
     (size, cell) => size + (typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 8),

@@ -1,4 +1,4 @@
-// Queries that end with their transaction: kept beyond it, they would write on their own, or into somebody else's.
+// Makes queries fail after their transaction has ended. Without this they would write on their own, or into another transaction.
 import type { Queries } from './database.ts';
 
 export function whileOpen(within: Queries, isOpen: () => boolean): Queries {

@@ -1,52 +1,52 @@
-// The address of a PostgreSQL database, as its own tools write it: postgres://user:password@host:port/database?sslmode=…
+// Reads the address of a PostgreSQL database, in the form of its own tools: postgres://user:password@host:port/database?sslmode=…
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 
 export interface PostgresAddress {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** A host name, an IP address, or the folder of a Unix socket. */
   host: string;
   port: number;
   database: string;
   user: string;
   password: string | undefined;
-  /** What the server is told for the session, as with `psql`: `-c search_path=larder`. */
+  /** Options for the session, as with `psql`: `-c search_path=larder`. */
   options: string | undefined;
-  /** `false` where nothing is encrypted: through a Unix socket, or because the address says so. */
+  /** `false` if the connection is not encrypted: over a Unix socket, or because the address says so. */
   tls: ServerIdentity | false;
 }
 
-/** How the server is known, and how it knows us. */
+/** How the store verifies the server, and how the server verifies the store. */
 interface ServerIdentity {
   mode: (typeof modes)[number];
-  /** The files of the authority, of a certificate and of its key, where the address names them. */
+  /** The files of the certificate authority, the client certificate and its key, if the address names them. */
   files: { ca: string | undefined; cert: string | undefined; key: string | undefined };
 }
 
 const modes = ['verify-full', 'verify-ca', 'require'] as const;
 
-/** In the place of a host that is not there. */
+/** Placeholder for a missing host. */
 const socket = 'socket.invalid';
 
-/** What an address may say behind its `?`. */
+/** The parameters that an address may have after its `?`. */
 const known = ['host', 'options', 'sslcert', 'sslkey', 'sslmode', 'sslrootcert'];
 
-/** Reads an address; what is wrong with it is said without its password. */
+/** Reads an address. The error never contains the password. */
 export function readAddress(text: string): PostgresAddress {
   const read = parseAddress(text);
   if ('wrong' in read) throw new Error(`cannot use the address of PostgreSQL: ${read.wrong}`);
   return read;
 }
 
-/** The same; or what is wrong with it, a clause without a full stop. */
+/** The same, but returns the problem as a clause without a full stop. */
 export function parseAddress(text: string): PostgresAddress | { wrong: string } {
-  // Who comes through a socket names no host before the path, which other addresses may not leave out behind a user.
+  // An address for a Unix socket has no host before the path, which URL does not accept after a user name.
   const whole = text.replace(/^(\w+:\/\/[^/?]*@)(?=\/)/, `$1${socket}`);
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     return { wrong: 'write it as postgres://user@host:5432/database' };
   }
   const unknown = [...url.searchParams.keys()].find((name) => !known.includes(name));
-  // Whose password has a question mark in it has a part of it here.
+  // The message does not quote the parameter: if the password contains a question mark, the name is a part of the password.
   if (unknown !== undefined) return { wrong: `behind its question mark it may say ${known.join(', ')}` };
   const said = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const names = decoded(url);
@@ -79,16 +79,16 @@ function decoded({ hostname, pathname, username, password }: URL) {
   }
 }
 
-/** Where the database is, in words for a person, without any secret. */
+/** Returns where the database is, in words for a person and without secrets. */
 export const placeOf = ({ host, port, database }: PostgresAddress): string =>
   `the database ${database} at ${isSocket(host) ? host : `${host}:${String(port)}`}`;
 
-/** The same of an address that the configuration or a command names. */
+/** The same for an address from the configuration or a command. */
 export const databaseAt = (address: string): string => placeOf(readAddress(address));
 
 const isSocket = (host: string): boolean => host.startsWith('/');
 
-/** How the server is known: by a certificate for its name, unless the address says less. */
+/** Returns how to verify the server: by a certificate for its name, unless the address asks for less. */
 function tlsOf(host: string, said: (name: string) => string | undefined): PostgresAddress['tls'] | { wrong: string } {
   const wanted = said('sslmode') ?? (isSocket(host) ? 'disable' : 'verify-full');
   if (wanted === 'disable') return false;
@@ -97,7 +97,7 @@ function tlsOf(host: string, said: (name: string) => string | undefined): Postgr
   return { mode, files: { ca: said('sslrootcert'), cert: said('sslcert'), key: said('sslkey') } };
 }
 
-/** What it takes to speak TLS to a server; the files are read each time, because certificates are renewed. */
+/** Returns the options for TLS. The files are read for each connection, because certificates are renewed. */
 export function tlsOptions({ host, tls }: Pick<PostgresAddress, 'host' | 'tls'>): ConnectionOptions | false {
   if (tls === false) return false;
   const { mode, files } = tls;

@@ -1,5 +1,5 @@
-// Looks a database over: every row is read, values that are kept elsewhere too, and every reference is followed. Where the
-// server keeps checksums of its pages it holds each against its own on the way.
+// Checks a PostgreSQL database: reads every row, including large values stored apart from it, and follows every reference. If the server
+// keeps checksums of its pages, it verifies each page on the way.
 import type { Connection } from './connection.ts';
 import { refuseOther } from './contents.ts';
 import type { DatabaseVerdict } from '../sqlite/check.ts';
@@ -8,7 +8,7 @@ import { codeOf } from './errors.ts';
 import { queriesOn, quoted } from './queries.ts';
 import { reach, type Password } from './reach.ts';
 
-/** What is wrong with a database; `password` is asked for the one that the address does not say. */
+/** Returns the problems of a database. `password` supplies the password if the address has none. */
 export async function inspectPostgres(text: string, password?: Password): Promise<DatabaseVerdict> {
   const { address, open } = reach(text, { password });
   const connection = await open('reads all');
@@ -24,10 +24,10 @@ export async function inspectPostgres(text: string, password?: Password): Promis
   }
 }
 
-/** A statement that is asked once. */
+/** A statement that runs once. */
 const once = (text: string): Statement => ({ text: [text], values: [] });
 
-/** Tables that cannot be read to their end. */
+/** Returns the tables that cannot be read to their end. */
 async function unreadable(connection: Connection): Promise<string[]> {
   const tables = await connection.query<{ name: string }>(
     once(`
@@ -37,10 +37,10 @@ async function unreadable(connection: Connection): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of tables.rows) {
     try {
-      // As a text each row is read whole, also what of it is kept elsewhere.
+      // The cast to text makes the server read the whole row, including large values that it stores apart (TOAST).
       await connection.query(once(`SELECT count(length(one::text)) FROM ${quoted(name)} AS one`));
     } catch (error) {
-      // Data or an index that is damaged, and what the disk does not give.
+      // Corrupt data or a corrupt index (XX001, XX002), or an I/O error of the disk (58030).
       if (!/^(?:XX00[12]|58030)$/.test(codeOf(error))) throw error;
       found.push(`the table ${name} cannot be read: ${(error as Error).message}`);
     }
@@ -55,7 +55,7 @@ interface Reference {
   parentColumns: string[];
 }
 
-/** References to nothing: the server lets none be made, but whoever may do everything there can switch that off. */
+/** Finds references to missing rows. The server prevents them, but a superuser can switch the checks off. */
 async function dangling(connection: Connection): Promise<string[]> {
   const named = (key: string, table: string): string => `
     (SELECT json_agg(attname ORDER BY place) FROM unnest(${key}) WITH ORDINALITY AS one (number, place)

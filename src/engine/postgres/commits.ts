@@ -1,9 +1,12 @@
-// The marks of commits: one row for each process that writes, raised in every transaction. By them a process whose connection
-// broke in a commit finds out whether it was done, also on a server that has taken over; and whoever reads sees that something
-// was committed, by whomever. PostgreSQL's own numbers of transactions would do for the first alone, and on one server alone.
+// The marks of commits: one row for each writing process, raised in every transaction. A process that loses its connection during a commit
+// reads from its mark whether the commit was done, also on a server that has taken over. Readers see from the marks that any process has
+// committed. PostgreSQL's own transaction numbers would serve only the first purpose, and only on the same server.
 import { sql } from '../database.ts';
 
-/** Makes what is needed where it is not there, which not everybody may; forgets processes that have long ended. */
+/**
+ * Creates the table if it does not exist, since not every role may create tables, and deletes the marks of processes without a commit for 7
+ * days.
+ */
 export const marks = `
   DO $$ BEGIN
     IF to_regclass(format('%I.larder_commits', current_schema())) IS NULL THEN
@@ -18,7 +21,9 @@ export const marks = `
   DELETE FROM larder_commits
     WHERE at < now() - interval '7 days' AND number < (SELECT max(number) FROM larder_commits)`;
 
-/** Raises the mark of a writer, in the same message as the commit. Neither is anybody's text: both are numbers of ours. */
+/**
+ * Raises the mark of a writer, in the same message as the commit. The values need no quoting: hexadecimal digits and a number of our own.
+ */
 export const marking = (writer: string, mark: number): string => {
   if (!/^[0-9a-f]{32}$/.test(writer)) throw new Error('a writer is called by 32 hexadecimal digits');
   return `
@@ -27,8 +32,8 @@ export const marking = (writer: string, mark: number): string => {
       ON CONFLICT (writer) DO UPDATE SET mark = excluded.mark, number = excluded.number, at = excluded.at`;
 };
 
-/** The mark of the last commit of a writer. */
+/** Finds the mark of the last commit of a writer. */
 export const markOf = (writer: string) => sql`SELECT mark FROM larder_commits WHERE writer = ${writer}`;
 
-/** The number of the last commit of all. */
+/** Finds the number of the last commit of all writers. */
 export const lastCommit = () => sql`SELECT coalesce(max(number), 0) AS number FROM larder_commits`;

@@ -1,4 +1,4 @@
-// One connection to PostgreSQL: opened, looked over, and asked one thing after the other.
+// One connection to PostgreSQL: opens it, checks the server, and runs one query after the other.
 import type { Socket } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
@@ -12,53 +12,62 @@ import { newCounts, type Counts } from './counts.ts';
 import { cannotConnect, endsSession, isLost, isSaidByServer, isStale, NoConnection } from './errors.ts';
 import { prepared } from './statements.ts';
 
-/** How many milliseconds a server that one connects to may say nothing: it speaks at each step of that, of which there are some. */
+/** Connect timeout in milliseconds, restarted at each step of the handshake. */
 export const patience = 3100;
 
-/** The same where it has been tried for some time, and a caller has to hear of it five seconds after he came: by then he tries no more for a second. */
+/**
+ * Connect timeout for a retry: its caller must get an error within five seconds, so no attempt lasts longer than 0.9 s after the deadline.
+ */
 export const patienceUntil = (deadline: number): number =>
   Math.min(patience, Math.max(500, deadline + 900 - performance.now()));
 
-/** After so many without an answer it is tried whether the server answers anybody; with the above that is within five seconds. */
+/**
+ * After so many milliseconds without a response the connection tests whether the server answers on another connection. With the timeout
+ * above, that stays within five seconds.
+ */
 const silence = 1500;
 
 /**
- * So many it is waited for an answer to anybody where all rows of a store come or go: what they keep a server busy with lasts for
- * seconds in which it takes nobody else, and to begin anew would take minutes.
+ * Connect timeout in milliseconds of that test while all rows of a store are read or written. Such work can keep a server from accepting
+ * connections for seconds, and to start it again would take minutes.
  */
 const patienceInBulk = 60_000;
 
 /**
- * Every statement of the store has its index, as SQLite needs it. The server plans by how large its tables were when it last looked, and keeps
- * that plan: where a table was empty then it would read all of it from then on, 20,000 entries of the audit log for each new one. A plan that
- * is kept does not know how much `LIMIT` leaves either, and takes that for a tenth of a table: to name the hundred largest packages it would
- * read all of a hundred thousand and join them by a hash. And what it finds dear it would compile first, which costs more than the rest of an answer.
- * For that tenth it takes a plan that is kept for dearer than one that is made for the values, too, and would make another at every call: half of what
- * the first page of a hundred thousand packages costs. Which index it uses does not follow from the values, so the first plan is kept.
+ * Makes the planner use indexes and keep its first plan. Every statement of the store has an index, because SQLite needs it.
+ *
+ * - Sequential scans: the server plans with the table sizes of its last analysis, and keeps the plan. If a table was empty then, it would
+ * read the whole table from then on: 20,000 entries of the audit log for each new one.
+ * - Hash and merge joins: a cached plan does not know the value of `LIMIT` and assumes a tenth of the table. To list the hundred largest
+ * packages it would read all of a hundred thousand and join them by a hash.
+ * - JIT: compiling an expensive plan costs more than the rest of the query.
+ * - Custom plans: because of that tenth, the server rates a cached plan as more expensive than a plan for the actual values, and would plan
+ * again at every call. That is half the cost of the first page of a hundred thousand packages. The choice of index does not depend on the
+ * values.
  */
 const byIndex = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off']
   .concat('plan_cache_mode = force_generic_plan')
   .map((one) => `SET ${one}`)
   .join('; ');
 
-/** What a connection is for: one that reads refuses to write, and one that writes does not hold others up for ever. */
+/** Session settings for each purpose of a connection: a reader refuses writes, and a writer does not block other processes forever. */
 const settings = {
   reads: `SET default_transaction_read_only = on; ${byIndex}`,
-  // Whole tables, in the order in which they lie on the disk.
+  // Reads whole tables, in the order of the disk, so sequential scans are right.
   'reads all': `SET default_transaction_read_only = on`,
-  // A process that was stopped in the midst of a change must not keep all others from writing.
+  // A process that was suspended during a change must not keep all others from writing.
   writes: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'; ${byIndex}`,
-  // One that brings a whole store waits for the disk that it comes from.
+  // A connection that writes a whole store waits for the disk that it reads from.
   loads: `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10min'`,
 } as const;
 
-/** Numbers and truth as SQLite gives them: PostgreSQL's client would give texts, and true for 1. */
+/** Numbers and booleans as SQLite gives them. The client of PostgreSQL would give strings for numbers, and true for 1. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.INT8]: Number,
   [pg.types.builtins.NUMERIC]: Number,
   [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
 };
-/** As they are, whatever their size. */
+/** Parsers that keep whole numbers of any size exact. */
 const exact: Readonly<Record<number, (text: string) => unknown>> = { [pg.types.builtins.INT8]: BigInt };
 type ParserOf = (type: number, format?: 'text' | 'binary') => (text: string) => unknown;
 const others = pg.types.getTypeParser as ParserOf;
@@ -71,13 +80,13 @@ export type Purpose = keyof typeof settings;
 
 export interface ConnectionOptions {
   counts?: Counts | undefined;
-  /** How many milliseconds the server may say nothing. */
+  /** Connect timeout in milliseconds. */
   patience?: number;
 }
 
 export class Connection {
   readonly #client: pg.Client;
-  /** What all bytes come through, also where it is TLS that they are. */
+  /** The raw socket, which counts all bytes, also under TLS. */
   readonly #socket: Socket;
   readonly #address: PostgresAddress;
   readonly #purpose: Purpose;
@@ -97,11 +106,14 @@ export class Connection {
     const lost = (): void => {
       this.#lose();
     };
-    // An error without anybody who waits would end the process; whoever asks next hears of it.
+    // An unhandled 'error' event would end the process. The next query gets the error.
     client.on('error', lost).on('end', lost);
   }
 
-  /** Opens one, and throws in words for a person where there is none, or the server keeps less than is promised here. */
+  /**
+   * Opens a connection. Throws NoConnection, with a message for a person, if there is none or if the server's durability is weaker than
+   * larder promises.
+   */
   static async open(
     address: PostgresAddress,
     purpose: Purpose,
@@ -123,7 +135,7 @@ export class Connection {
       ...(options !== undefined && { options }),
     });
     const connection = new Connection(client, address, purpose, counts);
-    // Also for a server that takes a connection and says nothing.
+    // Also ends the attempt if a server accepts a connection and sends nothing.
     const quiet = whenQuiet(socketOf(client), lasting, () => connection.destroy(new Error('timeout expired')));
     try {
       await client.connect();
@@ -140,22 +152,22 @@ export class Connection {
     }
   }
 
-  /** How many wait for an answer here. */
+  /** The number of queries that wait for a result on this connection. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** Whether nothing can be asked here any more. */
+  /** Whether the connection can no longer be used. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Asks one thing; rows, and how many were changed. */
+  /** Runs one statement. Returns its rows and the number of changed rows. */
   query<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>> {
     return this.#ask(() => answer<pg.QueryResult<Row>>(this.#client, prepared(statement)));
   }
 
-  /** Asks in PostgreSQL's own words; the values of each row one after the other, and whole numbers of any size. */
+  /** Runs a statement in PostgreSQL's own syntax. Returns each row as an array of values, with whole numbers of any size. */
   async rows(text: string, values: readonly (Cell | readonly Cell[])[] = []): Promise<Cell[][]> {
     const wanted = { text, values: [...values], rowMode: 'array' as const, types: exactTypes };
     return (await this.#ask(() => answer<pg.QueryArrayResult<Cell[]>>(this.#client, wanted))).rows;
@@ -177,7 +189,7 @@ export class Connection {
     } catch (error) {
       const ends = endsSession(error);
       if (ends || isLost(error) || isStale(error)) this.destroy();
-      // Whatever it says: of a server that ends for want of room in its log a commit may be done all the same.
+      // For every error code: if a server ends because its log is out of space, the commit may still be done.
       throw ends ? new NoConnection('the server has ended the connection', { cause: error, mayPass: true }) : error;
     } finally {
       clearInterval(silent);
@@ -185,7 +197,10 @@ export class Connection {
     }
   }
 
-  /** Whether the server answers anybody: one that does may take its time here, and from one that does not nothing will come. */
+  /**
+   * Tests whether the server answers on another connection. If it does, a slow query may continue; if not, no result will come and this
+   * connection is destroyed.
+   */
   async #tryServer(): Promise<void> {
     const inBulk = this.#purpose === 'loads' || this.#purpose === 'reads all';
     const before = this.#socket.bytesRead;
@@ -198,29 +213,29 @@ export class Connection {
     this.#trying = undefined;
   }
 
-  /** Once what was asked is answered. */
+  /** Closes the connection after all pending queries. */
   async close(): Promise<void> {
     this.#isLost = true;
     await this.#inTurn(() => this.#client.end()).catch(() => undefined);
   }
 
-  /** Counts it once, where it was ever open. */
+  /** Counts a lost connection once, and only if it was ever open. */
   #lose(): void {
     if (this.#isOpen && !this.#isLost) this.#counts.lost++;
     this.#isLost = true;
   }
 
-  /** At once; whoever waits for an answer gets an error: this one, if it is said. */
+  /** Closes the connection at once. Pending queries fail, with `why` if it is given. */
   destroy(why?: Error): void {
     this.#lose();
-    // To end it in words first would leave whoever waits for the connection itself without an answer.
+    // An orderly end would leave a caller that waits for the connection itself without a result.
     socketOf(this.#client).destroy(why);
   }
 }
 
 /**
- * Asks a client. The promise that it would give itself keeps all rows for as long as the collector looks at young objects alone: of a list
- * of a thousand rows that is half a megabyte a request, which is copied twice, and costs as much as to make the list.
+ * Runs a query with a callback. The client's own promise keeps all rows alive until the garbage collector looks beyond young objects. For a
+ * list of a thousand rows that is half a megabyte per request, copied twice, and costs as much as making the list.
  */
 const answer = <Result>(client: pg.Client, query: pg.QueryConfig): Promise<Result> =>
   new Promise((resolve, reject) => {
@@ -230,11 +245,11 @@ const answer = <Result>(client: pg.Client, query: pg.QueryConfig): Promise<Resul
     });
   });
 
-/** What a client speaks through just now. */
+/** Returns the socket that a client uses now. */
 const socketOf = (client: pg.Client): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
-/** Does something when nothing has come for so many milliseconds. */
+/** Calls `work` when no bytes have come for so many milliseconds. */
 function whenQuiet(socket: Socket, lasting: number, work: () => void): NodeJS.Timeout {
   let heard = { bytes: 0, at: performance.now() };
   return setInterval(() => {
@@ -252,7 +267,7 @@ function tlsOf(address: PostgresAddress): TlsOptions | false {
   }
 }
 
-/** What is asked of a server before it is trusted with anything. */
+/** The settings that are checked before a server is used. */
 const lookedOver = `
   SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
     current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync,
@@ -268,7 +283,7 @@ export interface Server {
   schema: string | null;
 }
 
-/** Throws where a server, or how it is set, keeps less than is promised of what is committed. */
+/** Throws if the durability of a server, or of its settings, is weaker than larder promises for committed changes. */
 export function refuseLess(
   { version, number, synchronous, fsync, encoding, standby, schema }: Server,
   place: string,

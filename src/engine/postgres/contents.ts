@@ -1,10 +1,10 @@
-// What a database holds: a store, something else, or nothing.
+// Finds out whether a database holds a store, something else, or nothing.
 import { sql, type Queries } from '../database.ts';
 import { placeOf, type PostgresAddress } from './address.ts';
 import { NoConnection } from './errors.ts';
 import { tableNamed } from './queries.ts';
 
-/** Throws where it has tables of something else, or, where it must hold a store, holds none. */
+/** Throws if the database has tables of another application, or if it must hold a store and does not. */
 export async function refuseOther(
   { get }: Pick<Queries, 'get'>,
   address: PostgresAddress,
@@ -23,7 +23,7 @@ export async function refuseOther(
         'schema, of the store, or an empty one for a new store',
     );
   }
-  // One that is named by mistake would become a new and empty store.
+  // A database that was named by mistake would become a new, empty store.
   if (mustHoldStore && (await get(tableNamed('migrations'))) === undefined) {
     throw new NoConnection(
       `cannot open ${placeOf(address)}: it holds no store; name the database that has its records, or make a new store ` +

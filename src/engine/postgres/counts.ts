@@ -1,4 +1,4 @@
-// What is counted on every connection of this process to PostgreSQL.
+// The counters of all connections of this process to PostgreSQL.
 import type { PoolFigures } from '../database.ts';
 
 export type Counts = Pick<PoolFigures, 'queries' | 'retries' | 'lost'>;

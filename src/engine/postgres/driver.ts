@@ -1,4 +1,4 @@
-// PostgreSQL behind the door: connections that read, and one that writes.
+// The PostgreSQL engine: several connections for reads, and one for writes.
 import { randomBytes } from 'node:crypto';
 
 import type { Database, Statement } from '../database.ts';
@@ -16,14 +16,14 @@ import { Versions } from './versions.ts';
 import { WriteLane } from './write-lane.ts';
 
 export interface PostgresOptions extends Pick<ReachOptions, 'password' | 'waits' | 'lasting'> {
-  /** Whether a database without the tables of a store is refused, and left as it is. */
+  /** Whether to refuse a database without the tables of a store, and leave it unchanged. */
   mustHoldStore?: boolean;
 }
 
 /**
- * Opens a database of a server, by its address. Every commit is on its disk before it is reported, and on those of its synchronous standbys:
- * a server that is set to promise less is refused, and so is a schema with tables of somebody else. Other processes, also of
- * other machines, may have it open.
+ * Opens a database on a server by its address. Every commit is on the server's disk, and on the disks of its synchronous standbys, before
+ * it is reported. Refuses a server with weaker settings, and a schema with tables of another application. Other processes, also on other
+ * hosts, may have the database open.
  */
 export async function openPostgres(
   text: string,
@@ -60,7 +60,7 @@ export async function openPostgres(
   };
 }
 
-/** Makes the marks of commits where they are not there. */
+/** Creates the table for the marks of commits if it does not exist. */
 async function prepare(address: PostgresAddress, connection: Connection, mustHoldStore: boolean): Promise<void> {
   try {
     await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
@@ -71,7 +71,7 @@ async function prepare(address: PostgresAddress, connection: Connection, mustHol
     );
     await connection.script(`${marks}; COMMIT`);
   } catch (error) {
-    // A host that hangs in the midst of a change is cut off by the server after ten seconds.
+    // If a host hangs during a change, the server ends its session after ten seconds.
     const held = `cannot use ${placeOf(address)}: another process holds the lock that changes need`;
     if (isHeld(error)) throw new NoConnection(held, { cause: error, mayPass: true });
     if (codeOf(error) !== '42501') throw error;

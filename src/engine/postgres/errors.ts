@@ -1,31 +1,31 @@
-// What PostgreSQL says when it does not do what it is asked, and what a person is told of it.
+// Classifies the errors of PostgreSQL and turns them into messages for a person.
 import { diskFull } from '#domain/disk-full.ts';
 import { away, because, Refusal } from '#domain/refusal.ts';
 import { placeOf, type PostgresAddress } from './address.ts';
 
-/** The code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
+/** Returns the code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Whether another transaction was in the way, and the same thing is worth a second try. */
+/** Returns whether the error is a conflict with another transaction, so that a retry may succeed. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
-/** Whether others have held what a change needs for too long. */
+/** Returns whether the lock timeout ran out because another session holds a lock. */
 export const isHeld = (error: unknown): boolean => codeOf(error) === '55P03';
 
-/** Whether a statement was prepared before the tables changed. */
+/** Returns whether a statement was prepared before the tables changed. */
 export const isStale = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as Error).message.includes('cached plan');
 
-/** Whether an error is the last that comes on a connection: the server ends the session with it, or ends altogether. */
+/** Returns whether the server ends the session, or itself, with this error. */
 export const endsSession = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && ['FATAL', 'PANIC'].includes(String(error.severity));
 
-/** That there is no connection, or none that is good enough; why, in one sentence, unless what caused it says so. */
+/** There is no connection, or none that can be used. The message gives the reason in one sentence, unless `cause` gives it. */
 export class NoConnection extends Error {
-  /** Whether what caused it would only say the same again, in the words of the system. */
+  /** Whether the message is complete, so that `cause` would only repeat it in the words of the system. */
   readonly saysAll: boolean;
-  /** Whether it may be otherwise in a moment, without anybody doing anything: a server that is starting, or has much to do. */
+  /** Whether a retry may succeed without any action of a person: the server is starting or overloaded. */
   readonly mayPass: boolean;
 
   constructor(
@@ -38,21 +38,21 @@ export class NoConnection extends Error {
   }
 }
 
-/** Whether what failed is worth another try by somebody who has time: the connection is gone, or there is none yet. */
+/** Returns whether a retry may succeed: the connection was lost, or there is none yet. */
 export const mayPass = (error: unknown): boolean =>
   error instanceof NoConnection ? error.mayPass : isLost(error) && codeOf(error) !== 'ENOTFOUND';
 
-/** Whether it is the server that says why there is no connection: so it is there, and those who have one keep it. */
+/** Returns whether the server itself gave the reason. Then it is running, and open connections stay usable. */
 export const isSaidByServer = (error: unknown): boolean =>
   error instanceof NoConnection &&
   /^[0-9A-Z]{5}$/.test(codeOf(error.cause)) &&
   !/^(?:08|57P0)/.test(codeOf(error.cause));
 
-/** Whether the connection is gone, or there is none: whatever was asked on it may be asked on another one. */
+/** Returns whether the connection was lost or could not be opened. The query may be sent again on another connection. */
 export function isLost(error: unknown): boolean {
   if (error instanceof NoConnection) return true;
   const code = codeOf(error);
-  // The server ends, begins, or takes nobody else; it has ended this session; nobody listens there.
+  // The server stops, starts, or has too many connections; it ended this session; or no server listens at the address.
   if (/^(?:08...|57P0[1235]|53300|25P0[34])$/.test(code)) return true;
   if (/^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|ENOTFOUND)$/.test(code)) return true;
   return (
@@ -61,20 +61,20 @@ export function isLost(error: unknown): boolean {
   );
 }
 
-/** What somebody is told whose request needs the records; `done` says what is known of his change. */
+/** The error for a caller that needs the records. `done` says whether the change was made. */
 export const unavailable = (cause: unknown, done = 'Nothing was changed.'): Refusal =>
   away(cause, `The database of the store does not answer. ${done}`);
 
-/** An error of a statement or of a connection, as whoever asked for the records is told of it. */
+/** Turns an error of a statement or of a connection into the error for the caller. */
 export function forCaller(error: unknown): unknown {
   if (isLost(error)) return unavailable(error);
   if (codeOf(error) === '53100') return diskFull(error, 'The disk of the database');
-  // PostgreSQL keeps every character but one.
+  // PostgreSQL cannot store the character U+0000.
   if (codeOf(error) === '22021') {
     const why = 'A text holds a character that cannot be kept: the one with the number 0.';
     return because(error, new Refusal('api-error', why));
   }
-  // An index has room for texts of 2.7 kB.
+  // An index entry has room for texts of 2.7 kB.
   if (codeOf(error) === '54000') {
     const why = 'A text is longer than the records of the store can look for it.';
     return because(error, new Refusal('api-error', why));
@@ -82,7 +82,7 @@ export function forCaller(error: unknown): unknown {
   return error;
 }
 
-/** Why there is no connection, for whoever starts a store: one sentence with what to do. */
+/** Returns why there is no connection, with a remedy, in one sentence for the administrator. */
 export function cannotConnect(address: PostgresAddress, cause: unknown): NoConnection {
   const place = placeOf(address);
   const said = cause instanceof Error ? cause.message : String(cause);

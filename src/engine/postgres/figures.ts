@@ -1,10 +1,10 @@
-// How a server that has a database says it is, and how the connections of this process to it go.
+// Reads the state of the server and of the connections of this process to it.
 import { sql, type Database, type LockHolder, type PoolFigures, type ServerState } from '../database.ts';
 import type { Counts } from './counts.ts';
 import type { Readers } from './readers.ts';
 import type { WriteLane } from './write-lane.ts';
 
-/** Connections that read, and the one that writes, together. */
+/** Returns the figures of the reading connections and the writing one together. */
 export function poolOf(readers: Readers, lane: WriteLane, counts: Counts): PoolFigures {
   const [reading, writing] = [readers.pending(), lane.state()];
   const used = reading.filter((pending) => pending > 0);
@@ -20,10 +20,15 @@ const bytesTaken = () => sql`
   SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`;
 
-/** For so many milliseconds what the tables take is not looked at again: the server asks its disk for each file of each table and index. */
+/**
+ * Milliseconds for which the size of the tables is cached. To compute it, the server asks its file system for each file of each table and
+ * index.
+ */
 const fresh = 15_000;
 
-/** The bytes that the tables of a store take, with their indexes and large values; the log is the server's own. */
+/**
+ * Returns the bytes of a store's tables with their indexes and large values. The write-ahead log belongs to the server and is not counted.
+ */
 export function sizeFrom(readers: Pick<Readers, 'all'>): Database['size'] {
   let known: { bytes: number; at: number } | undefined;
   return async () => {
@@ -71,20 +76,20 @@ const holder = () => sql`
     AND (classid::bigint << 32) | objid::bigint = hashtextextended('larder ' || current_schema(), 0)
   LIMIT 1`;
 
-/** Who holds the lock that changes of the store need. */
+/** Returns the session that holds the lock for changes of the store. */
 export async function lockHolderOf(readers: Pick<Readers, 'all'>): Promise<LockHolder | undefined> {
   const [found] = await readers.all<Omit<LockHolder, 'isOwnRole'> & { isOwnRole: 0 | 1 }>(holder());
   return found && { ...found, isOwnRole: found.isOwnRole === 1 };
 }
 
 export async function stateOf(readers: Pick<Readers, 'all'>): Promise<ServerState> {
-  // Of two answers the first may have waited for a connection to be opened.
+  // This first query may wait for a connection to be opened; the second one is timed.
   await readers.all(sql`SELECT 1`);
   const [asked, since] = [Date.now(), performance.now()];
   const said = (await readers.all<Said>(howItIs()))[0]!;
   const took = performance.now() - since;
   return {
-    // What follows is how the distribution numbers its package.
+    // The rest is the version of the distribution's package.
     version: said.version.split(' ')[0]!,
     checksums: said.checksums === 1,
     fullPageWrites: said.fullPageWrites === 1,

@@ -1,4 +1,4 @@
-// How a database of a server is reached: its address, and what the server knows the store by.
+// Opens connections to a PostgreSQL database with its address and password.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { placeOf, readAddress, type PostgresAddress } from './address.ts';
@@ -6,33 +6,35 @@ import { Connection, patience, type Purpose } from './connection.ts';
 import type { Counts } from './counts.ts';
 import { cannotConnect, mayPass, NoConnection } from './errors.ts';
 
-/** Asked for the password where the address says none, each time a connection is opened. */
+/** Called for the password, each time a connection is opened. If it returns undefined, the password of the address is used. */
 export type Password = (() => string | undefined) | undefined;
 
 export interface ReachOptions {
   password?: Password;
-  /** Told once, after a moment, that the server is waited for whose database is in this place. */
+  /** Called once, with the place of the database, if the server has not answered after a second. */
   waits?: ((place: string) => void) | undefined;
   counts?: Counts;
-  /** How many milliseconds a server is waited for that is starting, or has too much to do to answer. */
+  /** Milliseconds to wait for a server that is starting, or is too busy to answer. */
   lasting?: number;
 }
 
 export interface Reach {
   address: PostgresAddress;
-  /** Opens a connection, or throws why there is none, after so many milliseconds of silence: whoever has a database open tries again himself. */
+  /**
+   * Opens a connection, or throws the reason after `time` milliseconds of silence. It does not retry; a caller with an open database does.
+   */
   open(purpose: Purpose, time?: number): Promise<Connection>;
-  /** Opens the first one and does something on it, from its start again where the server was not there for all of it. */
+  /** Opens the first connection and runs `first` on it. Retries both from the start if the connection is lost on the way. */
   begin<Done>(purpose: Purpose, first: (connection: Connection) => Promise<Done>): Promise<Done>;
 }
 
-/** As long as somebody waits who has typed a command, unless he is told otherwise. */
+/** Default for `lasting` in milliseconds: as long as a person waits for a command. */
 const longest = 10_000;
 
-/** After so many milliseconds he is told what is waited for. */
+/** After so many milliseconds `waits` is called. */
 const moment = 1000;
 
-/** Milliseconds between two tries. */
+/** Milliseconds between two attempts. */
 const pause = 200;
 
 export function reach(text: string, { password, waits, counts, lasting = longest }: ReachOptions = {}): Reach {
@@ -59,7 +61,7 @@ export function reach(text: string, { password, waits, counts, lasting = longest
             const left = lasting - (performance.now() - began);
             if (!mayPass(error) || left <= 0) throw inWords(address, error);
             await sleep(pause);
-            // One that takes that long for every connection would otherwise be given up each time.
+            // With the shorter timeout, a server that is slow with every connection would fail each attempt.
             time = Math.max(patience, left - pause);
           }
         }
@@ -70,7 +72,7 @@ export function reach(text: string, { password, waits, counts, lasting = longest
   };
 }
 
-/** Of a connection that was lost when it had hardly begun the system says little. */
+/** Describes a connection that was lost soon after it was opened, since the error of the system says little. */
 const inWords = (address: PostgresAddress, error: unknown): unknown =>
   !(error instanceof NoConnection) && mayPass(error) ? cannotConnect(address, error) : error;
 

@@ -1,13 +1,13 @@
-// The connections that read: each question is one statement, which sees what is committed when it arrives.
+// The connections that read. Each query is one statement and sees everything that was committed before it arrives.
 import type { Statement } from '../database.ts';
 import { patienceUntil, type Connection } from './connection.ts';
 import type { Counts } from './counts.ts';
 import { forCaller, isLost, isStale, NoConnection } from './errors.ts';
 
-/** So many are opened at most; a question beyond that waits behind others. */
+/** Maximum of open connections; further queries wait behind others. */
 const most = 8;
 
-/** How many milliseconds a question tries to reach a server that does not answer. */
+/** Milliseconds for which a query tries to reach a server that does not answer. */
 const patience = 4000;
 
 export class Readers {
@@ -22,12 +22,12 @@ export class Readers {
     this.#counts = counts;
   }
 
-  /** How many questions each connection has that is open. */
+  /** Returns the number of pending queries of each open connection. */
   pending(): number[] {
     return this.#connections.filter(({ isLost }) => !isLost).map(({ pending }) => pending);
   }
 
-  /** Asks a question; where the connection breaks under it, on another one, for so many milliseconds. */
+  /** Runs a query. If its connection breaks, retries on another one for `lasting` milliseconds. */
   async all<Row>(statement: Statement, lasting = patience): Promise<Row[]> {
     const deadline = performance.now() + lasting;
     for (let time: number | undefined; ; time = patienceUntil(deadline)) {
@@ -48,7 +48,7 @@ export class Readers {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 
-  /** One that nobody waits for; otherwise a new one, or where there are enough the one that fewest wait for. */
+  /** Picks an idle connection; else opens a new one, or at the maximum picks the connection with the fewest pending queries. */
   async #pick(time?: number): Promise<Connection> {
     if (this.#isClosed) throw new Error('cannot read: the database is closed');
     this.#connections = this.#connections.filter(({ isLost }) => !isLost);
@@ -60,15 +60,15 @@ export class Readers {
         return opened;
       })
       .finally(() => (this.#opening = undefined));
-    // Another question may have begun it, with more time left than this one has.
+    // Another query may have started the opening, with more time left than this one has.
     if (first === undefined) return time === undefined ? this.#opening : withinTime(this.#opening, time);
-    // Others wait no longer for the new one than for those that are there.
+    // Do not wait for the new connection if an existing one can take the query.
     this.#opening.catch(() => undefined);
     return first;
   }
 }
 
-/** A connection that is being opened, for a caller that can wait for so many milliseconds. */
+/** Waits for a connection that is being opened, for at most `time` milliseconds. */
 async function withinTime(opening: Promise<Connection>, time: number): Promise<Connection> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new NoConnection('the server does not answer', { mayPass: true })), time);

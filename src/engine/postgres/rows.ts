@@ -1,4 +1,4 @@
-// All rows of a database of a server, read as of one moment while others write, or written by one transaction.
+// Reads all rows of a PostgreSQL database from one snapshot while other processes write, or writes all of them in one transaction.
 import { batch, NotEmpty, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
 import type { Queries } from '../database.ts';
 import { placeOf } from './address.ts';
@@ -10,11 +10,11 @@ import { reach, type Password, type ReachOptions } from './reach.ts';
 
 export interface SourceOptions {
   password?: Password;
-  /** Whether everybody is kept from writing until it is closed; otherwise nobody is. */
+  /** Whether to block writes of all other processes until the source is closed. */
   alone?: boolean;
 }
 
-/** The rows as of one moment, until it is closed. */
+/** Opens a source of the rows of one snapshot, valid until it is closed. */
 export async function postgresSource(
   text: string,
   { password, alone = false }: SourceOptions = {},
@@ -31,8 +31,8 @@ export interface NewTables {
   /** Makes the tables of a new store. */
   make: (tx: Queries) => Promise<void>;
   /**
-   * What this attempt is known by, in letters, digits and `-`: what an earlier one of the same name has left is taken away.
-   * Nobody else's is. It is forgotten by `settle`.
+   * The name of this attempt: letters, digits and `-`. Tables that an earlier attempt of the same name left are removed; other tables
+   * never. `settle` removes the name from the tables.
    */
   attempt: string;
   password?: Password;
@@ -41,11 +41,11 @@ export interface NewTables {
 /** A transaction that makes the tables of a store and all of its rows, or nothing. */
 export interface PostgresTarget extends RowTarget {
   commit(): Promise<void>;
-  /** Leaves nothing, unless it was committed. */
+  /** Closes the connection, which rolls back an uncommitted transaction. */
   close(): Promise<void>;
 }
 
-/** Begins it. Throws NotEmpty where there are tables already. */
+/** Begins the transaction. Throws NotEmpty if tables already exist. */
 export async function postgresTarget(text: string, { make, attempt, password }: NewTables): Promise<PostgresTarget> {
   const { address, begin } = reach(text, { password });
   const connection = await begin('loads', itself);
@@ -57,7 +57,7 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
     await connection.script(`COMMENT ON TABLE migrations IS '${nameOf(attempt)}'`);
     const reading = readingOf(connection);
     const tables = inOrder(await reading.tables(), await references(connection));
-    // What they would make of the rows is among the rows.
+    // Triggers stay off: the rows that they would make are among the copied rows.
     for (const { name } of tables) {
       await connection.script(`ALTER TABLE ${quoted(name)} DISABLE TRIGGER USER; DELETE FROM ${quoted(name)}`);
     }
@@ -67,7 +67,7 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
       write: writerOn(connection),
       async commit() {
         for (const { name } of tables) await connection.script(`ALTER TABLE ${quoted(name)} ENABLE TRIGGER USER`);
-        // Before anybody asks: a server that knows nothing of the rows looks for them in all of a table.
+        // Analyze before the first query: without statistics the server scans whole tables.
         await connection.script('ANALYZE; COMMIT');
       },
       close: () => connection.close(),
@@ -78,13 +78,13 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
   }
 }
 
-/** What begins with a connection, and is not begun again when that is lost. */
+/** The `first` step of `begin` for work that is not retried if the connection is lost. */
 const itself = (connection: Connection): Promise<Connection> => Promise.resolve(connection);
 
-/** The one under which a store is written. */
+/** The lock for changes of the store. */
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
-/** Forgets that the tables were made by an attempt: from here on they are taken away by nobody. */
+/** Removes the name of the attempt from the tables, so that no attempt can remove them any longer. */
 export async function settle(text: string, password?: Password): Promise<void> {
   const connection = await reach(text, { password }).begin('writes', itself);
   try {
@@ -99,7 +99,7 @@ const nameOf = (attempt: string): string => {
   return `larder attempt ${attempt}`;
 };
 
-/** Throws NotEmpty where a database has anything but what an attempt has left. */
+/** Throws NotEmpty if the database has anything but the tables that the attempt left. */
 export async function refuseUsed(
   text: string,
   { attempt, ...options }: Pick<NewTables, 'attempt'> & ReachOptions,
@@ -113,7 +113,7 @@ export async function refuseUsed(
   }
 }
 
-/** Takes away what an attempt has left; nothing else. */
+/** Removes the tables that the attempt left, and nothing else. */
 export async function takeBack(text: string, { attempt, password }: Omit<NewTables, 'make'>): Promise<void> {
   const { address, begin } = reach(text, { password });
   const connection = await begin('loads', itself);
@@ -127,8 +127,8 @@ export async function takeBack(text: string, { attempt, password }: Omit<NewTabl
 }
 
 /**
- * Gives the tables of a store a schema of their own: nothing is removed, and who names their address with that schema opens them.
- * False where there are none, or whoever the address names may make no schema.
+ * Moves the tables of a store into a schema of their own. Nothing is removed; an address that names the schema opens them. Returns false if
+ * there are no tables, or if the role may not create a schema.
  */
 export async function putAside(text: string, schema: string, password?: Password): Promise<boolean> {
   if (!/^\w{1,63}$/.test(schema)) throw new Error('a schema is called by letters and digits');
@@ -156,7 +156,7 @@ export async function putAside(text: string, schema: string, password?: Password
   }
 }
 
-/** Whether an earlier attempt has left something; throws NotEmpty where there is something else. */
+/** Returns whether an earlier attempt left tables. Throws NotEmpty if there is anything else. */
 async function isLeft(connection: Connection, attempt: string, place: string): Promise<boolean> {
   const rows = await connection.rows(
     `SELECT relname::text, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
@@ -173,7 +173,7 @@ async function isLeft(connection: Connection, attempt: string, place: string): P
   );
 }
 
-/** Takes away what an earlier attempt has left; throws NotEmpty where there is something else. */
+/** Removes the tables that an earlier attempt left. Throws NotEmpty if there is anything else. */
 async function clear(connection: Connection, attempt: string, place: string): Promise<void> {
   if (!(await isLeft(connection, attempt, place))) return;
   await connection.script(`DO $$ DECLARE one RECORD; BEGIN
@@ -185,12 +185,12 @@ async function clear(connection: Connection, attempt: string, place: string): Pr
     END LOOP; END $$`);
 }
 
-/** The functions of the triggers of a store; what belongs to an extension is no part of it. */
+/** The functions of a store's triggers; functions of extensions do not belong to it. */
 const functions = `SELECT proname FROM pg_proc
   WHERE pronamespace = current_schema()::regnamespace AND prorettype = 'trigger'::regtype
     AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')`;
 
-/** Which table refers to which other one. */
+/** Returns pairs of tables: the first refers to the second. */
 const references = async (connection: Connection): Promise<Cell[][]> =>
   connection.rows(
     `SELECT child.relname::text, parent.relname::text FROM pg_constraint
@@ -198,7 +198,7 @@ const references = async (connection: Connection): Promise<Cell[][]> =>
      WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND conrelid <> confrelid`,
   );
 
-/** The tables, each behind those that it refers to. */
+/** Sorts the tables so that each comes after the tables that it refers to. */
 function inOrder(tables: readonly Table[], refers: readonly Cell[][]): Table[] {
   const ordered: Table[] = [];
   const waiting = new Set(tables);
@@ -215,7 +215,7 @@ function inOrder(tables: readonly Table[], refers: readonly Cell[][]): Table[] {
   return ordered;
 }
 
-/** Writes rows of any table, a column at a time. */
+/** Returns a function that writes rows of any table, one array parameter per column. */
 function writerOn(connection: Connection): PostgresTarget['write'] {
   const texts = new Map<string, string>();
   return async ({ name, columns }, rows) => {

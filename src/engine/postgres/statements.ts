@@ -1,14 +1,14 @@
-// A statement as PostgreSQL reads it: the text that every engine has, with its values numbered and their types told.
+// Turns a statement into PostgreSQL's syntax: numbers its values and gives their types.
 import { List, type Statement, type Value } from '../database.ts';
 
-/** What is sent: a text that is prepared once on each connection, under its name, and its values. */
+/** A prepared statement: a text that is prepared once on each connection under its name, and the values. */
 export interface Prepared {
   name: string;
   text: string;
   values: unknown[];
 }
 
-/** By the text, and by which of the values are there: what is not there stands in the text. */
+/** By text, and by the kinds of the values: NULL is part of the text, so each combination has its own text. */
 const known = new WeakMap<readonly string[], Map<string, { name: string; text: string }>>();
 let names = 0;
 
@@ -25,8 +25,8 @@ export function prepared(statement: Statement): Prepared {
 }
 
 /**
- * The text with `$1`, `$2`… in it. PostgreSQL cannot always tell of which type a value is, as in `$1 IS NULL OR x = $2`, so that
- * is said; and what is nothing is written as `NULL`, which is of any type.
+ * Returns the text with `$1`, `$2`… in it. PostgreSQL cannot always infer the type of a value, as in `$1 IS NULL OR x = $2`, so each has a
+ * cast. A null is written as `NULL`, which fits any type.
  */
 export function postgresText({ text, values }: Statement): string {
   let number = 0;
@@ -40,7 +40,7 @@ export function postgresText({ text, values }: Statement): string {
   return whole;
 }
 
-/** `IN` a list of as many values as there are: one value, whose type follows from what is looked for, so it may be empty. */
+/** Replaces `IN` with a comparison to one array, which may be empty. Its type follows from the compared column. */
 function amongList(before: string, number: number): string {
   const among = /\b(NOT )?IN\s*$/.exec(before);
   if (among === null) throw new Error('a list stands behind IN');

@@ -1,12 +1,12 @@
-// The number of the last commit of all, never older than the question: one query serves everybody who asked before it was
-// sent. Whoever asks while one is under way waits for the next one, so under load the cost is shared by ever more.
+// Reads the number of the last commit of all processes, never older than the call. One query serves all calls that came before it was sent;
+// calls that come while it runs wait for the next one. So under load more calls share each query.
 import { isAway } from '#domain/refusal.ts';
 
 export class Versions {
   readonly #read: () => Promise<number>;
-  /** The query that is sent when the one under way is answered. */
+  /** The query to send when the running one has ended. */
   #next: Promise<number> | undefined;
-  /** The query under way. */
+  /** The running query. */
   #sent: Promise<number> | undefined;
 
   constructor(read: () => Promise<number>) {
@@ -22,20 +22,20 @@ export class Versions {
     try {
       await before;
     } catch (error) {
-      // A server that has not answered is not tried again for the callers that waited: they would hear of it after twice the time.
+      // If the server did not answer, the waiting callers fail as well: a second attempt would double their wait.
       if (isAway(error)) {
         this.#next = undefined;
         throw error;
       }
     }
-    // From here on it may be older than a question.
+    // From here on its result may be older than a new call.
     this.#next = undefined;
     const reading = this.#read();
     this.#sent = reading;
     try {
       return await reading;
     } finally {
-      // The next caller does not hear of a query that has ended before it asked.
+      // Let later callers not wait for, or fail with, a query that has ended.
       if (this.#sent === reading) this.#sent = undefined;
     }
   }

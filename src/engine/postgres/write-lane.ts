@@ -1,6 +1,5 @@
-// The changes of this process, one after the other on one connection, and one after the other with those of other processes,
-// which an advisory lock sees to: so no change ever builds on what another one is about to replace, and the audit log stays one
-// chain. Those that wait are committed together.
+// The changes of this process, on one connection, one after the other. An advisory lock orders them with those of other processes: no
+// change builds on rows that another one is about to replace, and the audit log stays one chain. Waiting changes are committed together.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Queries } from '../database.ts';
@@ -12,60 +11,60 @@ import { marking, markOf } from './commits.ts';
 import type { Counts } from './counts.ts';
 import { queriesOn } from './queries.ts';
 
-/** So many changes are committed together at most: whoever came first waits for all of them. */
+/** Maximum of changes that are committed together: the first one waits for all of them. */
 const most = 64;
 
 /**
- * After so many milliseconds no further change joins those that are committed together: whoever writes from another process waits for
- * them, and is refused after five seconds.
+ * After so many milliseconds no further change joins a batch. Writers in other processes wait for the batch, and are refused after five
+ * seconds.
  */
 const enough = 1500;
 
-/** So often a change is done again that another transaction was in the way of. */
+/** Maximum of attempts for a change that conflicts with another transaction. */
 const tries = 5;
 
-/** How many milliseconds a change tries to reach a server that does not answer: its caller hears of it within five seconds. */
+/** Milliseconds for which a change tries to reach a server that does not answer. Its caller gets an error within five seconds. */
 const patience = 4000;
 
-/** One lock for each store: a database may have several, each in its schema. */
+/** One lock for each store: a database may have several stores, each in its own schema. */
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
-/** What somebody is told whose change may have been made. */
+/** The sentence for a change that may have been committed. */
 const unknown = 'It is not known whether the change was made, so look first.';
 
 interface Change {
-  /** When its caller has waited long enough for a server that does not answer. */
+  /** When the change fails if the server does not answer, in milliseconds of `performance.now()`. */
   deadline: number;
   work(queries: Queries): Promise<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
-/** What became of a change in its transaction, and how that is told once it is committed. */
+/** The result of a change in its transaction. `answer` reports it to the caller after the commit. */
 interface Performed {
   isRefused: boolean;
   answer(): void;
 }
 
-/** Tells all of them why their changes were not made. */
+/** Rejects all changes with the same error. */
 function refuse(changes: readonly Change[], why: unknown): void {
   for (const { reject } of changes) reject(why);
 }
 
-/** It is not known whether a commit was done, and nobody can be asked. */
+/** It is unknown whether a commit was done, because the server cannot be asked. */
 class Unknown extends Error {}
 
 export class WriteLane {
   readonly #open: (time: number) => Promise<Connection>;
-  /** Who this is among all who write. */
+  /** The id of this process among all writers. */
   readonly #writer: string;
   readonly #counts: Counts;
   readonly #waiting: Change[] = [];
   #connection: Connection | undefined;
   #running: Promise<void> | undefined;
-  /** How many are committed together: where each answer of the server takes long, only as many as there was time for. */
+  /** How many changes to commit together. Falls to the number that one batch had time for if the server is slow. */
   #together = most;
-  /** The number of the last commit that was tried. */
+  /** The mark of the last attempted commit. */
   #mark = 0;
 
   constructor(open: (time: number) => Promise<Connection>, writer: string, counts: Counts) {
@@ -74,13 +73,13 @@ export class WriteLane {
     this.#counts = counts;
   }
 
-  /** Whether its connection is open, whether changes are made on it, and how many changes wait. */
+  /** Returns whether the connection is open, whether changes run on it, and how many changes wait. */
   state(): { isOpen: boolean; isUsed: boolean; waiting: number } {
     const isOpen = this.#connection?.isLost === false;
     return { isOpen, isUsed: isOpen && this.#running !== undefined, waiting: this.#waiting.length };
   }
 
-  /** Does a change, with those that wait as well; it may be run again, when nothing is left of the first time. */
+  /** Performs a change, together with others that wait. `work` may run again, after the earlier run was rolled back. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const deadline = performance.now() + patience;
@@ -89,7 +88,7 @@ export class WriteLane {
     });
   }
 
-  /** Once nobody waits any more. */
+  /** Waits for all changes, then closes the connection. */
   async close(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
     await this.#connection?.close();
@@ -97,11 +96,11 @@ export class WriteLane {
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Whatever came in the same turn of the event loop comes along.
+      // Let all changes of the same turn of the event loop join the batch.
       await nextTurn();
       const batch = this.#waiting.splice(0, this.#together);
       const failed = await this.#commit(batch);
-      // What failed together may have failed for one of them.
+      // A single change may have failed the whole batch, so each is tried alone.
       if (failed !== undefined && batch.length > 1) for (const change of batch) await this.#alone(change);
       else if (failed !== undefined) batch[0]!.reject(failed.error);
     }
@@ -113,9 +112,12 @@ export class WriteLane {
     if (failed !== undefined) change.reject(failed.error);
   }
 
-  /** Commits changes together and answers them, but for those that it puts back; why not, where nothing was committed and nobody has been answered. */
+  /**
+   * Commits changes together and answers them, except changes that return to the queue. Returns the error if it committed nothing and
+   * answered no caller.
+   */
   async #commit(batch: Change[]): Promise<{ error: unknown } | undefined> {
-    // Those who have waited through the silence before are not kept through another one.
+    // The deadline of the oldest change: callers that have waited through one silence of the server do not wait through another.
     const { deadline } = batch[0]!;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -128,13 +130,13 @@ export class WriteLane {
           return undefined;
         }
         if (isHeld(error)) {
-          // That is nobody's fault here, and whoever were to try alone would only wait as long again.
+          // A retry of each change alone would only wait as long again for the same lock.
           refuse([...batch, ...this.#late()], heldTooLong(error));
           return undefined;
         }
         const isLate = performance.now() > deadline;
         if (isLost(error) && isLate) {
-          // To try each of them alone would take half a second for each, and the last would hear of it long after its deadline.
+          // A retry of each change alone takes half a second, so the last one would fail long after its deadline.
           this.#waiting.unshift(...batch);
           refuse([...this.#waiting.splice(0, 1), ...this.#late()], forCaller(error));
           return undefined;
@@ -147,7 +149,7 @@ export class WriteLane {
     }
   }
 
-  /** Those who wait behind, and have waited about as long as those before them: they hear what those do. */
+  /** Removes from the queue the changes that have waited about as long as the failed ones. They get the same error. */
   #late(): Change[] {
     const now = performance.now();
     const early = this.#waiting.findIndex(({ deadline }) => deadline > now + patience / 2);
@@ -171,7 +173,7 @@ export class WriteLane {
     return done.map(({ answer }) => answer);
   }
 
-  /** Commits, with a mark by which that is known also where the answer is lost. */
+  /** Commits with a mark, which shows whether the commit was done if its confirmation is lost. */
   async #end(connection: Connection, deadline: number): Promise<void> {
     const mark = ++this.#mark;
     try {
@@ -181,11 +183,11 @@ export class WriteLane {
     }
   }
 
-  /** Runs one change, all of it or nothing, and says how it is answered later; throws what ends everybody's. */
+  /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
   async #perform(connection: Connection, { work, resolve, reject }: Change, isAlone: boolean): Promise<Performed> {
     let open = true;
     let ending: unknown;
-    // Whatever the work makes of it: what ended the transaction is not done.
+    // Even if `work` catches the error: the transaction has ended, so the change is not done.
     const failed = (error: unknown): void => {
       if (isConflict(error) || isLost(error) || isHeld(error)) ending = error;
     };
@@ -195,10 +197,10 @@ export class WriteLane {
       if (ending === undefined && !isAlone) await connection.script('RELEASE change');
       if (ending === undefined) return { isRefused: false, answer: () => resolve(result) };
     } catch (error) {
-      // What it makes of that is its own: it is done again where there is a connection.
+      // The change may have turned the lost connection into its own error. It runs again when there is a connection.
       if (connection.isLost)
         ending ??= new NoConnection('the connection was lost in the midst of a change', { cause: error });
-      // The transaction goes on with nothing of this one in it.
+      // The transaction continues without this change.
       if (ending === undefined && !isAlone) await connection.script('ROLLBACK TO change; RELEASE change');
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };
     } finally {
@@ -207,7 +209,7 @@ export class WriteLane {
     throw ending as Error;
   }
 
-  /** Whether a commit was done whose answer was lost. Under the lock nobody is in the midst of it any more. */
+  /** Returns whether a commit with a lost confirmation was done. While this process holds the lock, that commit cannot still be running. */
   async #hasCommitted(mark: number, deadline: number): Promise<boolean> {
     this.#connection = undefined;
     for (;;) {
@@ -231,7 +233,7 @@ export class WriteLane {
     return this.#connection;
   }
 
-  /** Leaves nothing of a transaction that failed. */
+  /** Rolls back a failed transaction. */
   async #giveUp(): Promise<void> {
     try {
       await this.#connection?.script('ROLLBACK');

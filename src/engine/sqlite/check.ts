@@ -1,4 +1,4 @@
-// Looks a database file over without the store around it, and copies it while it is in use.
+// Checks a database file without the rest of the store, and copies it while it is in use.
 import { dirname } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -8,30 +8,30 @@ import { inOneSentence } from '#src/system-errors.ts';
 import { damagedRows, type RowPlace } from './row-digests.ts';
 
 export interface FileOptions {
-  /** The loaded native module, where better-sqlite3 cannot find it by itself. */
+  /** The loaded native module, if better-sqlite3 cannot find it by itself. */
   nativeBinding?: object | undefined;
 }
 
-/** How many pages are copied before they are sent on to the disk. */
+/** How many pages are copied before they are flushed to the disk. */
 const slice = 1000;
-/** More problems than these tell a person nothing new. */
+/** The maximum of problems to list. */
 const enough = 1000;
 
-/** What is wrong with a database, a clause each. */
+/** The problems of a database, each as a clause. */
 export interface DatabaseVerdict {
-  /** With its pages and indexes: then what is read from it cannot be relied on. */
+  /** Problems of pages and indexes. If there are any, no row of the database can be relied on. */
   pages: string[];
-  /** With single rows: references to nothing, and rows that are not as they were written. */
+  /** Problems of single rows: references to missing rows, and rows that differ from their digest. */
   rows: string[];
 }
 
-/** What is wrong with a database, whatever it is. */
+/** Returns all problems of a database. */
 export function checkDatabase(file: string, options: FileOptions = {}): string[] {
   const { pages, rows } = inspectFile(file, options);
   return [...pages, ...rows];
 }
 
-/** Looks over the pages and indexes of a database, references between its rows, and each row against its digest. */
+/** Checks the pages and indexes of a database, the references between its rows, and each row against its digest. */
 export function inspectFile(file: string, options: FileOptions = {}): DatabaseVerdict {
   const found: string[] = [];
   const pages: string[] = [];
@@ -51,10 +51,10 @@ export function inspectFile(file: string, options: FileOptions = {}): DatabaseVe
       if (found.length >= enough) break;
     }
   } catch (error) {
-    // A page that cannot be read at all is a finding, not a failure.
+    // A page that cannot be read is a finding, not a failure.
     if (!(error instanceof SQLite.SqliteError)) throw error;
     const plain = unreadable(error, file);
-    // Where pages have been named, that reading ends there says nothing new.
+    // If corrupt pages are already named, this general message adds nothing.
     if (pages.length === 0 || plain !== beyond) pages.push(plain);
   } finally {
     db?.close();
@@ -62,7 +62,7 @@ export function inspectFile(file: string, options: FileOptions = {}): DatabaseVe
   return { pages, rows: found };
 }
 
-/** Which package, and which revision of it, a row is about; nothing where it is about none, or cannot be read. */
+/** Returns the package and the revision that a row belongs to, in words; empty if it belongs to none or cannot be read. */
 function packageOf(db: SQLite.Database, table: string, row: RowPlace): string {
   if (typeof row === 'string') return packageInKey(db, table, row);
   try {
@@ -83,7 +83,7 @@ function packageOf(db: SQLite.Database, table: string, row: RowPlace): string {
   }
 }
 
-/** Which package the key of a row begins with. */
+/** Returns the package that the key of a row begins with, in words. */
 function packageInKey(db: SQLite.Database, table: string, key: string): string {
   try {
     const found = db
@@ -99,7 +99,7 @@ function packageInKey(db: SQLite.Database, table: string, key: string): string {
   }
 }
 
-/** What SQLite finds when it follows the pages and indexes, in words: each place once. */
+/** Returns the corrupt pages and indexes that SQLite finds, in words, each once. */
 function damagedPages(db: SQLite.Database): string[] {
   const said = integrityCheck(db);
   if (said.length === 1 && said[0] === 'ok') return [];
@@ -115,7 +115,7 @@ function damagedPages(db: SQLite.Database): string[] {
   return [...new Set(said.flatMap((lines) => lines.split('\n')).flatMap((line) => inWords(line, roots)))];
 }
 
-/** What `PRAGMA integrity_check` says, as far as it comes: it may find a page and then fail for it. */
+/** Returns the lines of `PRAGMA integrity_check`. It may report a page and then fail because of it; the lines up to there count. */
 function integrityCheck(db: SQLite.Database): string[] {
   const said: string[] = [];
   try {
@@ -126,7 +126,7 @@ function integrityCheck(db: SQLite.Database): string[] {
   return said;
 }
 
-/** A line of `PRAGMA integrity_check` in words; nothing for a heading. */
+/** Turns a line of `PRAGMA integrity_check` into words; returns nothing for a heading. */
 function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
   if (line.startsWith('***')) return [];
   const tree = /^Tree (\d+) page (\d+)/.exec(line);
@@ -146,7 +146,7 @@ function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
 
 const beyond = 'a page is damaged, and what lies behind it cannot be read';
 
-/** Why a database cannot be looked over any further. */
+/** Returns why the check of a database had to end. */
 function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string): string {
   if (error.code === 'SQLITE_NOTADB') return 'its first page is damaged, so that nothing in it can be read';
   if (error.code.startsWith('SQLITE_CORRUPT')) return beyond;
@@ -154,7 +154,7 @@ function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string
   return inOneSentence(error, { data: dirname(file) });
 }
 
-/** Copies a database, as of one moment, while others read and write it; without what passes, which is worth nothing later. */
+/** Copies a snapshot of a database while other processes read and write it. Ephemeral rows are left out, because they are useless later. */
 export async function copyDatabase(
   file: string,
   to: string,
@@ -163,7 +163,7 @@ export async function copyDatabase(
   const db = open(file, options);
   const copy = sendOn(to);
   try {
-    // One moment is held from here on. Without that every commit of another process would make the copy begin anew.
+    // Hold one snapshot from here on. Without it, every commit of another process would restart the copy.
     db.exec('BEGIN');
     db.prepare('SELECT COUNT(*) FROM migrations').get();
     let synced = 0;
@@ -171,7 +171,7 @@ export async function copyDatabase(
       progress({ totalPages, remainingPages }) {
         const copied = totalPages - remainingPages;
         options.progress?.(copied, totalPages);
-        // Whoever commits meanwhile would wait for what lies unwritten here.
+        // Flush often: a commit of another process would wait until all unwritten pages of the copy are on the disk.
         if (copied - synced >= slice) {
           synced = copied;
           copy.now();
@@ -193,18 +193,18 @@ function emptyPassing(file: string, options: FileOptions): void {
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'passing_*'",
     );
     for (const name of tables.pluck().all()) {
-      // Where there is nothing to remove, the copy stays as it is to the byte.
+      // If there is nothing to remove, the copy stays identical to the byte.
       if (db.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get() !== undefined) db.exec(`DELETE FROM "${name}"`);
     }
   } catch (error) {
-    // What is copied may be damaged, as the evidence of that: such a copy is left as it is.
+    // A corrupt database may be copied as evidence. Such a copy stays as it is.
     if (!(error instanceof SQLite.SqliteError)) throw error;
   } finally {
     db.close();
   }
 }
 
-/** The names of the migrations that have made a database what it is. */
+/** Returns the names of the migrations that have run on a database. */
 export function migrationsIn(file: string, options: FileOptions = {}): string[] {
   const db = open(file, options);
   try {
@@ -214,7 +214,7 @@ export function migrationsIn(file: string, options: FileOptions = {}): string[] 
   }
 }
 
-/** Brings everything that a database's log holds into the database itself, so that one file is all of it. */
+/** Moves the content of the write-ahead log into the database, so that one file holds everything. */
 export function foldLog(file: string, options: FileOptions = {}): void {
   const db = open(file, { ...options, readonly: false });
   try {

@@ -1,4 +1,4 @@
-// SQLite behind the door: one writer connection used in turn, one reader that sees only what is committed.
+// The SQLite engine: one writer connection, used in turn, and one reader that sees only committed rows.
 import { statSync } from 'node:fs';
 
 import SQLite from 'better-sqlite3';
@@ -9,13 +9,13 @@ import { GroupCommit } from './group-commit.ts';
 import { createDigestTriggers, damagedRow, renewRowDigests, type RowPlace } from './row-digests.ts';
 
 export interface SqliteOptions {
-  /** The loaded native module, where better-sqlite3 cannot find it by itself. */
+  /** The loaded native module, if better-sqlite3 cannot find it by itself. */
   nativeBinding?: object | undefined;
-  /** Told once when the disk failed under a write: nothing may be acknowledged from then on. */
+  /** Called once when the disk fails during a write. From then on no change may be acknowledged. */
   fatal?: (error: Error) => void;
-  /** Asked for room when the disk is full; true when there is some now, and the transaction is worth a second try. */
+  /** Called when the disk is full. Returns true if there is room now, so that the transaction can run a second time. */
   makeRoom?: () => Promise<boolean>;
-  /** Told of a row that is not as it was last written, when somebody was about to build on it. */
+  /** Called with a corrupt row when a caller was about to use it. */
   damaged?: (table: string, row: RowPlace) => void;
 }
 
@@ -23,8 +23,8 @@ type Connection = SQLite.Database;
 type Prepared = SQLite.Statement<Value[]>;
 
 /**
- * Opens a database file. Every commit is on disk before it is reported: `synchronous` is FULL, and if SQLite
- * says otherwise this throws. Other processes may hold the same file open; each waits for the other's commit.
+ * Opens a database file. Every commit is on disk before it is reported: `synchronous` is FULL, and this throws if SQLite reports another
+ * value. Other processes may have the same file open; each waits for the commits of the others.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const { writer, reader, commits } = connect(file, options);
@@ -62,7 +62,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** One connection that writes, and one that sees only what is committed. */
+/** Opens one connection for writes, and another one for reads, which sees only committed rows. */
 function connect(
   file: string,
   { nativeBinding }: SqliteOptions,
@@ -79,7 +79,7 @@ function connect(
   };
   try {
     const writer = open();
-    writer.pragma('busy_timeout = 0'); // SQLite's own waiting would hold up everything else; `begin` waits instead
+    writer.pragma('busy_timeout = 0'); // SQLite's own wait would block the thread; `begin` waits instead
     const reader = open();
     reader.pragma('query_only = ON');
     return { writer, reader, commits: commitCounter(file) };
@@ -89,7 +89,7 @@ function connect(
   }
 }
 
-/** How many milliseconds to wait for another process that opens or closes the file. */
+/** Milliseconds to wait for another process that opens or closes the file. */
 const patience = 5000;
 
 function configure(connection: Connection): void {
@@ -105,8 +105,8 @@ function configure(connection: Connection): void {
 }
 
 function queries(connection: Connection, damaged: SqliteOptions['damaged']): Queries {
-  // A statement's text is one array for the life of the program, so the array itself is the key. Preparing it each time
-  // would make 15 µs of a query of 3 (`npm run bench -- tricks`).
+  // The text of a statement is one array for the life of the program, so the array is the key. To prepare it each time would add 15 µs to a
+  // query of 3 µs (`npm run bench -- tricks`).
   const prepared = new Map<readonly string[], Prepared>();
   const prepare = (wanted: Statement): Prepared => {
     let statement = prepared.get(wanted.text);
@@ -134,8 +134,8 @@ function queries(connection: Connection, damaged: SqliteOptions['damaged']): Que
 const tables = sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${''}`;
 
 /**
- * A statement as SQLite reads it. `+?` is the same value as `?`: this SQLite was built to look into plain parameters when
- * it plans a join or a partial index, and then plans anew at every call: 9 µs for a query of 3 (`npm run bench -- tricks`).
+ * Returns a statement in SQLite's syntax. `+?` has the same value as `?`. This build of SQLite looks into plain parameters when it plans a
+ * join or a partial index, and then plans again at every call: 9 µs for a query of 3 µs (`npm run bench -- tricks`).
  */
 export const sqliteText = ({ text, values }: Statement): string =>
   text.reduce(

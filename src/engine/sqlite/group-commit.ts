@@ -1,6 +1,6 @@
-// Group commit: changes that wait are committed together, so that many of them cost one sync (`npm run bench -- writes`). Each
-// runs in a savepoint of its own, in the order in which they were asked for. Nobody is answered before all of them are on
-// disk; not even that he was refused, because that may be for what somebody before him has done.
+// Group commit: waiting changes are committed together, so that many of them cost one sync (`npm run bench -- writes`). Each runs in its
+// own savepoint, in the order of the calls. No caller is answered before the whole batch is on disk, not even with a refusal: the refusal
+// may depend on an earlier change of the batch.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
@@ -11,23 +11,23 @@ import { heldTooLong } from '../held.ts';
 import { whileOpen } from '../while-open.ts';
 import { isDiskFailure, isFull } from './disk-errors.ts';
 
-/** A batch ends with so many changes, or when it has taken so many milliseconds: whoever came first waits for all of them. */
+/** A batch ends after so many changes or so many milliseconds: the first change waits for all of them. */
 const most = 64;
 const longest = 20;
 
-/** How many milliseconds to wait for another process that writes. */
+/** Milliseconds to wait for another process that writes. */
 const patience = 5000;
 
 interface GroupCommitOptions {
   /** Called after each commit. */
   committed(): void;
-  /** Told when the disk failed under a write: nothing may be acknowledged from then on. */
+  /** Called when the disk fails during a write. From then on no change may be acknowledged. */
   fatal?: ((error: Error) => void) | undefined;
-  /** Asked for room when the disk is full; true when there is some now, and the change is worth a second try. */
+  /** Called when the disk is full. Returns true if there is room now, so that the change can run a second time. */
   makeRoom?: (() => Promise<boolean>) | undefined;
 }
 
-/** A change that waits, and whoever waits for it. */
+/** A waiting change and the promise of its caller. */
 interface Change {
   work(queries: Queries): Promise<unknown>;
   deadline: number;
@@ -35,7 +35,7 @@ interface Change {
   reject(error: unknown): void;
 }
 
-/** The only one who uses a connection to write. */
+/** The only user of the connection that writes. */
 export class GroupCommit {
   readonly #writer: SQLite.Database;
   readonly #writing: Queries;
@@ -57,24 +57,24 @@ export class GroupCommit {
     this.#commit = writer.prepare('COMMIT');
   }
 
-  /** Does a change, with those that wait as well; it may be run a second time, when nothing is left of the first. */
+  /** Performs a change, together with others that wait. `work` may run a second time, after the first run was rolled back. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      // Counted from here: those who wait for their turn must not wait one after the other for the same other process.
+      // Set at the call: queued changes must not wait one after the other for the same other process.
       const deadline = performance.now() + patience;
       this.#waiting.push({ work, deadline, resolve: (result) => resolve(result as Result), reject });
       this.#running ??= this.#run();
     });
   }
 
-  /** Once nobody waits any more. */
+  /** Waits until no change is queued. */
   async settled(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Whatever came in the same turn of the event loop comes along.
+      // Let all changes of the same turn of the event loop join the batch.
       await nextTurn();
       await this.#commitTogether();
     }
@@ -104,7 +104,7 @@ export class GroupCommit {
     for (const answer of answers) answer();
   }
 
-  /** Begins once no other process writes; those who have waited for that too long all hear of it together. */
+  /** Begins when no other process writes. All changes with a passed deadline fail together. */
   async #mayBegin(): Promise<boolean> {
     try {
       await begin(this.#begin, this.#waiting[0]!.deadline);
@@ -118,7 +118,7 @@ export class GroupCommit {
     return true;
   }
 
-  /** Runs one change, all of it or nothing, and says how it is answered later; throws what ends everybody's. */
+  /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
   async #perform({ work, resolve, reject }: Change): Promise<() => void> {
     let open = true;
     this.#savepoint.run();
@@ -129,7 +129,7 @@ export class GroupCommit {
       return () => resolve(result);
     } catch (error) {
       open = false;
-      // SQLite itself may have ended the transaction, and with it what others did in it.
+      // SQLite may have ended the transaction, and so undone the other changes in it.
       if (!this.#writer.inTransaction || isFull(error) || isDiskFailure(error)) throw error;
       this.#writer.exec('ROLLBACK TO change; RELEASE change');
       return () => reject(error);
@@ -137,8 +137,8 @@ export class GroupCommit {
   }
 
   /**
-   * Nothing of a batch is on disk: those who did not make it fail do their changes again, one at a time and once. After a
-   * failure of the disk nobody does: what it lost it may forget, and take the next write as if nothing had been.
+   * Runs the changes of a failed batch again, one at a time and once, except the change that caused the failure. After a failure of the
+   * disk none runs again: the system may drop the lost write and accept the next one as if nothing had happened.
    */
   async #doAlone(batch: readonly Change[], failure: unknown, culprit: Change | undefined): Promise<void> {
     let error = failure;
@@ -161,7 +161,7 @@ export class GroupCommit {
     }
   }
 
-  /** Leaves nothing of a transaction that failed. */
+  /** Rolls back a failed transaction. */
   #giveUp(error: unknown): unknown {
     if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK');
     if (isDiskFailure(error)) this.#options.fatal?.(error);
@@ -171,10 +171,10 @@ export class GroupCommit {
 
 const inWords = (error: unknown): unknown => (isFull(error) ? diskFull(error) : error);
 
-/** Another process has held the database for too long. */
+/** Another process has held the lock of the database for too long. */
 class Held extends Error {}
 
-/** Begins a transaction as soon as no other process is in one, and tries at least once. */
+/** Begins a transaction when no other process has one, and tries at least once. */
 async function begin(immediately: SQLite.Statement, deadline: number): Promise<void> {
   for (;;) {
     try {
@@ -185,7 +185,7 @@ async function begin(immediately: SQLite.Statement, deadline: number): Promise<v
       if (!busy) throw error;
       if (performance.now() > deadline) throw new Held('another process writes', { cause: error });
     }
-    // SQLite keeps no queue between processes: who looks seldom is left to chance beside one that has a batch ready after each.
+    // SQLite has no queue between processes. A process that checks seldom rarely gets a turn against a process with a batch always ready.
     await sleep(1);
   }
 }

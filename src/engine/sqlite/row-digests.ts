@@ -1,7 +1,6 @@
-// Row digests: what SQLite's own check cannot see. `integrity_check` follows the pages and indexes; a bit that turned
-// over inside a text is as good a text to it. So every row has a digest, written by triggers in the transaction that
-// writes the row. The triggers are temporary, of the connection that writes: the function they call is ours, and a
-// program that changes a row by itself leaves the old digest behind.
+// Row digests detect corruption that SQLite's own check misses. `integrity_check` follows pages and indexes; a flipped bit inside a text
+// passes it. So every row has a digest, written by triggers in the transaction that writes the row. The triggers are temporary and belong
+// to the writing connection: they call a function of ours, so another program that changes a row leaves the old digest behind.
 import { createHash, hash } from 'node:crypto';
 
 import type SQLite from 'better-sqlite3';
@@ -11,24 +10,24 @@ import type { Value } from '../database.ts';
 type Connection = SQLite.Database;
 
 /**
- * The audit log has a chain of its own; the migrations are under the digest of the schema; what passes or is only noted may go;
- * and figures and the words of the catalog can be made anew from the rows that they were made of.
+ * Tables without row digests. The audit log has its own chain; the digest of the schema covers the migrations; ephemeral rows and counters
+ * may be lost; figures and the words of the catalog can be rebuilt from other rows.
  */
 const exempt =
   /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|package_days|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
 
-/** Computes the digests that migrations have left behind. Call `createDigestTriggers` before the connection writes a row. */
+/** Computes the digests that migrations have made necessary. Call `createDigestTriggers` before the connection writes a row. */
 export function renewRowDigests(writer: Connection): void {
   defineDigest(writer);
   withBusyTimeout(writer, () => {
     const schema = schemaName(writer);
     const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
-    // Written once for each schema, all of it at once: a command beside a busy server must not wait for its turn to find that out.
+    // Runs once per schema, in one transaction. The check comes first so that a command alongside a busy server does not wait for the lock.
     if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
   });
 }
 
-/** Keeps the digest of every row that this connection writes from now on. It takes 9 ms: commands that only read do without. */
+/** Keeps the digest of every row that this connection writes from now on. It takes 9 ms, so commands that only read skip it. */
 export function createDigestTriggers(writer: Connection): void {
   defineDigest(writer);
   withBusyTimeout(writer, () => writer.exec(`BEGIN; ${shapes(writer).map(triggersOf).join('\n')} COMMIT;`));
@@ -41,10 +40,10 @@ function withBusyTimeout(writer: Connection, work: () => unknown): void {
   writer.pragma(`busy_timeout = ${String(before)}`);
 }
 
-/** Where a row is: its number, or its key as JSON where the rows of its table have no numbers, or it is not there any more. */
+/** The place of a row: its rowid, or its key as JSON if its table has no rowids or the row is missing. */
 export type RowPlace = number | string;
 
-/** The place of a row that is there and not as it was last written; nothing where it is, or no digests are kept. */
+/** Returns the place of a row that exists and differs from its digest. Returns undefined if it matches, or if its table has no digests. */
 export function damagedRow(
   connection: Connection,
   table: string,
@@ -59,7 +58,7 @@ type Search = SQLite.Statement<Value[], { row: RowPlace }>;
 
 const searches = new WeakMap<Connection, Map<string, Search>>();
 
-/** Prepared once for each table; see `defineDigest` for what that saves, and `sqliteText` for what `+?` does. */
+/** Prepared once per table. See `defineDigest` for the time this saves, and `sqliteText` for `+?`. */
 function searchFor(connection: Connection, table: string, named: string[]): Search | undefined {
   const known = searches.get(connection) ?? new Map<string, Search>();
   searches.set(connection, known);
@@ -82,7 +81,7 @@ function prepareSearch(connection: Connection, table: string, named: string[]): 
   );
 }
 
-/** Digests every row: a migration may have changed those of any table, and no digest was kept meanwhile. */
+/** Computes the digest of every row: a migration may have changed rows of any table without keeping digests. */
 function digestAnew(writer: Connection, schema: string): void {
   for (const table of guarded(writer)) digestAll(writer, table, columnsOf(writer, table));
   writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();
@@ -97,7 +96,7 @@ interface Shape {
   key: string[];
 }
 
-/** Every guarded table by one query, where a query for each took half of the time in which the triggers are made. */
+/** Reads the columns of every guarded table in one query. One query per table took half of the time for making the triggers. */
 function shapes(writer: Connection): Shape[] {
   const found = new Map<string, Shape>();
   const columns = writer.prepare<[], { table: string; column: string; pk: number }>(
@@ -123,7 +122,7 @@ function triggersOf({ table, columns, key }: Shape): string {
   const [before, after] = [jsonKey(key, 'OLD'), jsonKey(key, 'NEW')];
   const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, ${after}, ${digestOf('NEW')})
       ON CONFLICT (row, of_table) DO UPDATE SET digest = excluded.digest;`;
-  // A row that was damaged before stays so, whatever else is written into it: what it holds is still not what was written.
+  // A row that was corrupt before stays marked as corrupt after an update, because its other columns are still wrong.
   const renew = `UPDATE OR REPLACE row_digests SET row = ${after},
         digest = CASE digest WHEN ${digestOf('OLD')} THEN ${digestOf('NEW')} ELSE zeroblob(16) END
       WHERE of_table = ${text} AND row = ${before};`;
@@ -134,14 +133,14 @@ function triggersOf({ table, columns, key }: Shape): string {
       CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`;
 }
 
-/** A row that is not as it was last written, or that should not be there, or is missing. */
+/** A row that differs from its digest, has no digest, or is missing. */
 export interface DamagedRow {
   table: string;
   row: RowPlace;
   what: 'changed' | 'not written by larder' | 'missing';
 }
 
-/** Holds every row against its digest. */
+/** Compares every row with its digest. */
 export function* damagedRows(reader: Connection): Generator<DamagedRow> {
   defineDigest(reader);
   const schema = coveredColumns(reader, schemaName(reader));
@@ -150,7 +149,7 @@ export function* damagedRows(reader: Connection): Generator<DamagedRow> {
     reader.prepare<[], [string, number]>('SELECT of_table, COUNT(*) FROM row_digests GROUP BY of_table').raw().all(),
   );
   for (const table of guarded(reader)) {
-    // What says how the rows were digested is itself under no digest; there is only one thing that it may say.
+    // The list of digested columns has no digest itself, but it can have only one correct value.
     const actual = columnsOf(reader, table);
     if (coveredColumns(reader, table) !== actual.join(','))
       yield { table: 'row_digest_tables', row: 0, what: 'changed' };
@@ -168,7 +167,7 @@ export function* damagedRows(reader: Connection): Generator<DamagedRow> {
       .prepare<[], number>(`SELECT COUNT(*) FROM ${quoted(table)}`)
       .pluck()
       .get()!;
-    // Only where there are more digests than rows, all of them are looked through for those whose row is missing.
+    // Search for digests without a row only if there are more digests than rows.
     if ((kept.get(table) ?? 0) > there - strange) yield* missingRows(reader, table);
   }
 }
@@ -206,7 +205,7 @@ const guarded = (connection: Connection): string[] =>
     .map(({ name }) => name)
     .filter((name) => !exempt.test(name));
 
-/** The tables as these migrations leave them; the next migration has a schema of its own. */
+/** Names the schema by the number of migrations, so that the next migration has another name. */
 const schemaName = (connection: Connection): string => {
   const { done } = connection.prepare<[], { done: number }>('SELECT COUNT(*) AS done FROM migrations').get()!;
   return `(schema ${String(done)})`;
@@ -227,7 +226,7 @@ const columnsOf = (connection: Connection, table: string): string[] =>
     .all(table)
     .map(({ name }) => name);
 
-/** What a row's digest is found by: its key as JSON, or its number where the table has no key, or an older release kept it. */
+/** Returns the key of a row's digest: the primary key as JSON. It is the rowid if the table has no primary key, or in an older release. */
 function keyOf(connection: Connection, table: string, row: string): string {
   const key = keyColumns(connection, table);
   if (goesByNumber(connection)) return `${row}.rowid`;
@@ -237,7 +236,7 @@ function keyOf(connection: Connection, table: string, row: string): string {
 const jsonKey = (key: string[], row: string): string =>
   `json_array(${key.length === 0 ? `${row}.rowid` : key.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
 
-/** Whether a row is the one of a digest. */
+/** Returns the condition that a row belongs to a digest. */
 function hasKey(connection: Connection, table: string): string {
   if (goesByNumber(connection)) return 'rows.rowid = known.row';
   const key = keyColumns(connection, table).map(quoted);
@@ -257,7 +256,7 @@ const keyColumns = (connection: Connection, table: string): string[] =>
     .pluck()
     .all(table);
 
-/** Whether the digests are those of an older release, which is looked over before it is upgraded. */
+/** Returns whether the digests come from an older release. Such a database is checked before it is upgraded. */
 const goesByNumber = (connection: Connection): boolean =>
   connection.prepare(`SELECT 1 FROM pragma_table_info('row_digests') WHERE name = 'row' AND type = 'INTEGER'`).get() !==
   undefined;
@@ -265,9 +264,9 @@ const goesByNumber = (connection: Connection): boolean =>
 const defined = new WeakSet<Connection>();
 
 /**
- * 128 bits of SHA-256 over the values, each with its type; made for chance, not for an attacker. Defined once, because a
- * function that is defined anew makes SQLite prepare all statements of the connection once more. With what is prepared once in
- * `searchFor`, that took more than half of a release's processor time (`npm run bench -- writes`).
+ * Defines `row_digest`: 128 bits of SHA-256 over the values, each with its type. It detects accidents, not attacks. It is defined once per
+ * connection, because a new definition makes SQLite prepare all statements of the connection again. Together with the prepared statements
+ * of `searchFor`, that took more than half of a release's processor time (`npm run bench -- writes`).
  */
 function defineDigest(connection: Connection): void {
   if (defined.has(connection)) return;
@@ -282,10 +281,13 @@ function defineDigest(connection: Connection): void {
   );
 }
 
-/** SQLite copies what it is given: a buffer made for each digest would be a quarter of its cost (`npm run bench -- writes`). */
+/**
+ * SQLite copies the result, so one buffer is enough. A new buffer for each digest would be a quarter of its cost (`npm run bench --
+ * writes`).
+ */
 const digest = Buffer.alloc(16);
 
-/** Digested piece by piece where it is long, such as the receipt of a transfer: put together it would be in memory three times. */
+/** Hashes long values, such as the receipt of a transfer, in pieces. Joined, they would be in memory three times. */
 function sha256Of(values: readonly unknown[]): string {
   if (!values.some(isLong)) return hash('sha256', values.map(marked).join('\u0000'));
   const digesting = createHash('sha256');
@@ -305,7 +307,7 @@ const pieceLength = 64 * 1024;
 
 const isLong = (value: unknown): value is string => typeof value === 'string' && value.length > 4 * pieceLength;
 
-/** A text in pieces, none of which ends within a character. */
+/** Splits a text into pieces without splitting a surrogate pair. */
 function* inPieces(text: string): Generator<string> {
   for (let begin = 0; begin < text.length;) {
     let end = Math.min(begin + pieceLength, text.length);

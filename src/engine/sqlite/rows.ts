@@ -1,4 +1,4 @@
-// All rows of a database file, read or written as they are.
+// Reads or writes all rows of a database file unchanged.
 import SQLite from 'better-sqlite3';
 
 import { sendOn } from '#files/durable.ts';
@@ -8,7 +8,7 @@ import { renewRowDigests } from './row-digests.ts';
 
 type Connection = SQLite.Database;
 
-/** A file as of one moment, until it is closed. */
+/** Opens a snapshot of a file, valid until it is closed. */
 export function sqliteSource(file: string, options: FileOptions = {}): RowSource & { close(): void } {
   const db = open(file, { ...options, readonly: true });
   db.exec('BEGIN');
@@ -16,14 +16,14 @@ export function sqliteSource(file: string, options: FileOptions = {}): RowSource
 }
 
 /**
- * A file that was made with the tables of a new store, and that nobody else has open. Its rows, indexes and triggers go; the
- * last two come back at `finish`, which makes the digests of all rows, and throws where one refers to nothing. Only then the
- * file is worth something; whoever calls this makes it durable.
+ * Opens a file that has the tables of a new store and that no other process has open. Removes its rows, indexes and triggers. `finish`
+ * makes the indexes and triggers again, computes the digests of all rows, and throws if a row refers to a missing one. The file is complete
+ * only after `finish`; the caller makes it durable.
  */
 export function sqliteTarget(file: string, options: FileOptions = {}): RowTarget & { finish(): void; close(): void } {
   const db = open(file, { ...options, readonly: false });
   const sent = sendOn(file);
-  // It is whole or nothing, so that it needs no journal.
+  // An incomplete file is discarded, so it needs no journal.
   for (const pragma of ['journal_mode = DELETE', 'journal_mode = OFF', 'synchronous = OFF', 'foreign_keys = OFF'])
     db.pragma(pragma);
   db.pragma('cache_size = -16384');
@@ -51,7 +51,7 @@ export function sqliteTarget(file: string, options: FileOptions = {}): RowTarget
       inserts.set(name, insert);
       write(insert, rows);
       written += rows.length;
-      // Whoever serves beside it would wait for what lies unwritten here.
+      // Flush often: a store that serves from the same disk would wait for unwritten pages.
       if (written % (20 * batch.rows) < rows.length) sent.now();
     },
     finish() {
@@ -92,7 +92,7 @@ const readingOf = (db: Connection): RowSource => ({
   },
 });
 
-/** Digests of rows are made by whoever writes them, and the lists of SQLite itself are its own. */
+/** Returns the tables without row digests, which the target computes itself, and without the internal tables of SQLite. */
 function tablesOf(db: Connection): Table[] {
   const names = db
     .prepare<[], string>(

@@ -1,4 +1,4 @@
-// Asks the process that serves a data directory how it is at this moment. Its file in the directory may be ten seconds old.
+// Asks the process that serves a data directory for its current state. The state file in the directory may be ten seconds old.
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
@@ -8,20 +8,20 @@ import { seconds } from '#domain/clock.ts';
 import { describeFault, textOf } from '#src/faults.ts';
 import { servingState, type ServingState } from './serving-state.ts';
 
-/** Where it answers a caller who shows the secret in its file: only the owner of the directory can read that. */
+/** The path for the state. The caller must send the secret from the state file, which only the owner of the directory can read. */
 const servingPath = '/_status/serving';
 
-/** Milliseconds that an answer may take: a worker that hangs is waited for two seconds. */
+/** Timeout in milliseconds for a response: the process itself waits up to two seconds for a worker that hangs. */
 const maxAnswerMs = seconds(5);
 
-/** What the serving process says of itself now; undefined if no process serves the directory. */
+/** Returns the current state of the serving process; undefined if no process serves the directory. */
 export async function askServing(data: string): Promise<ServingState | undefined> {
   const written = servingState(data);
   if (written?.secret === undefined) return written;
   try {
     return await answerOf(written.url, written.secret);
   } catch (error) {
-    // It may have ended in between.
+    // The process may have ended in between.
     if (servingState(data) === undefined) return undefined;
     const because = error instanceof Error ? error.message : String(error);
     const fault = describeFault('not-answering', { pid: written.pid, because });
@@ -38,10 +38,13 @@ async function answerOf(url: string, secret: string): Promise<ServingState> {
   return (JSON.parse(body) as { state: ServingState }).state;
 }
 
-/** The body that the process which serves at `url`, on this host, answers at a path; throws if it does not answer in time with 200. */
+/**
+ * Returns the body of a GET request to the process that serves at `url` on this host. Throws if it does not respond in time with status
+ * 200.
+ */
 export async function getFromServing(url: string, path: string, headers: Record<string, string> = {}): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // The address is one of this host, and a secret is of use there alone.
+  // The address is on this host, and the secret is useful only there, so the certificate is not verified.
   const options = { headers, signal: AbortSignal.timeout(maxAnswerMs), rejectUnauthorized: false, agent: false };
   const send = url.startsWith('https:') ? requestHttps : requestHttp;
   send(new URL(path, url), options, resolve).on('error', reject).end();

@@ -1,4 +1,4 @@
-// Where the blobs of a store are: in a folder of its data directory, or in a bucket of a server of S3.
+// Opens the blobs of a store: in a folder of its data directory, or in a bucket on an S3 server.
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
 import { bucketAddress, type BucketAccess, type BucketAddress } from '#blobs/s3/address.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
@@ -12,7 +12,7 @@ export interface Bucket {
   access: BucketAccess;
 }
 
-/** The bucket that the configuration names, and what it takes to use it; nothing where the blobs are a folder. */
+/** Returns the bucket of the configuration with its credentials; undefined if the blobs are in a folder. */
 export function bucketOf({ blobs }: Pick<Config, 'blobs'>): Bucket | undefined {
   const { s3, region, credentials_file: file = '', authority_file } = blobs;
   if (s3 === undefined) return undefined;
@@ -26,7 +26,7 @@ interface StoreOfBlobs {
   records: Records;
 }
 
-/** Opens them; `tries` tells whether it is tried if they can be written, and `movesIn` whether a store that has content may come to a new bucket. */
+/** Opens the blobs. `tries` says whether to test that they can be written, `movesIn` whether a store with content may use a new bucket. */
 export async function openBlobs(
   { config, records }: StoreOfBlobs,
   options: Omit<DiskBlobsOptions, 'reserve'> & { tries?: boolean; movesIn?: boolean },
@@ -35,7 +35,7 @@ export async function openBlobs(
   const { reserve } = config.uploads;
   const bucket = bucketOf(config);
   if (bucket === undefined) return diskBlobs({ ...options, reserve });
-  // Nobody whose blobs are a folder waits for what speaks to a server.
+  // Loaded only when needed: stores with a folder do not pay for the S3 client.
   const { s3Blobs } = await import('#blobs/s3.ts');
   const removals = createRemoving({ records, now });
   const { store, isNew } = await openingOf(records);
@@ -43,7 +43,7 @@ export async function openBlobs(
   return s3Blobs({ ...options, ...bucket, reserve, removals, store, isNew: mayBegin });
 }
 
-/** By what the bucket knows the store. */
+/** Returns the data that ties a bucket to the store. */
 export async function openingOf(records: Pick<Records, 'appliance' | 'neededContents'>) {
   const [store] = (await records.appliance.find(siteKeyCheckName))?.split(' ') ?? [];
   if (store === undefined)

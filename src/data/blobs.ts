@@ -1,4 +1,4 @@
-// The blobs of a data directory, and the room that they and the records take.
+// Opens the blobs of a data directory for commands, and measures the disk space of blobs and records.
 import { statfsSync } from 'node:fs';
 
 import { digestPool, type DigestPool } from '#blobs/digests.ts';
@@ -11,7 +11,7 @@ import { nativeBinding } from '#src/native.ts';
 import { openBlobs } from './blobs-place.ts';
 import type { Store } from './store.ts';
 
-/** The blobs of a data directory as commands on the host have them, beside a serving process or without one. */
+/** Runs `work` with the blobs of a data directory, for commands on the host, alongside a serving process or without one. */
 export async function withBlobs<Result>(
   { directory, config, records, now }: Pick<Store, 'directory' | 'config' | 'records' | 'now'>,
   work: (kept: Kept) => Promise<Result>,
@@ -37,17 +37,17 @@ export async function withBlobs<Result>(
 export interface Kept {
   blobs: DiskBlobs;
   digests: DigestPool;
-  /** What it takes to look into a database file. */
+  /** The loaded native module of SQLite, to open database files. */
   nativeBinding: object | undefined;
 }
 
-/** The disk of a data directory. */
+/** Returns the free space and the size of the disk of a data directory. */
 export function diskSpace(directory: string): { diskFreeBytes: number; diskSizeBytes: number } {
   const { bavail, blocks, bsize } = statfsSync(directory);
   return { diskFreeBytes: bavail * bsize, diskSizeBytes: blocks * bsize };
 }
 
-/** What the records take, and what room there is for blobs; a server has the log of its database itself. */
+/** Returns the size of the records and the free space for blobs. On PostgreSQL the server manages the log, so its size is left out. */
 export async function occupied({ directory, database }: Pick<Store, 'directory' | 'database'>) {
   const { bytes, logBytes } = await database.size();
   return { databaseBytes: bytes, ...(logBytes !== undefined && { walBytes: logBytes }), ...diskSpace(directory) };

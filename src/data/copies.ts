@@ -1,4 +1,4 @@
-// All records of a store, copied from where they are to another place.
+// Copies all records of a store to another place.
 import { createFile, syncPath } from '#files/durable.ts';
 import { makeTables } from '#engine/migrate.ts';
 import { copyRows, type CopyOptions, type Counted, type RowSource } from '#engine/rows.ts';
@@ -11,15 +11,15 @@ import { migrations, newStore } from './upgrade.ts';
 
 type CopiedRecords = ReadonlyMap<string, Counted>;
 
-/** Nobody whose records are a file waits for what speaks to a server. */
+/** Loaded only when needed: stores in a file do not pay for the client of PostgreSQL. */
 const onServer = () => import('#engine/postgres/rows.ts');
 
-/** Records as of one moment, until they are closed. */
+/** A snapshot of the records, valid until it is closed. */
 interface OpenSource extends RowSource {
   close(): unknown;
 }
 
-/** Opens the records that are copied: of this very release. A file is one that nobody writes meanwhile. */
+/** Opens the records to copy. They must be up to date with this release. No other process may write a file while it is copied. */
 const sourceAt = async (place: DatabasePlace, alone: boolean): Promise<OpenSource> =>
   'file' in place
     ? sqliteSource(place.file, { nativeBinding: nativeBinding() })
@@ -27,15 +27,15 @@ const sourceAt = async (place: DatabasePlace, alone: boolean): Promise<OpenSourc
 
 export interface Copying extends CopyOptions {
   from: DatabasePlace;
-  /** A file that is not there yet, and is left behind by a copy that fails; or an empty database, which has all of it or nothing. */
+  /** A file that does not exist yet, which a failed copy leaves behind; or an empty database, which gets everything or nothing. */
   to: DatabasePlace;
-  /** What this attempt is known by on a server until `settle`: what an earlier one of that name has left is taken away first. */
+  /** The name of this attempt on a server until `settle`. Tables that an earlier attempt of that name left are removed first. */
   attempt: string;
-  /** Whether nobody may write what is on a server meanwhile. */
+  /** Whether to block writes to a database on a server while it is copied. */
   alone?: boolean;
 }
 
-/** Copies all records. Throws NotEmpty, and NotTheSame. */
+/** Copies all records. Throws NotEmpty and NotTheSame. */
 export async function copyRecords({ from, to, attempt, alone = false, ...options }: Copying): Promise<CopiedRecords> {
   const source = await sourceAt(from, alone);
   try {
@@ -66,7 +66,7 @@ async function toServer(
 
 async function toFile(from: RowSource, file: string, options: CopyOptions): Promise<CopiedRecords> {
   const binding = { nativeBinding: nativeBinding() };
-  // SQLite gives the files that it makes beside this one the same mode.
+  // SQLite gives the same mode to the files that it makes next to this one.
   createFile(file, '', 0o600);
   const fresh = openSqlite(file, binding);
   await fresh
@@ -83,32 +83,34 @@ async function toFile(from: RowSource, file: string, options: CopyOptions): Prom
   }
 }
 
-/** Forgets by what an attempt was known: what it has made is taken away by nobody from then on. */
+/** Removes the name of the attempt from its tables, so that they can no longer be removed as leftovers. */
 export async function settle({ postgres, password }: PostgresPlace): Promise<void> {
   await (await onServer()).settle(postgres, password);
 }
 
-/** Takes away what an attempt has made that came to nothing. */
+/** Removes the tables of a failed attempt. */
 export async function takeBack({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
   await (await onServer()).takeBack(postgres, { attempt, password });
 }
 
-/** Throws NotEmpty where a database has anything but what an attempt has left. */
+/** Throws NotEmpty if a database has anything but the tables that an attempt left. */
 export async function refuseUsed({ postgres, password, waits }: PostgresPlace, attempt: string): Promise<void> {
   await (await onServer()).refuseUsed(postgres, { attempt, password, waits });
 }
 
-/** Gives the tables of a store a schema of their own; false where they have it, or are gone. See `putAside` of the engine. */
+/**
+ * Moves the tables of a store into a schema of their own. Returns false if they cannot be moved or are gone; see `putAside` of the engine.
+ */
 export async function putAsideOnServer({ postgres, password }: PostgresPlace, schema: string): Promise<boolean> {
   return (await onServer()).putAside(postgres, schema, password);
 }
 
-/** Copies the records to a new file as of one moment, wherever they are, without what passes. */
+/** Returns a function that copies a snapshot of the records to a new file, without ephemeral rows. */
 export const copyForBackup =
   (from: DatabasePlace) =>
   async (file: string, progress: (done: number, total: number) => void): Promise<void> => {
     if ('file' in from) return copyDatabase(from.file, file, { nativeBinding: nativeBinding(), progress });
     const leave = (table: string): boolean => table.startsWith('passing_');
-    // A server does not say how many rows there are before they are counted.
+    // The total stays 0: a server knows the number of rows only after counting them.
     await copyRecords({ from, to: { file }, attempt: '', leave, progress: (rows) => progress(rows, 0) });
   };

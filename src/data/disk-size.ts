@@ -1,6 +1,6 @@
-// Whether a disk is large enough for what is to be kept free on it.
+// Checks whether a disk is large enough for the configured reserve.
 import type { FactsOf } from '#src/faults.ts';
 
-/** That a disk is smaller than what is to be kept free on it; both in bytes. */
+/** Returns the facts of the fault if a disk is not larger than the reserve; both in bytes. */
 export const tooSmall = (size: number, reserve: number): FactsOf<'reserve-too-large'> | undefined =>
   size > reserve ? undefined : { size, reserve };

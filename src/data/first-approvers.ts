@@ -1,4 +1,4 @@
-// The approvers that a new store is made with: their accounts, and the secrets that each of them is handed.
+// Makes the first approvers of a new store: their accounts and secrets.
 import type { FirstApprover } from '#acts/appliance.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { totpPurpose } from '#identity/logins.ts';
@@ -7,11 +7,11 @@ import { newSetUpLink } from '#identity/set-up-links.ts';
 import { newTotpSecret, totpAddress } from '#identity/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
 
-/** What one of the first approvers is handed. It is shown once. */
+/** The secrets that one of the first approvers gets. They are shown once. */
 export interface ApproverHandout {
   id: string;
   username: string;
-  /** With it the approver chooses a password, once. */
+  /** The set-up link: the approver sets a password there, once. */
   link: string;
   /** When the link expires, RFC 3339. */
   until: string;
@@ -21,7 +21,7 @@ export interface ApproverHandout {
   recoveryCodes: readonly string[];
 }
 
-/** Makes the secrets of an approver: what the records keep, and what the approver is handed. */
+/** Makes an approver: the part for the records, and the secrets for the approver. */
 export function newApprover(
   username: string,
   { siteKey, baseUrl, newId }: { siteKey: Buffer; baseUrl: string; newId: NewIds },

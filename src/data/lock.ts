@@ -1,4 +1,4 @@
-// One process owns a data directory: it holds a lock that the operating system lets go of when the process dies.
+// Lets one process own a data directory, by a lock that the operating system releases when the process dies.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,13 +7,13 @@ import SQLite from 'better-sqlite3';
 import { nativeBinding } from '#src/native.ts';
 import { removeState } from './state-file.ts';
 
-/** Holds the data directory until `close`; the operating system lets go of it when the process dies. */
+/** Locks the data directory until `close`, or until the process dies. Throws DataDirectoryInUse. */
 export function lockDirectory(directory: string, name = 'store.lock'): { close(): unknown } {
   const file = join(directory, name);
   const binding = nativeBinding();
   const lock = new SQLite(file, { timeout: 0, ...(binding && { nativeBinding: binding as unknown as string }) });
   try {
-    // Without a journal beside it, for which a full disk has no room.
+    // Keeps the journal in memory: a full disk has no room for a file.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
@@ -24,18 +24,18 @@ export function lockDirectory(directory: string, name = 'store.lock'): { close()
   }
 }
 
-/** For how many milliseconds whoever serves waits for a command, and how often he looks. */
+/** Milliseconds for which a starting server waits for a command that holds the lock, and between two attempts. */
 const patience = { most: 1000, pause: 50 };
 
 /**
- * The same for whoever serves from then on. A command that looks whether somebody does, or brings the data up to date, holds the
- * directory for a moment, and that is no reason not to serve.
+ * Locks the data directory for a server. A command that checks for a server or upgrades the data holds the lock for a moment, which is no
+ * reason not to start.
  */
 export async function lockToServe(directory: string): Promise<{ close(): unknown }> {
   for (const deadline = performance.now() + patience.most; ;) {
     try {
       const lock = lockDirectory(directory);
-      // What one that died has said is so no more.
+      // The state file of a process that died is out of date.
       removeState(directory);
       return lock;
     } catch (error) {
@@ -45,10 +45,10 @@ export async function lockToServe(directory: string): Promise<{ close(): unknown
   }
 }
 
-/** Lets one backup of a data directory be made at a time, whoever serves it. */
+/** Allows one backup of a data directory at a time, also if several processes serve it. */
 export const lockBackups = (directory: string): { close(): unknown } => lockDirectory(directory, 'store.lock.backup');
 
-/** Another process serves this data directory already. */
+/** Another process already serves this data directory. */
 export class DataDirectoryInUse extends Error {
   constructor(directory: string) {
     super(`The data directory ${directory} is in use: another larder serves it.`);

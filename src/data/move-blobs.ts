@@ -1,5 +1,5 @@
-// All blobs of a store from one place to another. What is at the new place already, whole, is not sent again, so what was
-// interrupted goes on; and nothing is taken away from the old one.
+// Copies all blobs of a store to another place. Intact blobs at the new place are not sent again, so an interrupted copy resumes. Nothing
+// is removed from the old place.
 import { oneByOne, withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { everyBlob } from '#blobs/listing.ts';
@@ -11,32 +11,32 @@ import type { Store } from './store.ts';
 export interface BlobsMoving {
   from: Pick<Blobs, 'list' | 'stat' | 'open' | 'quarantined'>;
   to: Pick<Blobs, 'stat' | 'prove' | 'receive' | 'quarantined'>;
-  /** What the records need: a list may not name all that is there. */
+  /** The digests that the records need: a listing may be incomplete. */
   needed: AsyncIterable<string> | Iterable<string>;
   digests: DigestPool;
   newId: () => string;
-  /** Told how many bytes are there; what it throws ends it. */
+  /** Called with the bytes done and in total. An error that it throws ends the copy. */
   progress: (done: number, total: number) => void;
 }
 
 export interface BlobsMoved {
   blobs: number;
   bytes: number;
-  /** How many of them were there already. */
+  /** Number of blobs that were already at the new place. */
   known: number;
-  /** How many were out of service and are there now, and how many of those cannot be read and are not. */
+  /** Number of blobs in quarantine that were copied, and number of unreadable ones, which were not copied. */
   quarantined: number;
   unread: number;
 }
 
-/** A blob that cannot be moved as it is; the message is for a person. */
+/** A blob that cannot be moved because it is corrupt. The message is for a person. */
 export class DamagedBlob extends Error {}
 
-/** Where blobs are, in words for a person. */
+/** Returns where blobs are stored, in words for a person. */
 export const nameOfBlobs = ({ s3 }: Config['blobs']): string =>
   s3 === undefined ? 'blobs/' : placeOf(bucketAddress(s3));
 
-/** Copies those of a stopped store to where another configuration says that they are. */
+/** Copies the blobs of a stopped store to the place in another configuration. */
 export const moveBlobs = (
   store: Store,
   blobs: Config['blobs'],
@@ -53,7 +53,7 @@ export const moveBlobs = (
     ),
   );
 
-/** Copies them, each held against its digest as it comes in, and looks that all are there in the end. */
+/** Copies blobs, verifies each against its digest on arrival, and checks at the end that all are there. */
 export async function copyBlobs({ from, to, needed, digests, newId, progress }: BlobsMoving): Promise<BlobsMoved> {
   const all = new Map<string, number>();
   for await (const { sha3_384, size } of everyBlob(from, needed)) all.set(sha3_384, size);
@@ -77,8 +77,8 @@ export async function copyBlobs({ from, to, needed, digests, newId, progress }: 
 }
 
 /**
- * What is out of service may be looked at later, and put back where only the reading of it failed: so it goes as it is. False
- * where the disk does not give it, which keeps nobody from leaving that disk.
+ * Copies a blob in quarantine unchanged: it may be inspected later, or put back if only the reading failed. Returns false if the disk
+ * cannot read it, which must not keep the store from moving away from that disk.
  */
 async function copyQuarantined(
   { from, to, digests }: Pick<BlobsMoving, 'from' | 'to' | 'digests'>,

@@ -1,5 +1,5 @@
-// A stopped store goes to where another configuration says that its records are. The old records are whole until the configuration
-// is replaced, by one rename, and what was copied until then is taken away by the next attempt; from then on the new ones count.
+// Moves the records of a stopped store to the place in another configuration. The old records stay complete until one rename replaces the
+// configuration. Until then the next attempt removes the copy; from then on the new records count.
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,32 +20,32 @@ import { databaseFile, recordsPlace } from './records-place.ts';
 import { openRecords } from './records.ts';
 import { sealFileIn } from './seal-file.ts';
 
-/** Below the data directory: what is made of the new records until they count, and what an interrupted move has left. */
+/** Folder below the data directory for the new records until they count, and for the rest of an interrupted move. */
 const work = '.moving';
 const planName = 'plan.json';
 
 type Records = Config['records'];
 
-/** A move that has begun. */
+/** A move that has started. */
 export interface Plan {
-  /** What it is known by on a server. */
+  /** The name of the attempt on a server. */
   attempt: string;
   from: Records;
   to: Records;
 }
 
-/** The move that was begun and not ended; nothing where there is none. */
+/** Returns the move that was started and has not ended; undefined if there is none. */
 export function planIn(directory: string): Plan | undefined {
   const text = readIfThere(join(directory, work, planName));
   return text === undefined || text === '' ? undefined : (JSON.parse(text) as Plan);
 }
 
-/** Whether a configuration is the one that a move was to come to: then it has come to it. */
+/** Returns whether a configuration is the target of a move, so that the move has taken effect. */
 export const hasSwitched = ({ to }: Plan, { records }: Pick<Config, 'records'>): boolean =>
   isDeepStrictEqual({ ...records }, { ...to });
 
 export interface Moving {
-  /** The data directory, held. */
+  /** The data directory, locked by the caller. */
   directory: string;
   plan: Plan;
   /** The text of the new configuration. */
@@ -54,7 +54,7 @@ export interface Moving {
   siteKey: Buffer;
   by: By;
   now: Now;
-  /** Told how many rows have come; what it throws ends the move. */
+  /** Called with the number of rows copied so far. An error that it throws ends the move. */
   progress: (rows: number) => void;
 }
 
@@ -64,10 +64,10 @@ export interface Moved {
   aside: string;
 }
 
-/** What passes and belongs to processes, of which none goes on while a store is moved. */
+/** Ephemeral rows of processes; no process runs while a store is moved. */
 const ofProcesses = new Set(['passing_leases', 'passing_shares']);
 
-/** Moves the records. Throws NotEmpty, and NotTheSame; then everything is as it was. */
+/** Moves the records. Throws NotEmpty and NotTheSame, and then leaves everything unchanged. */
 export async function moveRecords(moving: Moving): Promise<Moved> {
   const { directory, plan, configuration, credentials, progress } = moving;
   const at = (records: Records): DatabasePlace => recordsPlace(directory, { records }, credentials);
@@ -91,7 +91,7 @@ export async function moveRecords(moving: Moving): Promise<Moved> {
   return { rows, aside: await endMove(moving) };
 }
 
-/** Makes the folder of a move anew, with its plan. */
+/** Makes an empty folder for a move, with its plan. */
 function begin(directory: string, plan: Plan): void {
   const folder = join(directory, work);
   makeFolder(folder);
@@ -101,14 +101,14 @@ function begin(directory: string, plan: Plan): void {
   syncPath(directory);
 }
 
-/** Follows the audit log to its end at the new place, and enters there that the store was moved. */
+/** Enters the move in the audit log at the new place, and verifies the whole log there. */
 async function prove(
   { directory, plan, siteKey, by, now }: Moving,
   folder: string,
   place: DatabasePlace,
   rows: number,
 ): Promise<void> {
-  // Seals of the new place are kept beside it: those of the old one go on where nothing comes of this.
+  // The new place has its own seal file, so that the old one stays valid if the move fails.
   rmSync(sealFileIn(folder).path, { force: true });
   const kept = sealFileIn(directory).read();
   if (kept !== undefined) createFile(sealFileIn(folder).path, kept, 0o600);
@@ -123,7 +123,7 @@ async function prove(
   if ('file' in place) foldLog(place.file, { nativeBinding: nativeBinding() });
 }
 
-/** Puts the new file where it belongs; what lies there counts for nobody, and stays beside it. */
+/** Puts the new database file into its place. A leftover file there is renamed, not removed. */
 function placeFile(from: string, to: string, now: Now): void {
   if (existsSync(to)) {
     foldLog(to, { nativeBinding: nativeBinding() });
@@ -133,14 +133,14 @@ function placeFile(from: string, to: string, now: Now): void {
   renameFile(from, to);
 }
 
-/** Takes away what a move has made that came to nothing. */
+/** Removes the copy of a failed move. */
 export async function abandon(directory: string, plan: Plan, credentials: string | undefined): Promise<void> {
   const to = recordsPlace(directory, { records: plan.to }, credentials);
   if (!('file' in to)) await takeBack(to, plan.attempt);
   rmSync(join(directory, work), { recursive: true, force: true });
 }
 
-/** Puts the old records aside once the new ones count, and forgets the move; where they are now. It may be called again. */
+/** Moves the old records out of the way when the new ones count, and ends the move. Returns where they are now. May be called again. */
 export async function endMove({
   directory,
   plan,
@@ -178,5 +178,5 @@ const asideOf = (file: string, what: 'left' | 'moved', now: Now): string => `${f
 
 const stamp = (now: Now): string => timestamp(now()).replaceAll(/[-:]|\.\d+/g, '');
 
-/** Where records are, in words for a person. */
+/** Returns where records are, in words for a person. */
 export const nameOf = ({ postgres }: Records): string => (postgres === undefined ? 'larder.db' : databaseAt(postgres));

@@ -1,5 +1,5 @@
-// A new store in an empty directory: the keys, the records with their administrator, the certificates, and the configuration
-// last, without which the directory is no store.
+// Makes a new store in an empty directory: the keys, the records with their administrator, the certificates, and the configuration last.
+// Without the configuration the directory is not a store.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,10 +21,10 @@ import { openRecords } from './records.ts';
 import { newWrappingKey, readSiteKey } from './secrets.ts';
 import { keepingOf } from './store.ts';
 
-/** The configuration until everything else is in place; in a directory that has it, a store is half made. */
+/** The name of the configuration until everything else is done. A directory with this file contains an unfinished store. */
 export const unfinished = 'larder.toml.init';
 
-/** What a store that is half made may have. */
+/** The files that an unfinished store may have. */
 export const halfMade: readonly string[] = [
   'site.key',
   'master.key',
@@ -41,26 +41,26 @@ export const halfMade: readonly string[] = [
 export interface NewStore {
   /** The text of larder.toml. */
   configuration: string;
-  /** Of the store administrator. */
+  /** Email address of the store administrator. */
   email: string;
   credential: string;
-  /** User names of the approvers that the store is made with; none unless they are given. */
+  /** User names of the first approvers; none by default. */
   approvers?: readonly string[];
   by: By;
-  /** Where systemd puts credentials, if it does. */
+  /** The folder of systemd's credentials, if there is one. */
   credentials?: string | undefined;
 }
 
 export interface MadeStore {
   siteKey: Buffer;
-  /** Nothing without TLS. */
+  /** Undefined without TLS. */
   tls: ServerTls | undefined;
   approvers: readonly ApproverHandout[];
 }
 
 /**
- * Makes a store in a directory that is there, held by whoever calls this, and has nothing but what an earlier attempt has
- * left, which is made anew.
+ * Makes a store in an existing directory that the caller has locked. The directory must be empty except for files of an earlier attempt,
+ * which are made again.
  */
 export async function makeStore(
   directory: string,
@@ -85,8 +85,8 @@ export async function makeStore(
 }
 
 /**
- * What is made anew of what an earlier attempt has left. What that one has made on a server stays there, and is known by its
- * site key.
+ * Returns the files of an earlier attempt that are made again. If that attempt made records on a server, they stay, and the site key must
+ * stay with them.
  */
 function left(directory: string, place: DatabasePlace): readonly string[] {
   if ('file' in place) return halfMade;
@@ -98,10 +98,10 @@ const keys: readonly string[] = ['site.key', 'master.key'];
 
 const isWhole = (file: string): boolean => Buffer.from(readIfThere(file) ?? '', 'base64').length === 32;
 
-/** There is a store already where one was to be made; the message is for a person. */
+/** A store already exists at the place of the new one. The message is for a person. */
 export class StoreThere extends Error {}
 
-/** Throws StoreThere where a database has a store that an earlier attempt in this directory has not made. */
+/** Throws StoreThere if a database has a store that no earlier attempt in this directory made. */
 export async function refuseStoreThere(directory: string, place: PostgresPlace): Promise<void> {
   const db = await openDatabase({ ...place, isNew: true }, {});
   try {
@@ -133,20 +133,20 @@ async function makeRecords(
   place: DatabasePlace,
   { email, by, siteKey, approvers }: Pick<NewStore, 'email' | 'by'> & { siteKey: Buffer; approvers: FirstApprover[] },
 ): Promise<void> {
-  // SQLite gives the files that it makes beside this one the same mode.
+  // SQLite gives the same mode to the files that it makes next to this one.
   if ('file' in place) createFile(place.file, '', 0o600);
   else await refuseStoreThere(directory, place);
   const at = 'file' in place ? place : { ...place, isNew: true as const };
   const { records: known, acts, close } = await openRecords(directory, { held: true, siteKey, place: at });
   try {
     if ((await known.appliance.find(siteKeyCheckName)) !== undefined) {
-      // Nobody knows the secrets of approvers that an earlier attempt has made.
+      // The secrets of approvers from an earlier attempt are lost.
       if (approvers.length > 0) throw new StoreThere(madeBefore);
       return;
     }
     await acts.do(init, by, { email, siteKeyCheck: keyCheckOf(siteKey), approvers });
   } catch (error) {
-    // Another host may have been quicker.
+    // Another host may have made a store there at the same moment.
     if (!('file' in place)) await refuseStoreThere(directory, place);
     throw error;
   } finally {

@@ -1,9 +1,9 @@
-// The signing master key under a passphrase: what lies on the disk is of no use to whoever does not know it.
+// Encrypts the signing master key with a passphrase, so that the file alone is useless.
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 
 /**
- * The text of the file. The passphrase is stretched by scrypt, which takes 128 MiB and a good part of a second, and
- * the key encrypted with AES-256-GCM:
+ * Returns the text of the file. scrypt derives a key from the passphrase (128 MiB, a good part of a second), which encrypts the master key
+ * with AES-256-GCM:
  *
  *     larder-master-key/1 scrypt-131072-8-1 salt=… key=…      (nonce, ciphertext and tag, base64url)
  */
@@ -14,7 +14,7 @@ export function wrapWithPassphrase(key: Buffer, passphrase: string): string {
   return `${heading} salt=${salt.toString('base64url')} key=${sealed.toString('base64url')}\n`;
 }
 
-/** The key in such a text; throws where the passphrase is another, or the text is no longer what it was. */
+/** Returns the key in such a text. Throws if the passphrase is wrong or the text was changed. */
 export function unwrapWithPassphrase(text: string, passphrase: string): Buffer {
   const [, salt, sealed] =
     /^larder-master-key\/1 scrypt-131072-8-1 salt=([\w-]{22}) key=([\w-]{80})\n?$/.exec(text) ?? [];
@@ -30,7 +30,7 @@ export function unwrapWithPassphrase(text: string, passphrase: string): Buffer {
   }
 }
 
-/** A passphrase as a file holds it: what follows the last line is not part of it. */
+/** Returns the passphrase in the text of a file, without the newline at its end. */
 export const passphraseIn = (text: string): string => text.replace(/\r?\n$/, '');
 
 const heading = 'larder-master-key/1 scrypt-131072-8-1';

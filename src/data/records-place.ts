@@ -1,4 +1,4 @@
-// Where the records of a data directory are, as its configuration says.
+// Tells where the records of a data directory are, according to its configuration.
 import { join } from 'node:path';
 import { shellWord } from '#domain/shell-word.ts';
 
@@ -6,12 +6,12 @@ import type { DatabasePlace } from '#engine/place.ts';
 import type { Config } from '#src/config.ts';
 import { readPostgresPassword } from './secrets.ts';
 
-/** The file of the database, where the records of a data directory are one. */
+/** Returns the database file of a data directory with records in a file. */
 export const databaseFile = (directory: string): string => join(directory, 'larder.db');
 
 /**
- * Where its configuration says that the records of a data directory are; `credentials` is where systemd puts some, if it does.
- * `waits` is told where a server is waited for.
+ * Returns where the records of a data directory are, according to its configuration. `credentials` is the folder of systemd's credentials.
+ * `waits` is called if a server does not answer yet.
  */
 export function recordsPlace(
   directory: string,
@@ -24,7 +24,7 @@ export function recordsPlace(
   return { postgres, password: () => readPostgresPassword({ credentials }, file), waits };
 }
 
-/** What somebody does whose records are damaged, in a sentence. */
+/** Returns the remedy for corrupt records, in a sentence. */
 export const mendOfRecords = (place: DatabasePlace, directory: string): string =>
   'file' in place
     ? `Stop the server, move ${directory} aside, and restore the last backup from before: larder restore FILE --data ${shellWord(directory)} --keys DIR`

@@ -1,4 +1,4 @@
-// The records of a data directory: opened, brought up to date, sealed.
+// Opens the records of a data directory, upgrades them, and seals the audit log.
 import { join } from 'node:path';
 
 import { itself, type Acts } from '#acts/act.ts';
@@ -19,46 +19,46 @@ import { databaseFile } from './records-place.ts';
 import { sealFileIn } from './seal-file.ts';
 import { bringUpToDate, lockForUpgrade, type Upgrade } from './upgrade.ts';
 
-/** How the records of a data directory are opened. */
+/** Options for opening the records of a data directory. */
 export interface Opening {
   fatal?: (error: Error) => void;
-  /** Whether this process holds the data directory already. */
+  /** Whether this process already holds the lock of the data directory. */
   held?: boolean;
   now?: Now;
-  /** Makes room for the database on a full disk, instead of giving up the ballast alone. */
+  /** Makes room for the database on a full disk; by default, releases the ballast. */
   makeRoom?: () => Promise<boolean>;
-  /** Told of a row that is not as it was written, when somebody was about to build on it. */
+  /** Called with a corrupt row when a caller was about to use it. */
   damaged?: (table: string, row: RowPlace) => void;
-  /** Under which the audit log is sealed; without it what is written is not sealed, and so does not count as whole. */
+  /** The key that seals the audit log. Without it new entries are not sealed, and so do not count as intact. */
   siteKey?: Buffer;
-  /** Told of other hosts that serve the store, before anything is changed; what it throws leaves it as it is. */
+  /** Called with the other hosts that serve the store, before anything is changed. An error that it throws prevents the upgrade. */
   meets?: (hosts: readonly string[]) => void;
-  /** The approval policy that the configuration asks for; no policy unless it is given. */
+  /** Returns the approval policy of the configuration; no policy by default. */
   configuredPolicy?: () => ApprovalPolicy;
-  /** Where the database is, where it is not the one of the data directory. */
+  /** Where the database is; by default, the file in the data directory. */
   place?: DatabasePlace;
 }
 
-/** How the audit log of a data directory is sealed. */
+/** The seals of a data directory's audit log. */
 export interface AuditSealing {
   file: SealFile;
-  /** What is wrong with the seals, as far as it was noticed. */
+  /** Returns the last known problem of the seals. */
   problem(): string | undefined;
-  /** Tells that now, and whenever it is looked at again. */
+  /** Calls the listener with the problem now and after every check. */
   hear(listener: (problem: string | undefined) => void): void;
 }
 
-/** The database that has the records, beside what is in it. */
+/** The database with the records. */
 export interface OpenDatabase {
   place: DatabasePlace;
   size(): Promise<DatabaseSize>;
-  /** Whether changes get their turn; false if another program has kept them from it for five seconds. */
+  /** Returns whether a change can start; false if another program has held the lock for five seconds. */
   isFree(): Promise<boolean>;
-  /** The server that has it; nothing where it is a file. */
+  /** The server that has the database; undefined if it is a file. */
   server: DatabaseServer | undefined;
 }
 
-/** The records of a data directory while they are open. */
+/** The open records of a data directory. */
 export interface OpenRecords {
   records: Records;
   acts: Acts;
@@ -69,8 +69,8 @@ export interface OpenRecords {
 }
 
 /**
- * Opens the database of a data directory, and brings it up to date. Data of an older release is copied before anything
- * in it is changed, and is left alone while another process, perhaps of that release, serves it.
+ * Opens the database of a data directory and upgrades it. Data of an older release is copied before any change, and is not upgraded while
+ * another process, perhaps of that release, serves it.
  */
 export async function openRecords(
   directory: string,
@@ -95,7 +95,7 @@ export async function openRecords(
   });
   let lock: { close(): unknown } | undefined;
   try {
-    // A server lets one process at a time bring its tables up to date.
+    // On a server, the database lock lets one process at a time run migrations.
     const file = 'file' in place ? place.file : undefined;
     if (!held && file !== undefined) lock = await lockForUpgrade(db, directory);
     const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with, meets });
@@ -103,7 +103,7 @@ export async function openRecords(
     const acts = createActs(known, now, configuredPolicy);
     if (upgrade !== undefined) {
       const { migrations, problems } = upgrade;
-      // Seals of a later time are those of data that an older release has put aside since.
+      // Later seals may exist if the store was rolled back to an older release, which does not seal; the chain then starts again.
       await (sealsAnew ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations, version, problems });
     }
     const close = async (): Promise<void> => {
@@ -122,7 +122,7 @@ export async function openRecords(
   }
 }
 
-/** Begins a change as any other, and makes none. An error of another kind says nothing of the lock. */
+/** Starts a change and rolls it back. Errors of other kinds say nothing about the lock. */
 async function isFree(db: Pick<Database, 'transaction'>): Promise<boolean> {
   const begun = new Error('the change has begun');
   return db
@@ -133,7 +133,7 @@ async function isFree(db: Pick<Database, 'transaction'>): Promise<boolean> {
     );
 }
 
-/** How the audit log is sealed, with the key for it where there is one. */
+/** Returns how to seal the audit log, with the key if there is one. */
 function sealingOf(directory: string, siteKey: Buffer | undefined): AuditSealing & { with: Sealing | undefined } {
   const file = sealFileIn(directory);
   let problem: string | undefined;

@@ -1,4 +1,5 @@
-// The newest seal of the audit log, in a file beside the database: whoever can write the database alone cannot cut the log.
+// Stores the newest seal of the audit log in a file next to the database, so that write access to the database alone is not enough to cut
+// the log.
 import { join } from 'node:path';
 
 import { prepareFile } from '#files/durable.ts';
@@ -7,7 +8,7 @@ import { readIfThere } from '#files/read.ts';
 /** The name of the file in a data directory. */
 export const sealFileName = 'audit.seal';
 
-/** The file of a data directory: small texts, put in their place durably and all at once. */
+/** Returns the seal file of a data directory. Writes are atomic and durable. */
 export function sealFileIn(directory: string): { path: string; read(): string | undefined; write(text: string): void } {
   const path = join(directory, sealFileName);
   return {

@@ -1,5 +1,5 @@
-// The two wrapping keys: the site key, without which nothing runs, and the signing master key,
-// without which the store is sealed: it serves, and signs nothing. And the password for a server that has the records.
+// Reads the two wrapping keys and the password of the PostgreSQL server. Nothing runs without the site key. Without the signing master key
+// the store is sealed: it serves, and signs nothing.
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
@@ -7,23 +7,23 @@ import { join } from 'node:path';
 import { readIfThere } from '#files/read.ts';
 import { passphraseIn, unwrapWithPassphrase } from './passphrase.ts';
 
-/** A new wrapping key as the text of its file: 32 bytes, base64. */
+/** Returns a new wrapping key as the text of its file: 32 bytes, base64. */
 export const newWrappingKey = (): string => `${randomBytes(32).toString('base64')}\n`;
 
 export interface SecretPlaces {
   /** The data directory. */
   directory: string;
-  /** Where systemd puts credentials, if it does. */
+  /** The folder of systemd's credentials, if there is one. */
   credentials: string | undefined;
-  /** Where a command on the host finds those of the serving system service. */
+  /** The folder of the system service's credentials, for commands on the host. */
   service?: string | undefined;
-  /** The master key's file, where the configuration names one. */
+  /** The file of the master key, if the configuration names one. */
   masterKeyFile: string | undefined;
-  /** The file of the passphrase, where the configuration names one. */
+  /** The file of the passphrase, if the configuration names one. */
   passphraseFile?: string | undefined;
 }
 
-/** The site key: the credential `larder-site-key`, or `site.key` in the data directory, or the credential of the service. */
+/** Reads the site key: the credential `larder-site-key`, else `site.key` in the data directory, else the credential of the service. */
 export function readSiteKey(places: SecretPlaces): Buffer {
   const file = join(places.directory, 'site.key');
   const key = firstOf([credential(places, 'larder-site-key'), file, ofService(places, 'larder-site-key')]);
@@ -38,7 +38,7 @@ export function readSiteKey(places: SecretPlaces): Buffer {
   return key;
 }
 
-/** The signing master key, or nothing: then the store is sealed. A file with the key itself comes before a passphrase. */
+/** Reads the signing master key; undefined means the store is sealed. A file with the key itself comes before a passphrase. */
 export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
   const key = firstOf([
     credential(places, 'larder-master-key'),
@@ -50,7 +50,7 @@ export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
   return found && createSecretKey(found);
 }
 
-/** The key in `master.key.sealed`; nothing where that file is not there, or nobody gives its passphrase. */
+/** Reads the key in `master.key.sealed`; undefined if that file or its passphrase does not exist. */
 function underPassphrase(places: SecretPlaces): Buffer | undefined {
   const file = join(places.directory, 'master.key.sealed');
   const sealed = readSecret(file);
@@ -67,13 +67,12 @@ function underPassphrase(places: SecretPlaces): Buffer | undefined {
   return undefined;
 }
 
-/** The name of the credential with the password of the PostgreSQL server that has the records. */
+/** The name of the credential with the password of the PostgreSQL server. */
 const postgresPassword = 'larder-postgres-password';
 
 /**
- * The password of the PostgreSQL server that has the records: that credential, or the file of the configuration, or the
- * credential of the service. Nothing where none of them is there and the configuration names no file: the server may
- * know its users otherwise.
+ * Reads the password of the PostgreSQL server: the credential, else the file of the configuration, else the credential of the service.
+ * Returns undefined if none exists and the configuration names no file: the server may authenticate its users in another way.
  */
 export function readPostgresPassword(
   places: Pick<SecretPlaces, 'credentials' | 'service'>,
@@ -91,7 +90,7 @@ export function readPostgresPassword(
 const credential = ({ credentials }: Pick<SecretPlaces, 'credentials'>, name: string): string | undefined =>
   credentials === undefined ? undefined : join(credentials, name);
 
-/** A credential of the serving system service, for commands beside it: readable for its user, while it serves. */
+/** Returns a credential of the running system service, for commands on the host. Its user can read it while the service runs. */
 function ofService(
   { service = '/run/credentials/larder.service' }: Pick<SecretPlaces, 'service'>,
   name: string,
@@ -105,7 +104,7 @@ function ofService(
   }
 }
 
-/** The key in the first of these files that is there. */
+/** Returns the key in the first of these files that exists. */
 function firstOf(files: (string | undefined)[]): Buffer | undefined {
   for (const file of files) {
     const text = file === undefined ? undefined : readSecret(file);

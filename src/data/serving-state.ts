@@ -1,4 +1,4 @@
-// Whether a process serves a data directory, and what it says of itself.
+// Tells whether a process serves a data directory, and reads the state that it reports.
 import { readFileSync } from 'node:fs';
 
 import type { ScrubState } from '#integrity/scrub.ts';
@@ -7,7 +7,7 @@ import type { Fault } from '#src/faults.ts';
 import { DataDirectoryInUse, lockDirectory } from './lock.ts';
 import { stateFile } from './state-file.ts';
 
-/** What the serving process says of itself, in a file of the data directory. */
+/** The state of the serving process, in a file of the data directory. */
 export interface ServingState {
   pid: number;
   url: string;
@@ -16,42 +16,42 @@ export interface ServingState {
   level: string;
   sealed: boolean;
   certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
-  /** In words, for readers of an older release. */
+  /** As sentences, for readers of an older release. */
   problems: string[];
   notices?: string[];
   faults?: Fault[];
-  /** What a command on the host shows to the process that it asks. */
+  /** The secret that a command on the host sends to the process. */
   secret?: string;
   jobs: JobState[];
   scrub: ScrubState;
-  /** The configuration file that it read last. */
+  /** The configuration file that was read last. */
   configuration?: ConfigurationState;
-  /** Whether it can still do its work; said among workers. */
+  /** Whether the process can still do its work; set among workers. */
   working?: boolean;
-  /** Where several processes of the host serve the store together. */
+  /** Set if several processes of the host serve the store together. */
   workers?: WorkersState;
 }
 
 export interface ConfigurationState {
   sha256: string;
-  /** Why it was refused; the configuration before it stays in force. */
+  /** Why the file was refused. The configuration before it stays in force. */
   problem?: string;
 }
 
 export interface WorkersState {
   wanted: number;
   serving: number;
-  /** How many have ended since the start without having been asked to. */
+  /** Number of workers that have ended unexpectedly since the start. */
   ended: number;
-  /** Those that serve. */
+  /** The workers that serve. */
   each: { number: number; pid: number; since: string }[];
 }
 
-/** How many of those that are wanted serve. */
+/** Returns how many of the configured workers serve, in words. */
 export const workersSay = ({ serving, wanted }: WorkersState): string =>
   `${String(serving)} of ${String(wanted)} workers`;
 
-/** What several processes say that serve one store, as if they were one: the first says what they have in common. */
+/** Merges the states of several processes that serve one store. Common values come from the first. */
 export function together(states: readonly [ServingState, ...ServingState[]]): ServingState {
   const [first] = states;
   const jobs = new Map<string, JobState>();
@@ -90,19 +90,19 @@ const jointly = (before: JobState | undefined, job: JobState): JobState =>
         problem: before.problem ?? job.problem,
       };
 
-/** Of two moments, or of their texts, each of which may be missing. */
+/** Returns the later of two times. Each may be missing. */
 function latest<Moment extends Date | string>(one: Moment | undefined, other: Moment | undefined): Moment | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return new Date(one) > new Date(other) ? one : other;
 }
 
-/** What the serving process said last; nothing when the directory is not being served. */
+/** Returns the last reported state of the serving process; undefined if no process serves the directory. */
 export function servingState(data: string): ServingState | undefined {
-  // Nothing where it begins or ends at this moment, or something else holds the directory.
+  // Undefined while the process starts or stops, or if another program holds the lock.
   return isHeld(data) ? saidState(data) : undefined;
 }
 
-/** Whether a process holds the data directory, because it serves the store, begins or ends. */
+/** Returns whether a process holds the lock of the data directory: it serves, starts or stops. */
 export function isHeld(data: string): boolean {
   try {
     lockDirectory(data).close();
@@ -113,7 +113,7 @@ export function isHeld(data: string): boolean {
   }
 }
 
-/** What stands in the file, whoever holds the directory: whoever said it may have died since. */
+/** Returns the content of the state file without a check of the lock. Its writer may have died. */
 export function saidState(data: string): ServingState | undefined {
   try {
     return JSON.parse(readFileSync(stateFile(data), 'utf8')) as ServingState;

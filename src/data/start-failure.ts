@@ -1,4 +1,4 @@
-// Why the last attempt to serve a data directory ended: kept in the directory for 'larder doctor', until it is served again.
+// Records why the last start of a server failed, in the data directory for 'larder doctor', until a start succeeds.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,15 +6,15 @@ export interface StartFailure {
   /** RFC 3339. */
   at: string;
   because: string;
-  /** How to remove the cause, in whole sentences, if that is known. */
+  /** How to remove the cause, in whole sentences, if known. */
   remedy?: string;
 }
 
 const fileIn = (directory: string): string => join(directory, 'start-failure.json');
 
-/** Keeps why it could not be served; on a full disk that stays in the log alone. */
+/** Records why the start failed. On a full disk the reason is only in the log. */
 export function keepStartFailure(directory: string, failure: StartFailure): void {
-  // A folder without a store stays as it is, so that one can be made there.
+  // A folder without a store stays unchanged, so that a store can be made there.
   if (!existsSync(join(directory, 'larder.toml'))) return;
   try {
     writeFileSync(fileIn(directory), JSON.stringify(failure), { mode: 0o600 });
@@ -23,7 +23,7 @@ export function keepStartFailure(directory: string, failure: StartFailure): void
   }
 }
 
-/** The failure, if the directory was not served since. */
+/** Returns the failure, if no start has succeeded since. */
 export function readStartFailure(directory: string): StartFailure | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(directory), 'utf8')) as StartFailure;
@@ -32,5 +32,5 @@ export function readStartFailure(directory: string): StartFailure | undefined {
   }
 }
 
-/** Forgets it, because the directory is served. */
+/** Removes the failure after a successful start. */
 export const forgetStartFailure = (directory: string): void => rmSync(fileIn(directory), { force: true });

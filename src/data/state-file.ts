@@ -1,13 +1,14 @@
-// Where the serving process says how it goes, for commands on the host; good only while the directory is held.
+// The file with the state of the serving process, for commands on the host. It is valid only while a process holds the lock of the
+// directory.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const name = 'serving.json';
 
-/** The file in a data directory. */
+/** Returns the state file of a data directory. */
 export const stateFile = (directory: string): string => join(directory, name);
 
-/** Says how it goes. */
+/** Writes the state. */
 export function writeState(directory: string, state: object): void {
   const file = stateFile(directory);
   try {
@@ -18,7 +19,7 @@ export function writeState(directory: string, state: object): void {
   }
 }
 
-/** Says nothing any more. */
+/** Removes the state. */
 export const removeState = (directory: string): void => {
   rmSync(stateFile(directory), { force: true });
 };

@@ -1,4 +1,4 @@
-// A data directory as a store: its configuration, its records, and what it takes to change them.
+// Opens a data directory as a store: its configuration, its records, and the services that change them.
 import { join } from 'node:path';
 
 import type { Acts } from '#acts/act.ts';
@@ -26,18 +26,18 @@ export interface StoreOptions {
   /** The data directory. */
   directory: string;
   now?: Now;
-  /** A clock that nobody sets, in milliseconds from whenever; against it a step of `now` is noticed. */
+  /** A monotonic clock in milliseconds, which shows when `now` jumps. */
   elapsed?: (() => number) | undefined;
   newId?: NewIds;
-  /** Where systemd puts credentials, if it does. */
+  /** The folder of systemd's credentials, if there is one. */
   credentials?: string | undefined;
-  /** Told once, in words for a person where, that the server of the records is waited for. */
+  /** Called once, with the place in words for a person, if the server of the records does not answer yet. */
   waits?: (place: string) => void;
-  /** Told why the store cannot be served any longer, as when the disk broke a promise: the process must end at once, with this error. */
+  /** Called if the store can no longer be served, such as after a disk failure. The process must end at once with this error. */
   fatal?: (error: Error) => void;
 }
 
-/** The records of a data directory and what is needed to change them: what commands on the host work with. */
+/** The records of a data directory and the services that change them, for commands on the host. */
 export interface Store {
   directory: string;
   config: Config;
@@ -48,17 +48,17 @@ export interface Store {
   rootKeys: RootKeys;
   dischargerKeys: DischargerKeys;
   latestTime: LatestTime;
-  /** Under which secrets are sealed in the records. */
+  /** The key that seals secrets in the records. */
   siteKey: Buffer;
   sealing: AuditSealing;
   now: Now;
   newId: NewIds;
-  /** What was done to data of an older release when it was opened. */
+  /** The upgrade that opening the store has run, if any. */
   upgrade: Upgrade | undefined;
   close(): Promise<void>;
 }
 
-/** Opens the records beside a serving process or without one. */
+/** Opens the records, alongside a serving process or without one. */
 export async function openStore(options: StoreOptions & Opening): Promise<Store> {
   const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
@@ -90,7 +90,7 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
     });
     const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: Store = { directory, config, ...parts, ...opened, siteKey, now, newId, close };
-    // A server replaces the configuration of its store when it reads it again.
+    // A server replaces `config` in this object when it reloads the configuration.
     serving = store;
     return store;
   } catch (error) {
@@ -99,13 +99,13 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
   }
 }
 
-/** Brings the seals of the audit log to where a process that was killed, or a release without them, has not. */
+/** Completes the seals of the audit log, if a killed process or a release without seals left them behind. */
 async function settleSeals(known: Records): Promise<void> {
   await known.settleSeals();
   if ((await known.auditSeals.newest()) === undefined) await known.seal();
 }
 
-/** Tokens for another registry, as a store has them for itself or for a command on the host. */
+/** Returns the registry tokens of a store, for a server or for a command on the host. */
 export const signedTokensOf = ({
   records: known,
   acts,
@@ -123,7 +123,7 @@ export const signedTokensOf = ({
     certify: makeSigningCertificate,
   });
 
-/** How the certificates of a data directory are kept. */
+/** Returns how the certificates of a data directory are stored. */
 export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping => ({
   directory,
   now,

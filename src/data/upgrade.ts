@@ -1,4 +1,4 @@
-// Data of an older release, brought up to date: it is copied before anything in it is changed, and nobody serves it meanwhile.
+// Upgrades the data of an older release. It is copied before any change, and no process serves it during the upgrade.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { keepForReturn } from '#backup/before-upgrade.ts';
@@ -15,25 +15,25 @@ import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import { nativeBinding } from '#src/native.ts';
 import { lockDirectory } from './lock.ts';
 
-/** Data of an older release that was brought up to date. */
+/** An upgrade of data of an older release. */
 export interface Upgrade {
   /** The names of the migrations that ran. */
   migrations: string[];
-  /** The database as it was before; nothing where a server has it, of which whoever administers it keeps copies. */
+  /** The copy of the database from before. Undefined on a server: its administrator makes backups. */
   copy: string | undefined;
-  /** How many things were wrong with it then. The digests of its rows are made anew, and tell of that no more. */
+  /** Number of problems in the database before. The upgrade computes new row digests, which no longer show them. */
   problems: number;
 }
 
-/** The first migration that data of an older release lacks; nothing where it is up to date, or new. */
+/** Returns the first migration that data of an older release lacks; undefined if it is up to date or new. */
 async function firstMissing(db: Database): Promise<string | undefined> {
   const { names, fresh } = await missing(db, migrations());
   return fresh ? undefined : names[0];
 }
 
 /**
- * Holds the directory where there is something to bring up to date. Whoever holds it already may be a server of this
- * release in the midst of the very upgrade, and is given a moment; nothing when it has done it.
+ * Locks the directory if there is something to upgrade. A server of this release may hold the lock during the same upgrade, so this waits
+ * up to five seconds. Returns undefined when nothing is left to do.
  */
 export async function lockForUpgrade(db: Database, directory: string): Promise<{ close(): unknown } | undefined> {
   for (const deadline = performance.now() + seconds(5); (await firstMissing(db)) !== undefined;) {
@@ -49,16 +49,16 @@ export async function lockForUpgrade(db: Database, directory: string): Promise<{
 
 interface Place {
   directory: string;
-  /** The database, where it is a file. */
+  /** The database, if it is a file. */
   file: string | undefined;
   sealing: Sealing | undefined;
-  /** Told of other hosts that serve the store; what it throws leaves everything as it is. */
+  /** Called with the other hosts that serve the store. An error that it throws leaves everything unchanged. */
   meets: ((hosts: readonly string[]) => void) | undefined;
 }
 
 /**
- * Brings the database up to date; whoever calls this holds the directory, or it has nothing to upgrade. `sealsAnew` where
- * the release before sealed no audit log.
+ * Upgrades the database. The caller holds the lock of the directory, unless there is nothing to upgrade. `sealsAnew` is true if the release
+ * before did not seal the audit log with a chain.
  */
 export async function bringUpToDate(
   db: Database,
@@ -71,10 +71,10 @@ export async function bringUpToDate(
   const isCopied = migration !== undefined && file !== undefined;
   const copy = isCopied ? await keepForReturn({ directory, migration, nativeBinding: nativeModule }) : undefined;
   const problems = isCopied ? checkDatabase(file, { nativeBinding: nativeModule }).length : 0;
-  // Releases before the chain of seals had none, or single ones.
+  // Releases before the chain of seals had no seals or single ones.
   const sealsAnew = !(await db.hasTable('audit_seal_chain'));
   if (sealsAnew && sealing !== undefined) {
-    // Nothing is sealed with the key of another store.
+    // Do not seal with the key of another store.
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
     beginSealing(sealing);
   }
@@ -85,7 +85,7 @@ export async function bringUpToDate(
   return { upgrade, sealsAnew };
 }
 
-/** Tells of the hosts that serve the store beside this one, before anything is changed. */
+/** Reports the other hosts that serve the store, before anything is changed. */
 async function meetOthers(db: Database, meets: Place['meets']): Promise<void> {
   if (meets === undefined || db.server === undefined || !(await db.hasTable('passing_leases'))) return;
   const hosts = await otherHosts(records(db), () => new Date());
@@ -93,8 +93,8 @@ async function meetOthers(db: Database, meets: Place['meets']): Promise<void> {
 }
 
 /**
- * Refuses to change tables in a way that processes of an older release on other hosts cannot work with, as long as there are any. What
- * they can work with is changed beside them, so that hosts are upgraded one after the other.
+ * Refuses a migration that an older release cannot work with while other hosts still serve. Compatible migrations run while they serve, so
+ * that hosts can be upgraded one after the other.
  */
 async function refuseBeside(db: Database, engine: Engine): Promise<void> {
   const { names, fresh } = await missing(db, migrations(engine));
@@ -111,16 +111,16 @@ async function refuseBeside(db: Database, engine: Engine): Promise<void> {
   );
 }
 
-/** Why a migration cannot be stood by releases before it, where its text says so. */
+/** Returns why older releases cannot work with a migration, if its text says so. */
 export const aloneBecause = (text: string): string | undefined =>
   /^-- Not beside older releases: (.+)\.$/m.exec(text)?.[1];
 
-/** The migrations that travel with the program, in order: one text for both engines, or a twin for the one that reads another. */
+/** Returns the migrations of this release in order. A migration has one text for both engines, or a second one for PostgreSQL. */
 export function migrations(engine: Engine = 'sqlite'): readonly Migration[] {
   return (knownMigrations[engine] ??= readMigrations(engine));
 }
 
-/** Read once: to open a store asks for them four times. */
+/** Read once: opening a store needs them four times. */
 const knownMigrations: Partial<Record<Engine, readonly Migration[]>> = {};
 
 function readMigrations(engine: Engine): Migration[] {
@@ -134,7 +134,7 @@ function readMigrations(engine: Engine): Migration[] {
 
 const twin = '.postgres.sql';
 
-/** What all migrations leave where there was nothing. */
+/** Returns the script with the result of all migrations, for a new database. */
 export const newStore = (engine: Engine): string =>
   embeddedText(`src/records/new-store${engine === 'postgres' ? twin : '.sql'}`);
 

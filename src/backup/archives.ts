@@ -1,9 +1,9 @@
-// A backup together with the earlier ones that it builds on: opened, and held against the site key.
+// Opens a backup together with the earlier ones that it builds on, and verifies them with the site key.
 import { keysName, unlockKeys, type KeyTexts } from './keys.ts';
 import { readManifest, type BackedUpBlob, type Manifest, type Prover } from './manifest.ts';
 import { NotWhole, readTar, type TarEntry, type TarReader } from './tar.ts';
 
-/** A backup that cannot be restored or used; the message is for the person who tries. */
+/** A backup that cannot be restored or used. The message is for the person who tries. */
 export class CannotRestore extends Error {
   constructor(message: string) {
     super(message);
@@ -16,18 +16,18 @@ export interface OpenArchive {
   tar: TarReader;
 }
 
-/** The backup first, then those that it builds on. */
+/** The backup first, then the earlier ones that it builds on. */
 export interface Archives {
   file: string;
   tar: TarReader;
   manifest: Manifest;
-  /** Where a blob's bytes are; nothing when they are in an earlier backup that is not among these. */
+  /** Returns where a blob's bytes are; undefined if they are in an earlier backup that was not given. */
   find(blob: BackedUpBlob): { tar: TarReader; entry: TarEntry } | undefined;
-  /** How many backups it builds on that are not among these. */
+  /** Number of earlier backups that it builds on and that were not given. */
   lacking: number;
 }
 
-/** Opens archives, or none of them. */
+/** Opens all archives, or none if one fails. */
 export async function openArchives(files: readonly string[]): Promise<OpenArchive[]> {
   const open: OpenArchive[] = [];
   try {
@@ -43,7 +43,7 @@ export async function closeArchives(open: readonly OpenArchive[]): Promise<void>
   await Promise.all(open.map(({ tar }) => tar.close()));
 }
 
-/** Reads what the archives say that they hold; throws NotWhole or NotOurs. */
+/** Reads the manifests of the archives. Throws NotWhole, NotOurs or NotSigned. */
 export async function readArchives(open: readonly OpenArchive[], prover: Prover): Promise<Archives> {
   const { file, tar } = open[0]!;
   const manifest = await readManifest(file, tar, prover);
@@ -65,14 +65,14 @@ export async function readArchives(open: readonly OpenArchive[], prover: Prover)
   };
 }
 
-/** An entry of this name and size; throws NotWhole. */
+/** Returns the entry of this name and size. Throws NotWhole. */
 export function entryOf(file: string, { entries }: TarReader, wanted: string, size: number): TarEntry {
   const entry = entries.find(({ name }) => name === wanted);
   if (entry?.size !== size) throw new NotWhole(file);
   return entry;
 }
 
-/** The keys that a backup holds under a passphrase. */
+/** Returns the keys that a backup contains under a passphrase. */
 export async function keysIn({ tar }: OpenArchive, passphrase: string): Promise<KeyTexts> {
   const entry = tar.entries.find(({ name }) => name === keysName);
   if (entry === undefined) {
@@ -87,7 +87,7 @@ export async function keysIn({ tar }: OpenArchive, passphrase: string): Promise<
   return keys;
 }
 
-/** The site key among key texts. */
+/** Returns the site key from the texts of key files. */
 export function siteKeyOf(keys: KeyTexts): Buffer {
   const siteKey = Buffer.from((keys['site.key'] ?? '').trim(), 'base64');
   if (siteKey.length !== 32) throw new CannotRestore('there is no site key of 32 bytes in base64 among the keys');

@@ -1,6 +1,5 @@
-// Before an upgrade changes the database, a copy of it as it was, so that there is a way back to the older release.
-// A migration touches neither the blobs, which are named by their content, nor the keys: the database and the
-// configuration are all that the way back takes.
+// Copies the database before an upgrade changes it, so that the store can be rolled back to the older release. Migrations change neither
+// blobs, which are named by their digest, nor keys: a rollback needs only the database and the configuration.
 import { copyFileSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -8,37 +7,37 @@ import { copyDatabase, foldLog, type FileOptions } from '#engine/sqlite/check.ts
 import { makeFolder, onDisk, syncPath, type Disk } from '#files/durable.ts';
 import { namesIn } from '#files/read.ts';
 
-/** Below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` goes with it. */
+/** Folder below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` its configuration. */
 export const upgradesFolder = 'before-upgrade';
 
-/** So many copies are kept; each is as large as the database was. */
+/** Number of copies that are kept; each is as large as the database was. */
 const kept = 3;
 
-/** What stays free beside a copy, for the migration itself. */
+/** Bytes that must stay free next to a copy, for the migration itself. */
 const margin = 64 * 1024 * 1024;
 
 interface DiskOptions extends FileOptions {
-  /** Handed in so that a test can watch what is durable when. */
+  /** For tests that watch what is durable when. */
   disk?: Disk;
 }
 
 export interface UpgradeOptions extends DiskOptions {
-  /** The data directory, which nobody else serves meanwhile. */
+  /** The data directory. No other process may serve it during the copy. */
   directory: string;
   /** The first migration that the upgrade will run. */
   migration: string;
 }
 
 /**
- * Copies the database and the configuration; the file of the copy. It gets its name when it is whole and on disk, and
- * takes the place of what an earlier attempt at the same upgrade has left.
+ * Copies the database and the configuration, and returns the file of the copy. The copy gets its name when it is complete and durable, and
+ * replaces the copy of an earlier attempt at the same upgrade.
  */
 export async function keepForReturn(options: UpgradeOptions): Promise<string> {
   const { directory, migration, disk = onDisk } = options;
   const folder = join(directory, upgradesFolder);
   const place = join(folder, migration);
   makeFolder(folder, disk);
-  // What a killed attempt has left, with SQLite's journal of it.
+  // Remove the files of a killed attempt, with the journal of SQLite.
   for (const name of readdirSync(folder)) if (name.includes('.partial')) rmSync(join(folder, name));
   try {
     await copyDurably(join(directory, 'larder.db'), `${place}.db.partial`, options);
@@ -56,7 +55,7 @@ export async function keepForReturn(options: UpgradeOptions): Promise<string> {
   return `${place}.db`;
 }
 
-/** The copies, that of the latest upgrade first. */
+/** Returns the copies, newest first. */
 export function copiesForReturn(directory: string): string[] {
   const folder = join(directory, upgradesFolder);
   return namesIn(folder)
@@ -67,13 +66,13 @@ export function copiesForReturn(directory: string): string[] {
 }
 
 export interface PutBackOptions extends DiskOptions {
-  /** Changes the database that takes the other's place, before it does: what is written there is there from the first moment. */
+  /** Changes the restored database before it is put into place, so that its changes count from the first moment. */
   finish: (database: string) => Promise<void>;
 }
 
 /**
- * Puts a copy in the place of the database; the database that was there goes to `aside`. The exchange is one rename:
- * whatever happens, the data directory has the one or the other, whole.
+ * Replaces the database with a copy, and moves the old database to `aside`. The exchange is one rename, so the data directory always has
+ * one complete database.
  */
 export async function putBack(directory: string, copy: string, aside: string, options: PutBackOptions): Promise<void> {
   const { disk = onDisk } = options;
@@ -84,7 +83,7 @@ export async function putBack(directory: string, copy: string, aside: string, op
   await options.finish(fresh);
   foldLog(fresh, options);
   syncPath(fresh, disk);
-  // What is in the log of the database belongs to that database; the other must not find it.
+  // The write-ahead log belongs to the old database; the new one must not find it.
   foldLog(database, options);
   disk.linkSync(database, aside);
   syncPath(dirname(aside), disk);

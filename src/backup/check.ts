@@ -1,9 +1,9 @@
-// Reads a backup from its first byte to its last, and holds it against its signed list; nothing is restored.
+// Reads a whole backup and verifies it against its signed manifest, without a restore.
 import { CannotRestore, entryOf, type Archives } from './archives.ts';
 import { proven } from './restore.ts';
 import { NotWhole } from './tar.ts';
 
-/** What is wrong with a file of a backup. */
+/** A file of a backup that is corrupt or unreadable. */
 export interface BadFile {
   /** Its name within the archive, such as `larder.db` or `blobs/ab12…`. */
   name: string;
@@ -12,15 +12,15 @@ export interface BadFile {
 
 export interface ArchiveVerdict {
   bad: BadFile[];
-  /** Files and blobs that were read. */
+  /** Number of files and blobs that were read. */
   read: number;
-  /** Blobs whose bytes are in earlier backups that were not given. */
+  /** Number of blobs in earlier backups that were not given. */
   elsewhere: number;
 }
 
 /**
- * Reads everything that is in these archives; throws NotWhole when the list speaks of what they have not, and the reason
- * of `signal` when that is aborted.
+ * Reads everything in these archives. Throws NotWhole if the manifest names something that they do not contain, and the reason of `signal`
+ * when it is aborted.
  */
 export async function checkArchives(
   { file, tar, manifest, find }: Archives,

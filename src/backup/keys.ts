@@ -1,4 +1,4 @@
-// The wrapping keys within a backup, under a passphrase: scrypt makes trying passphrases dear.
+// Encrypts the wrapping keys in a backup with a passphrase. scrypt makes guessing passphrases expensive.
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 
 /** The texts of the key files by their names, such as `site.key`. */
@@ -29,7 +29,7 @@ export function lockKeys(keys: KeyTexts, passphrase: string): Buffer {
   );
 }
 
-/** The keys, or nothing when the passphrase is not the one they were locked with. */
+/** Returns the keys, or undefined if the passphrase is wrong. */
 export function unlockKeys(locked: Buffer, passphrase: string): KeyTexts | undefined {
   const parts = JSON.parse(locked.toString('utf8')) as Record<'salt' | 'nonce' | 'tag' | 'sealed', string>;
   const bytes = (name: keyof typeof parts): Buffer => Buffer.from(parts[name], 'base64');

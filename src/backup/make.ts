@@ -1,6 +1,6 @@
-// Makes a backup beside a serving store: the database as of one moment, the configuration, the certificates, every blob
-// that an earlier backup has not, and the manifest last. What the records need is held against what there is, and the
-// archive is read back; it has its name only when it is whole, proved and durable.
+// Makes a backup alongside a serving store: a snapshot of the database, the configuration, the certificates, every blob that an earlier
+// backup does not have, and the manifest last. Compares the blobs with the needs of the records, and reads the archive back. The archive
+// gets its name only when it is complete, verified and durable.
 import { createReadStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -25,36 +25,36 @@ import { mebibytes, NoRoom, openTarget, requireRoom, roomIn, type Room, type Tar
 export interface BackupOptions extends FileOptions {
   /** The data directory. */
   directory: string;
-  /** The records: how much they take, and how they come, as of one moment, to a file that is not there yet. */
+  /** The size of the records, and a function that copies a snapshot of them to a file that does not exist yet. */
   database: {
     size: number;
     copyTo: (file: string, progress: (done: number, total: number) => void) => Promise<void>;
   };
-  /** The archive to write, which is not there yet. */
+  /** The archive to write, which does not exist yet. */
   file: string;
-  /** A folder for the copy of the database: empty, the store's own. */
+  /** An empty folder for the copy of the database, owned by the store. */
   workspace: string;
   blobs: Pick<Blobs, 'list' | 'stat' | 'borrow'>;
   siteKey: Buffer;
-  /** Signs the list of what is in it with the key that others believe this site by; where it has one. */
+  /** Signs the manifest with the site's public identity key, if the site has one. */
   sign?: ((text: string) => ManifestSignature) | undefined;
-  /** An earlier backup, whose blobs are left out. */
+  /** An earlier backup. Its blobs are left out. */
   since?: OpenArchive | undefined;
   keys?: { texts: KeyTexts; passphrase: string } | undefined;
-  /** Whether a database that is damaged is backed up all the same. */
+  /** Whether to back up a corrupt database as well. */
   evenSo: boolean;
   auditHead: () => Promise<{ seq: number; hash: string } | undefined>;
-  /** The contents that the records of a database need, which lies as `larder.db` in this folder. */
+  /** Returns the digests that the records of a database need. The database is `larder.db` in this folder. */
   needed: (folder: string) => Promise<string[]>;
-  /** Whether the store itself needs a content at this moment. */
+  /** Returns whether the store itself still needs a blob. */
   stillNeeded: (sha3_384: string) => Promise<boolean>;
-  /** Does what concerns the archive's folder with the rights of whoever wants the backup. */
+  /** Runs work on the archive's folder with the rights of the caller who asked for the backup. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
   id: string;
   now: Now;
   version: string;
   progress: (step: string, done: number, total: number) => void;
-  /** Ends the backup before the archive has its name, as an error would; what it throws is the signal's reason. */
+  /** Aborts the backup before the archive has its name. The backup then throws the signal's reason. */
   signal?: AbortSignal | undefined;
   files?: Files;
   room?: (folder: string) => Room;
@@ -64,15 +64,15 @@ export interface BackupResult {
   manifest: Manifest;
   /** Bytes of the archive. */
   size: number;
-  /** Of the whole file. */
+  /** Digest of the whole file. */
   sha256: string;
-  /** What the store needs and the backup has not. */
+  /** Blobs that the store needs and the backup does not have. */
   lacking: LackingBlob[];
-  /** What is wrong with the database that was copied. */
+  /** Problems of the copied database. */
   problems: string[];
 }
 
-/** The database is damaged, and a copy of it would be no backup. */
+/** The database is corrupt, so a copy of it is no backup. */
 export class DamagedDatabase extends Error {
   readonly problems: readonly string[];
 
@@ -83,7 +83,7 @@ export class DamagedDatabase extends Error {
   }
 }
 
-/** What was written is not what can be read back. */
+/** The bytes that were read back differ from the written ones. */
 export class NotAsWritten extends Error {
   constructor(file: string) {
     super(`what was written to ${file} cannot be read back as it was written`);
@@ -94,7 +94,7 @@ export class NotAsWritten extends Error {
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
   const { file, siteKey, files = onDisk, asCaller, signal } = options;
   const base = options.since === undefined ? undefined : await baseOf(options.since, siteKey);
-  // The head before the copy: what the copy holds reaches at least to it.
+  // Read the head before the copy, so that the copy contains at least this head.
   const auditHead = (await options.auditHead()) ?? null;
   const copy = await copyOf(options);
   const stored: StoredBlob[] = [];
@@ -146,11 +146,11 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
 interface DatabaseCopy {
   file: string;
   problems: string[];
-  /** The contents that its records need. */
+  /** The digests that its records need. */
   needed: string[];
 }
 
-/** Copies the database as of one moment, and looks the copy over. */
+/** Copies a snapshot of the database and checks the copy. */
 async function copyOf({ database, workspace, progress, signal, ...options }: BackupOptions): Promise<DatabaseCopy> {
   const file = join(workspace, 'larder.db');
   const told = (done: number, total: number): void => {
@@ -163,12 +163,12 @@ async function copyOf({ database, workspace, progress, signal, ...options }: Bac
   });
   const problems = checkDatabase(file, { nativeBinding: options.nativeBinding });
   if (problems.length > 0 && !options.evenSo) throw new DamagedDatabase(problems);
-  // A damaged database can be asked for nothing.
+  // A corrupt database cannot be queried.
   const needed = problems.length > 0 ? [] : await options.needed(workspace);
   return { file, problems, needed };
 }
 
-/** Whether SQLite says that the database is not as it was written. */
+/** Returns whether SQLite reports a corrupt database. */
 const isDamage = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && /^SQLITE_(?:CORRUPT|NOTADB)/.test(String(error.code));
 
@@ -178,7 +178,7 @@ const noRoomForCopy = (size: number, workspace: string): string =>
   `a copy of the database takes ${mebibytes(size)} while the backup is made, and ` +
   `${dirname(workspace)} has no room for it; make room there, or on the disk of the store`;
 
-/** What the archive will take, rather a little more. */
+/** Estimates the size of the archive, rather too large than too small. */
 async function estimated(copy: string, blobs: readonly StoredBlob[], listed: number): Promise<number> {
   const [headAndPadding, line, rest] = [1024, 256, 1024 * 1024];
   const { size } = await stat(copy);
@@ -204,7 +204,7 @@ async function addFiles(tar: TarWriter, copy: string, options: BackupOptions): P
   return files;
 }
 
-/** Adds the blobs that are good; those that are not are left out of the archive. */
+/** Adds the intact blobs; corrupt and unreadable ones are left out. */
 async function addBlobs(
   tar: TarWriter,
   wanted: readonly StoredBlob[],
@@ -216,12 +216,12 @@ async function addBlobs(
   let bytes = 0;
   for (const { sha3_384, size } of wanted) {
     try {
-      // Its size is that of what is lent: a list may tell of what was there before.
+      // Use the size of the local copy: the listing may be out of date.
       const found = await withFile(blobs, sha3_384, async (file) => {
         const there = await openIfThere(file);
         return there && tar.add(`blobs/${sha3_384}`, there.size, there.source, { sha3: true });
       });
-      // An upload that nobody claimed may have been forgotten meanwhile.
+      // An unclaimed upload may have been deleted since the listing.
       if (found === undefined) continue;
       if (found.sha3_384 === sha3_384) listed.push({ sha3_384, size: found.size, backup: id });
       else {
@@ -237,20 +237,20 @@ async function addBlobs(
   return { listed, unfit };
 }
 
-/** Why a blob is left out; throws the error where it is not for that blob. */
+/** Returns why a blob is left out. Throws the error if it is not about this blob. */
 async function whyUnfit(
   error: unknown,
   sha3_384: string,
   blobs: BackupOptions['blobs'],
 ): Promise<'damaged' | 'unreadable'> {
-  // One that ends early or grew is not what it was; of one that cannot be read nothing is known.
+  // A blob of another length is corrupt. If reading fails, nothing is known about it.
   if (error instanceof CannotReadSource) return error.cause === undefined ? 'damaged' : 'unreadable';
-  // A server that does not give one and answers otherwise keeps nobody from a backup of the others.
+  // An S3 server that fails for one blob and responds otherwise must not prevent the backup of the others.
   if (isAway(error) && (await blobs.stat(sha3_384)) !== undefined) return 'unreadable';
   throw error;
 }
 
-/** What the copied records need, and why the backup has it not. */
+/** Returns the blobs that the copied records need and the backup does not have, with the reasons. */
 async function lackingOf(
   needed: readonly string[],
   blobs: readonly BackedUpBlob[],
@@ -267,7 +267,7 @@ async function lackingOf(
   return lacking;
 }
 
-/** Reads the archive as a restore would; throws NotAsWritten. */
+/** Reads the archive as a restore would. Throws NotAsWritten. */
 async function readBack(
   { partial }: Target,
   { file, siteKey, progress, asCaller, signal }: BackupOptions,
@@ -281,12 +281,12 @@ async function readBack(
   }
 }
 
-/** So many blobs are looked at together. */
+/** Number of concurrent `stat` calls. */
 const looksAtOnce = 16;
 
 /**
- * What the earlier backup has, and what it has not or with another size, which is read again. Each of the first is looked at: a
- * bucket may list what it has lost.
+ * Splits the blobs into those in the earlier backup and the rest, which are read again, as are blobs with another size. Checks that each
+ * known blob still exists, because a bucket may list blobs that it has lost.
  */
 async function divided(
   stored: readonly StoredBlob[],
@@ -307,7 +307,7 @@ async function divided(
   return { known, fresh };
 }
 
-/** The blobs that an earlier backup and those before it have. */
+/** Returns the blobs of an earlier backup and of those before it. */
 async function baseOf(
   { file, tar }: OpenArchive,
   siteKey: Buffer,

@@ -1,5 +1,5 @@
-// The manifest: the last file of a backup, which says what the backup holds, signed with a key that only the store and
-// whoever keeps its site key can compute. A backup without a good manifest is none.
+// The manifest: the last file of a backup. It lists the content and has a code that only a holder of the site key can compute. A backup
+// without a valid manifest is invalid.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 import { fingerprintOf } from '#macaroons/site-key.ts';
@@ -14,7 +14,7 @@ export interface BackedUpFile {
 export interface BackedUpBlob {
   sha3_384: string;
   size: number;
-  /** The id of the backup whose archive has the bytes: this one, or one that it builds on. */
+  /** The id of the backup with the bytes in its archive: this one, or one that it builds on. */
   backup: string;
 }
 
@@ -22,48 +22,48 @@ export interface Manifest {
   format: 1;
   id: string;
   madeAt: string;
-  /** The release of larder that made it. */
+  /** The release of larder that made the backup. */
   version: string;
   /** The backup that this one builds on. */
   since: string | null;
   auditHead: { seq: number; hash: string } | null;
-  /** By which people know the site key that it is signed with; absent in backups of the first release. */
+  /** Fingerprint of the site key, for people; absent in backups of the first release. */
   siteKeyFingerprint?: string;
-  /** Whether the wrapping keys are in it, under a passphrase. */
+  /** Whether the backup contains the wrapping keys, under a passphrase. */
   keys: boolean;
   files: BackedUpFile[];
   blobs: BackedUpBlob[];
-  /** What records of the copied database need and the backup has not; absent in backups of the first release. */
+  /** Blobs that records of the copied database need and the backup does not have; absent in backups of the first release. */
   lacking?: LackingBlob[];
 }
 
 export interface LackingBlob {
   sha3_384: string;
-  /** Not there, not as it was written, not readable; or forgotten by the store itself while the backup was made. */
+  /** Missing, corrupt, unreadable, or deleted by the store while the backup was made. */
   why: 'missing' | 'damaged' | 'unreadable' | 'forgotten';
 }
 
-/** What the site has signed of it with the key that others believe it by; a site without a name has none. */
+/** The signature of the site over the manifest, with the key that other sites trust. A site without a name has none. */
 export interface ManifestSignature {
   site: string;
   publicKey: string;
   sig: string;
 }
 
-/** What proves a manifest: the site key; or whoever knows the public key of the site says whether it has signed. */
+/** Verifies a manifest: the site key, or a function that checks the signature with the public key of the site. */
 export type Prover = Buffer | ((text: string, signature: ManifestSignature) => boolean);
 
 const manifestName = 'manifest.json';
 const largest = 1024 ** 3;
 
-/** The file that ends a backup. */
+/** Returns the last file of a backup. */
 export function signedManifest(
   manifest: Manifest,
   siteKey: Buffer,
   sign?: (text: string) => ManifestSignature,
 ): { name: string; content: Buffer } {
   const text = JSON.stringify(manifest);
-  // A release that knows no signature reads past it.
+  // Releases that do not know signatures ignore this member.
   const signature = sign?.(text);
   return {
     name: manifestName,
@@ -71,9 +71,9 @@ export function signedManifest(
   };
 }
 
-/** A backup was made by another store, with another site key, or changed since. */
+/** The backup was made with another site key, or it was changed. */
 export class NotOurs extends Error {
-  /** `made` is the fingerprint of the key that it was made with, where it names another one than the key that is `given`. */
+  /** `made` is the fingerprint of the key in the manifest, if it differs from the `given` key. */
   constructor(file: string, { made, given }: { made: string | undefined; given: string }) {
     super(
       made === undefined
@@ -85,7 +85,7 @@ export class NotOurs extends Error {
   }
 }
 
-/** The manifest of an archive; throws NotWhole or NotOurs. */
+/** Returns the manifest of an archive. Throws NotWhole, NotOurs or NotSigned. */
 export async function readManifest(file: string, tar: TarReader, prover: Prover): Promise<Manifest> {
   const last: TarEntry | undefined = tar.entries.at(-1);
   if (last?.name !== manifestName || last.size > largest) throw new NotWhole(file);
@@ -114,7 +114,7 @@ function refuseForeign(file: string, text: string, mac: string, siteKey: Buffer)
   throw new NotOurs(file, { made: made === fingerprint ? undefined : made, given: fingerprint });
 }
 
-/** A backup was not signed with the key that somebody named. */
+/** The backup was not signed with the given key. */
 export class NotSigned extends Error {
   constructor(file: string) {
     super(`${file} was not signed by a site with this key, or it was changed since; a site without a name signs none`);
@@ -128,7 +128,7 @@ function refuseUnsigned(file: string, text: string, signature: unknown, isGood: 
   if (!isThere || !isGood(text, { site, publicKey, sig })) throw new NotSigned(file);
 }
 
-/** What a manifest that nobody has proven says of its key: good for telling a person, and for nothing else. */
+/** Returns the fingerprint in an unverified manifest. Use it only in messages. */
 function fingerprintIn(text: string): string | undefined {
   const [, found] = /"siteKeyFingerprint":"((?:[0-9a-f]{4}-){3}[0-9a-f]{4})"/.exec(text) ?? [];
   return found;

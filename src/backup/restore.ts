@@ -1,5 +1,5 @@
-// Restores a backup into an empty directory. Everything is written below `DIRECTORY/.restoring` and proved there, the
-// keys last; then it is moved to its places, the configuration last, without which the directory is no store.
+// Restores a backup into an empty directory. Everything is written below `DIRECTORY/.restoring` and verified there, the keys last. Then it
+// moves into place, the configuration last: without it the directory is not a store.
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
@@ -15,30 +15,32 @@ import { NotWhole, type TarEntry, type TarReader } from './tar.ts';
 export interface RestoreOptions extends FileOptions {
   /** The backup, then the earlier ones that it builds on. */
   archives: readonly OpenArchive[];
-  /** The data directory: empty, or not there yet. */
+  /** The data directory: empty or missing. */
   directory: string;
   /** The texts of the key files. */
   keys: KeyTexts;
   progress: (step: string, done: number, total: number) => void;
-  /** Looks at the restored data, and may change it, before it becomes visible. */
+  /** Checks the restored data, and may change it, before it becomes visible. */
   finish: (directory: string) => Promise<void>;
-  /** By what this attempt is known elsewhere, from before `finish` until the directory is a store: see `attemptIn`. */
+  /**
+   * The name of this attempt elsewhere, such as on a database server, from before `finish` until the directory is a store; see `attemptIn`.
+   */
   attempt?: string | undefined;
-  /** Ends the restore before the directory is a store, as an error would; what it throws is the signal's reason. */
+  /** Aborts the restore before the directory is a store. The restore then throws the signal's reason. */
   signal?: AbortSignal | undefined;
   files?: Files;
 }
 
 const work = '.restoring';
 const attempt = 'attempt';
-/** So many blobs are made durable at once. */
+/** Number of blobs that are written concurrently. */
 const atOnce = 16;
 
-/** By what an interrupted restore into a directory is known elsewhere. */
+/** Returns the name of an interrupted restore into a directory. */
 export const attemptIn = (directory: string): string | undefined =>
   readIfThere(join(directory, work, attempt)) || undefined;
 
-/** Restores; of a restore that fails nothing is left. */
+/** Restores a backup. A failed restore leaves nothing behind. */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
   const { directory, files = onDisk } = options;
   const archives = await readArchives(options.archives, siteKeyOf(options.keys));
@@ -90,7 +92,9 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
   progress('database', 1, 1);
 }
 
-/** Clears away what an interrupted restore has left; refuses a directory with anything else. Whether it was not there. */
+/**
+ * Removes the files of an interrupted restore. Throws if the directory contains anything else. Returns whether the directory was created.
+ */
 async function makeRoom(files: Files, directory: string, again: boolean): Promise<boolean> {
   const made = (await files.mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
   if (made) await syncFolder(dirname(directory), files);
@@ -101,7 +105,7 @@ async function makeRoom(files: Files, directory: string, again: boolean): Promis
   const strange = names.filter((name) => name !== 'lost+found' && !(names.includes(work) && partial.has(name)));
   if (strange.length > 0)
     throw new CannotRestore(`${directory} is not empty (${strange.slice(0, 3).join(', ')}); restore into an empty one`);
-  // The marker of an interrupted restore goes last: without it the rest would be somebody's.
+  // Remove the work folder last: it marks the other files as part of an interrupted restore.
   const left = names
     .filter((name) => partial.has(name))
     .sort((one, other) => Number(one === work) - Number(other === work));
@@ -114,7 +118,7 @@ async function makeRoom(files: Files, directory: string, again: boolean): Promis
   return made;
 }
 
-/** Takes away what a restore that failed has made. */
+/** Removes the files of a failed restore. */
 async function clear(files: Files, directory: string, names: readonly string[], made: boolean): Promise<void> {
   for (const name of [...names].reverse()) {
     await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => undefined);
@@ -154,7 +158,7 @@ async function extractBlobs(
       throw error;
     }
   };
-  // All have ended before anything is cleared away.
+  // Wait for all workers before anything is removed.
   const workers = Array.from({ length: atOnce }, worker);
   await Promise.allSettled(workers);
   await Promise.all(workers);
@@ -171,7 +175,7 @@ export interface Extracted {
   signal?: AbortSignal | undefined;
 }
 
-/** The bytes of an entry, which fails at its end when they have not their digest. */
+/** Yields the bytes of an entry. Throws at the end if their digest is wrong. */
 export async function* proven({ tar, entry, file, algorithm, digest, signal }: Extracted): AsyncGenerator<Buffer> {
   const hash = createHash(algorithm);
   for await (const bytes of tar.read(entry)) {
@@ -182,7 +186,7 @@ export async function* proven({ tar, entry, file, algorithm, digest, signal }: E
   if (hash.digest('hex') !== digest) throw new CannotRestore(`${entry.name} in ${file} is damaged`);
 }
 
-/** Writes an entry to its place, durable, and holds it against its digest. */
+/** Writes an entry to its place durably and verifies its digest. */
 export async function extract(what: Extracted, to: string, mode: number, files: Files): Promise<void> {
   await files.mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await writeWhole(to, proven(what), mode, files);
@@ -191,9 +195,9 @@ export async function extract(what: Extracted, to: string, mode: number, files: 
 const modeOf = (name: string): number => (name.endsWith('.key') ? 0o400 : name.endsWith('.pem') ? 0o644 : 0o600);
 
 interface Placing {
-  /** What is in its place already. */
+  /** The files that are already in place. */
   placed: string[];
-  /** From then on the directory is a store, whatever happens. */
+  /** Set when the directory is a store, so that later errors remove nothing. */
   isStore: boolean;
 }
 

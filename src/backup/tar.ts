@@ -1,5 +1,5 @@
-// A backup is a plain tar archive: any tar of the last thirty years can look into one when larder is not at hand. What is
-// needed of the format is little: regular files, written in order, found again by their headers.
+// Writes and reads backups as plain tar archives, so that any tar of the last thirty years can open one without larder. Only a part of the
+// format is needed: regular files, written in order and found by their headers.
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
@@ -9,13 +9,13 @@ import { BadHeader, block, padding, tarHeader, type TarHeader } from '#files/tar
 
 export interface TarWriter {
   /**
-   * Adds a file of this size, read from `source`; its SHA-256, and its SHA3-384 when that is asked for. When it cannot be
-   * read to its end (CannotReadSource) the archive is as it was before.
+   * Adds a file of this size, read from `source`. Returns its SHA-256, and its SHA3-384 if asked for. If the source cannot be read to its
+   * end, throws CannotReadSource and leaves the archive as it was.
    */
   add(name: string, size: number, source: AsyncIterable<Uint8Array>, options?: { sha3?: boolean }): Promise<Written>;
-  /** Takes the file that was added last out again. */
+  /** Removes the file that was added last. */
   takeBack(): Promise<void>;
-  /** Writes the end of the archive, and makes all of it durable; the SHA-256 of the whole file. */
+  /** Writes the end of the archive and makes all of it durable. Returns the SHA-256 of the whole file. */
   finish(): Promise<string>;
 }
 
@@ -25,7 +25,7 @@ export interface Written {
   sha3_384: string | undefined;
 }
 
-/** What was to be added could not be read as a whole; nothing is wrong with the archive. */
+/** A source could not be read completely. The archive itself is intact. */
 export class CannotReadSource extends Error {
   constructor(name: string, why: string, cause?: unknown) {
     super(`cannot back up ${name}: ${why}`, cause === undefined ? undefined : { cause });
@@ -33,7 +33,7 @@ export class CannotReadSource extends Error {
   }
 }
 
-/** Begins an archive in an empty file; once `signal` is aborted it takes in no more, and throws the signal's reason. */
+/** Starts an archive in an empty file. When `signal` is aborted, `add` throws the signal's reason. */
 export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSignal): TarWriter {
   const file = appending(handle, { sendOn: true });
   let last = 0;
@@ -56,7 +56,7 @@ export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSigna
         await append(tarHeader(name, size, modified));
         let written = 0;
         for await (const bytes of read(name, source)) {
-          // Here, where whoever reads the source also closes it.
+          // Throw inside the loop, so that the source is closed as well.
           signal?.throwIfAborted();
           written += bytes.length;
           if (written > size) throw new CannotReadSource(name, 'it grew meanwhile');
@@ -82,7 +82,7 @@ export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSigna
   };
 }
 
-/** The same bytes, with errors of reading told from those of writing. */
+/** Yields the same bytes, and marks errors of reading so that they differ from errors of writing. */
 async function* read(name: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* source;
@@ -94,18 +94,18 @@ async function* read(name: string, source: AsyncIterable<Uint8Array>): AsyncGene
 export interface TarEntry {
   name: string;
   size: number;
-  /** Where its bytes begin in the archive. */
+  /** The offset of its bytes in the archive. */
   offset: number;
 }
 
 export interface TarReader {
   entries: TarEntry[];
-  /** The bytes of an entry. */
+  /** Reads the bytes of an entry. */
   read(entry: TarEntry): AsyncGenerator<Buffer>;
   close(): Promise<void>;
 }
 
-/** An archive that is cut off, or is none. */
+/** The archive is cut off, or is not a backup. */
 export class NotWhole extends Error {
   constructor(file: string) {
     super(`${file} is no whole backup: it is cut off, damaged, or something else`);
@@ -113,11 +113,11 @@ export class NotWhole extends Error {
   }
 }
 
-/** Opens an archive and finds its entries, from header to header; throws NotWhole. */
+/** Opens an archive and finds its entries from header to header. Throws NotWhole. */
 export function readTar(file: string): Promise<TarReader> {
   const faults: ArchiveFaults = {
     cutOff: () => new NotWhole(file),
-    // As the system says it of whatever else wants to read one.
+    // The same error as the system gives for other folders.
     noFile: (isFolder) =>
       isFolder ? Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file }) : new NotWhole(file),
   };
@@ -133,13 +133,13 @@ async function entriesOf(archive: Archive): Promise<TarEntry[]> {
   for (let at = 0; ;) {
     const header = await headerOf(archive, at);
     if (header === undefined) {
-      // The end is two blocks, and the second of them is there.
+      // The end is two blocks; check that the second one exists.
       await archive.read(at + block, block);
       return entries;
     }
     const { name, size, type } = header;
     const offset = at + block;
-    // Those that larder writes are all of plain files.
+    // larder writes only regular files.
     if (type !== '0' || offset + size > archive.size) throw new NotWhole(archive.file);
     entries.push({ name, size, offset });
     at = offset + size + padding(size);

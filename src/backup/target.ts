@@ -1,5 +1,5 @@
-// The file that a backup is written to: it has its name only when it is whole, proved and durable. Until then it has one
-// that is the same for all backups of a store in a folder, so that those which were killed do not pile up.
+// The file that a backup is written to. It gets its name only when it is complete, verified and durable. Until then it has a temporary
+// name, the same for all backups of a store in a folder, so that killed backups do not accumulate.
 import { createHmac } from 'node:crypto';
 import { statfsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -7,16 +7,16 @@ import { dirname, join } from 'node:path';
 import { syncFolder, type Files } from '#files/streamed.ts';
 
 export interface Target {
-  /** Where the bytes are meanwhile. */
+  /** The path until the file has its name. */
   partial: string;
   handle: FileHandle;
   /** Gives the file its name, durably. */
   place(): Promise<void>;
-  /** Nothing is left. */
+  /** Removes the file. */
   discard(): Promise<void>;
 }
 
-/** Whoever calls this is the only one who makes a backup of this store. */
+/** Opens the file. The caller must hold the lock for backups of this store. */
 export async function openTarget(file: string, siteKey: Buffer, files: Files): Promise<Target> {
   const partial = join(dirname(file), partialName(siteKey));
   await files.rm(partial, { force: true });
@@ -36,11 +36,11 @@ export async function openTarget(file: string, siteKey: Buffer, files: Files): P
   };
 }
 
-/** Stores that share a folder do not meet there. */
+/** Differs between stores, which may share a folder. */
 const partialName = (siteKey: Buffer): string =>
   `larder-${createHmac('sha256', siteKey).update('name of a partial backup').digest('hex').slice(0, 8)}.partial`;
 
-/** There is no room for a backup; the message is for the person who wants one. */
+/** There is no room for a backup. The message is for the person who wants one. */
 export class NoRoom extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -48,7 +48,7 @@ export class NoRoom extends Error {
   }
 }
 
-/** What is known of a file system: bytes that are free, and what kind it is. */
+/** The free bytes and the type of a file system. */
 export interface Room {
   free: number;
   type: number;
@@ -62,7 +62,7 @@ export function roomIn(folder: string): Room {
 const fat = 0x4d44;
 const largestOnFat = 2 ** 32 - 1;
 
-/** Refuses before the first byte what cannot end well. */
+/** Refuses before the first byte if the backup cannot fit. */
 export function requireRoom(folder: string, wanted: number, { free, type }: Room): void {
   if (type === fat && wanted > largestOnFat) {
     throw new NoRoom(
@@ -78,5 +78,5 @@ export function requireRoom(folder: string, wanted: number, { free, type }: Room
   }
 }
 
-/** For people: bytes as MiB, rounded up. */
+/** Returns bytes as MiB, rounded up, for people. */
 export const mebibytes = (bytes: number): string => `${String(Math.ceil(bytes / 1024 / 1024))} MiB`;

@@ -1,19 +1,19 @@
-// What somebody should know of content that is damaged, or that could not be read: which packages need it, and what to do.
+// Reports corrupt and unreadable blobs to the administrator: which packages need them, and what to do.
 import type { Records } from '#records/index.ts';
 import type { FactsOf } from '#src/faults.ts';
 import type { Health } from '#src/health.ts';
 import { contentName } from './content-name.ts';
 
 export interface BlobReports {
-  /** Looks up what is out of service, and says so. */
+  /** Reports all blobs in quarantine. */
   damaged(): Promise<void>;
-  /** Says that a blob could not be read, until it can. */
+  /** Reports that a blob could not be read, until it can be. */
   unreadable(sha3_384: string): Promise<void>;
-  /** Says that a blob was read, or is there no more. */
+  /** Ends that report: the blob was read, or no longer exists. */
   settled(sha3_384: string): void;
 }
 
-/** So many are named; the rest are counted. */
+/** How many blobs a report names; the others are counted. */
 const named = 3;
 const counted = 1000;
 
@@ -44,7 +44,7 @@ export function blobReports(records: Records, health: Pick<Health, 'report'>): B
   };
 }
 
-/** The content that is out of service because it is damaged. */
+/** Returns the facts about blobs in quarantine. */
 export async function damagedFacts(records: Records): Promise<FactsOf<'damaged-blobs'> | undefined> {
   const all = await records.damagedBlobs.list(counted);
   if (all.length === 0) return undefined;

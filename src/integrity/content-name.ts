@@ -1,16 +1,16 @@
-// What content is, in a person's words.
+// Describes content in a person's words.
 import type { Records } from '#records/index.ts';
 
-/** So many packages that need the same content are named. */
+/** How many packages that need the same content are named. */
 const named = 3;
 
-/** The packages, with their revisions, that need this content; the beginning of its digest where none does. */
+/** Returns the packages, with their revisions, that need this content; if there are none, the beginning of its digest. */
 export async function contentName(records: Pick<Records, 'neededContents'>, sha3_384: string): Promise<string> {
   const owners = await records.neededContents.neededBy(sha3_384, named);
   return owners.length === 0 ? `the blob ${sha3_384.slice(0, 12)}…` : owners.join(', ');
 }
 
-/** The same with who pushed it: for those on the host, because /readyz is for everybody. */
+/** The same with the accounts that pushed it. Only for people on the host, because /readyz is public. */
 export async function contentAndPusher(records: Pick<Records, 'neededContents'>, sha3_384: string): Promise<string> {
   const pushers = await records.neededContents.pushersOf(sha3_384, named);
   const name = await contentName(records, sha3_384);

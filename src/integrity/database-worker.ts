@@ -1,11 +1,11 @@
-// The thread that looks over the database: SQLite does it in one go, and nobody else shall wait for that.
+// The worker thread that checks the database: SQLite does it synchronously, which would block the main thread.
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { inspectFile } from '#engine/sqlite/check.ts';
 import { nativeBindingAt } from '#src/native.ts';
 import { yieldToOthers } from '#src/yield-to-others.ts';
 
-/** The database, and where this process has SQLite from. */
+/** The database file, and the path of the native module of SQLite. */
 export interface DatabaseToCheck {
   file: string;
   native: string | undefined;

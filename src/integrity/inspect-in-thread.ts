@@ -1,11 +1,11 @@
-// Looks over a database file in a thread of its own: SQLite does it in one go.
+// Checks a database file in its own thread, because SQLite does it synchronously.
 import { once } from 'node:events';
 
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DatabaseToCheck } from './database-worker.ts';
 
-/** What is wrong with the file; `startWorker` starts `database-worker.ts`. */
+/** Returns the problems of the file. `startWorker` starts `database-worker.ts`. */
 export async function inspectInThread(startWorker: StartWorker, toCheck: DatabaseToCheck): Promise<DatabaseVerdict> {
   const worker = startWorker({
     name: 'database',

@@ -1,26 +1,26 @@
-// Whether a blob still has its digest. An error of reading proves nothing: damaged is what was read whole, twice, the second
-// time past the page cache, and had another digest both times.
+// Verifies whether a blob has its digest. A read error proves nothing. A blob is corrupt if it was read completely twice, the second time
+// past the page cache, and had a wrong digest both times.
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { isShortage } from '#src/system-errors.ts';
 
 export type Judgement =
-  /** `misread` when it was good only past the page cache: what is in the machine's memory of it is not. */
+  /** `misread` if the blob is intact only past the page cache: its pages in memory are corrupt. */
   | { verdict: 'good'; misread: boolean }
   | { verdict: 'damaged' }
   /** Could not be read, twice; `cause` says why. */
   | { verdict: 'unreadable'; cause: unknown }
-  /** It went away meanwhile, or `goOn` said no. */
+  /** The blob was removed during the check, or `goOn` returned false. */
   | { verdict: 'unknown' };
 
-/** Told after each stretch how many bytes were read in how many milliseconds; false ends the reading. */
+/** Called after each stride with the bytes and milliseconds that it took. Returns false to end the reading. */
 export type GoOn = (bytes: number, milliseconds: number) => Promise<boolean> | boolean;
 
-/** How much is read between two looks at the clock. */
+/** Bytes between two calls of `goOn`. */
 export const stride = 4 * 1024 * 1024;
 
-/** Judges what `where` has under this digest: the blobs in service, or those in quarantine. */
+/** Verifies the blob of this digest in `where`: the blobs in service, or those in quarantine. */
 export async function judge(
   { sha3_384 }: Pick<StoredBlob, 'sha3_384'>,
   where: Pick<Blobs, 'borrow' | 'stat'>,
@@ -30,7 +30,7 @@ export async function judge(
   let wrong = 0;
   for (let unread = 0; ;) {
     try {
-      // A file of another size may have come into its place since it was read last.
+      // A file of another size may have replaced it since the last read.
       const there = await where.stat(sha3_384);
       if (there === undefined) return { verdict: 'unknown' };
       const direct = wrong + unread > 0;
@@ -45,8 +45,8 @@ export async function judge(
 }
 
 /**
- * Whether a failed reading says nothing of the disk: there was too little of something, the thread that read ended, or the server
- * that has the blobs does not answer.
+ * Returns whether a failed read says nothing about the disk: a resource ran out, the reading thread ended, or the S3 server does not
+ * respond.
  */
 export const isOurs = (cause: unknown): boolean => {
   if (cause instanceof Refusal) return true;

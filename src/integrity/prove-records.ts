@@ -1,5 +1,4 @@
-// Looks over the database and the audit log while the store serves: soon after each start, and every day.
-// The blobs have the scrub.
+// Checks the database and the audit log while the store serves: soon after each start, and every day. The scrub checks the blobs.
 import { itself, type Acts } from '#acts/act.ts';
 import { proveRecords, recordsProven, type ProofOfRecords as ProvenRecords } from '#acts/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
@@ -10,17 +9,17 @@ import type { Records } from '#records/index.ts';
 import type { FactsOf } from '#src/faults.ts';
 
 export interface ProofOfRecords {
-  /** What was wrong when the records were looked over last; undefined if all was as it was written. */
+  /** The problems found by the last check; undefined if there were none. */
   faults(): FactsOf<'damaged-records'> | undefined;
-  /** Whether what is read from the database cannot be relied on. */
+  /** Returns whether the database is too corrupt to be relied on. */
   isBroken(): boolean;
   job: { name: string; every: number; inDoubt: 'runs'; inEach: true; run(): Promise<Record<string, unknown>> };
 }
 
 export interface ProofOptions {
-  /** Looks over the database. */
+  /** Checks the database. */
   inspect: () => Promise<DatabaseVerdict>;
-  /** What somebody does whose database is damaged, in a sentence. */
+  /** The remedy for a corrupt database, in a sentence. */
   mend: string;
   records: Records;
   acts: Acts;
@@ -33,7 +32,7 @@ const interval = days(1);
 export async function proofOfRecords(options: ProofOptions): Promise<ProofOfRecords> {
   const { inspect, mend, records, acts, siteKey, sealFile, now } = options;
   let last = JSON.parse((await records.appliance.find(recordsProven)) ?? 'null') as ProvenRecords | null;
-  // At each start: the machine may have gone down in between, or somebody may have mended what was wrong.
+  // Check at each start: the host may have crashed, or the administrator may have repaired the problems.
   let due = true;
 
   return {
@@ -69,7 +68,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
           ...(all[0] !== undefined && { first: all[0] }),
         };
         const details = { problems: all.length, first: all.slice(0, 3) };
-        // Told before it is kept: a damaged database may not take it.
+        // Set before the result is stored: a corrupt database may refuse the write.
         last = found;
         due = false;
         await acts.do(proveRecords, itself, { found, first: details.first });

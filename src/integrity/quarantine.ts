@@ -1,4 +1,4 @@
-// What is damaged is taken out of service; what is found good again in quarantine is put back.
+// Moves corrupt blobs to quarantine, and puts blobs that are intact again back into service.
 import type { Acts, By } from '#acts/act.ts';
 import { putBackBlob, quarantineBlob } from '#acts/integrity.ts';
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
@@ -6,7 +6,7 @@ import type { DigestPool } from '#blobs/digests.ts';
 import type { Records } from '#records/index.ts';
 import { judge, type GoOn } from './judge.ts';
 
-/** Who acts, and on what. */
+/** The actor and the store that it acts on. */
 export interface Custody {
   records: Records;
   acts: Acts;
@@ -14,18 +14,18 @@ export interface Custody {
   by: By;
 }
 
-/** Takes a damaged blob out of service, and says so in the records. */
+/** Puts a corrupt blob into quarantine and records that. */
 export async function quarantine({ sha3_384, size }: StoredBlob, { acts, blobs, by }: Custody): Promise<void> {
   await acts.do(quarantineBlob, by, { sha3_384, size });
   await blobs.quarantine(sha3_384);
 }
 
-/** So many damaged blobs are looked at again in one go. */
+/** How many blobs in quarantine one run reads again. */
 const atOnce = 1000;
 
 /**
- * Reads again what the records call damaged, and puts back what hashes well and is still needed; the sha3-384 of what is in
- * service again. What came in anew in the meantime counts too.
+ * Reads the blobs in quarantine again, and puts back those that are intact and still needed. A blob that was uploaded again counts as well.
+ * Returns the SHA3-384 of the blobs that are back in service.
  */
 export async function putBackGood(custody: Custody, digests: DigestPool, goOn?: GoOn): Promise<string[]> {
   const { records, acts, blobs, by } = custody;

@@ -1,5 +1,4 @@
-// Reads what the store keeps, over and over, so slowly that nobody notices, takes out of service what is damaged, and puts
-// back what is good again.
+// Reads all blobs of the store in an endless, slow loop. Puts corrupt ones into quarantine, and intact ones back into service.
 import type { Logger } from 'pino';
 
 import { itself, type Acts } from '#acts/act.ts';
@@ -17,7 +16,7 @@ export interface ScrubState {
   blobs: number;
   bytes: number;
   damaged: number;
-  /** When the last whole round ended. */
+  /** When the last complete round ended. */
   roundEnded: string | undefined;
 }
 
@@ -26,7 +25,7 @@ export interface Scrub {
   stop(): Promise<void>;
 }
 
-/** What it takes to act on what a reading finds. */
+/** The parts that act on the result of a read. */
 export interface ScrubParts {
   records: Records;
   acts: Acts;
@@ -39,22 +38,22 @@ export interface ScrubParts {
 
 export interface ScrubOptions extends ScrubParts {
   health: Pick<Health, 'report'>;
-  /** Bytes a second; 0 stands still. A reload may change it. */
+  /** Bytes per second; 0 pauses the scrub. A reload may change it. */
   rate: () => number;
-  /** Milliseconds to rest after a whole round. */
+  /** Milliseconds to rest after a complete round. */
   rest: number;
-  /** Milliseconds after which a round that could not be finished is begun again. */
+  /** Milliseconds before a failed round starts again. */
   retry?: number;
-  /** Where in the blobs the first round begins, from 0 to 1: a process that is restarted often still comes round. */
+  /** Where in the blobs the first round starts, from 0 to 1, so that a process that restarts often still covers all blobs. */
   begin?: number;
 }
 
-/** How often a scrub that stands still looks whether it may go on. */
+/** Milliseconds between checks of the rate while the scrub is paused. */
 const standing = 10_000;
-/** After so many rounds in succession that could not be finished somebody should look. */
+/** Number of consecutive failed rounds before the administrator is told. */
 const patience = 3;
 
-/** Begins to scrub; whoever stops it waits for no more than a stride. */
+/** Starts the scrub. `stop` waits for at most one stride. */
 export function startScrub(options: ScrubOptions): Scrub {
   const { blobs, digests, now, log, health, rate, rest, retry = minutes(1), begin = Math.random() } = options;
   const state: ScrubState = { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined };
@@ -72,7 +71,7 @@ export function startScrub(options: ScrubOptions): Scrub {
       if (error !== undefined) log.warn({ err: error }, 'a round of the scrub could not be finished; it begins again');
       unfinished = error === undefined ? 0 : unfinished + 1;
       health.report('scrub-stuck', unfinished < patience ? undefined : {});
-      // The first round leaves out what comes before its beginning, so the next one follows at once.
+      // The first round skips the blobs before its start, so the next round follows without a rest.
       const whole = from === '';
       from = '';
       if (error === undefined && whole) state.roundEnded = timestamp(now());
@@ -80,7 +79,7 @@ export function startScrub(options: ScrubOptions): Scrub {
     }
   }
 
-  /** Reads every blob that can be found; what is left is why some could not be. */
+  /** Reads every blob that can be found. Returns the error if some could not be listed. */
   async function round(): Promise<unknown> {
     let failure: unknown;
     await stand();
@@ -126,7 +125,7 @@ export function startScrub(options: ScrubOptions): Scrub {
   };
 }
 
-/** Reads a blob, and acts on what was found: damaged goes out of service, unreadable is told. */
+/** Reads a blob and acts on the result: a corrupt blob goes into quarantine, an unreadable one is reported. */
 async function examine(
   blob: StoredBlob,
   parts: ScrubParts,
@@ -136,7 +135,7 @@ async function examine(
   const found = await judge(blob, blobs, digests, goOn);
   if (found.verdict === 'unreadable') {
     log.warn({ err: found.cause, blob: blob.sha3_384 }, 'a blob could not be read');
-    // Too few descriptors say nothing of the disk, and the next round comes by again.
+    // A lack of file descriptors, for example, says nothing about the disk, and the next round reads the blob again.
     if (!isOurs(found.cause)) await reports.unreadable(blob.sha3_384);
     return 'unreadable';
   }
@@ -159,7 +158,7 @@ async function examine(
 
 const custody = ({ records, acts, blobs }: ScrubParts): Custody => ({ records, acts, blobs, by: itself });
 
-/** Looks again at a blob that seemed damaged to somebody who wanted to read it. */
+/** Returns a function that verifies a blob again after a reader found it corrupt. */
 export function suspicions(parts: Omit<ScrubParts, 'blobs'> & { blobs: () => Blobs }) {
   const looking = new Set<string>();
   return (blob: { sha3_384: string; size: number }): void => {
@@ -178,7 +177,7 @@ async function lookAgain(parts: ScrubParts, sha3_384: string): Promise<void> {
   }
 }
 
-/** Pauses that end at once when everything stops. */
+/** Returns a pause that ends at once when the scrub stops. */
 function pauses() {
   const stopping = new AbortController();
   const { signal } = stopping;

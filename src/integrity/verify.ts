@@ -1,4 +1,4 @@
-// Proves that the store has everything and everything is as it was written: the database, the audit log, every blob.
+// Verifies the whole store: the database, the audit log, and every blob.
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import { everyBlob } from '#blobs/listing.ts';
 import type { DigestPool } from '#blobs/digests.ts';
@@ -16,7 +16,7 @@ export interface Verdict {
 }
 
 export interface VerifyOptions {
-  /** Looks over the database. */
+  /** Checks the database. */
   inspect: () => Promise<DatabaseVerdict>;
   records: Records;
   blobs: Blobs;
@@ -26,7 +26,7 @@ export interface VerifyOptions {
   progress: (step: string, done: number, total: number) => void;
 }
 
-/** So many blobs are read at once; the pool has its own threads. */
+/** Number of blobs that are read concurrently; the pool has its own threads. */
 const atOnce = 4;
 
 export async function verifyStore({
@@ -80,7 +80,10 @@ export async function verifyStore({
   return { good, database, audit, blobs: { checked: stored.length, bytes, damaged, unreadable, missing } };
 }
 
-/** What records need and is not there. Asked again of the records: what nobody claimed may just have been forgotten. */
+/**
+ * Returns the blobs that records need and that do not exist. Asks the records twice, because an unclaimed upload may just have been
+ * deleted.
+ */
 export async function missingContents(
   records: Pick<Records, 'neededContents'>,
   blobs: Pick<Blobs, 'stat'>,

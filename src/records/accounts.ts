@@ -1,4 +1,4 @@
-// Accounts: the people who publish, and their roles.
+// Accounts: publishers and their roles.
 import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface Account {
@@ -10,22 +10,22 @@ export interface Account {
   createdAt: string;
 }
 
-/** Roles that are assigned to accounts and bear on nothing else. */
+/** Roles that are assigned to accounts and do not belong to a brand. */
 export type AssignedRole = 'transfer-approver' | 'auditor';
 
 /** The last change of an account, its roles or its credentials. */
 export interface Touch {
   at: string;
-  /** As the audit log names the actor. */
+  /** The actor, in the form of the audit log. */
   by: string;
   /** The name of the act. */
   what: string;
 }
 
-/** What is told of an account. */
+/** The public data of an account. */
 export const accountColumns = columns`id, username, display_name AS "displayName", email, validation, created_at AS "createdAt"`;
 
-/** How many packages an account of `accounts` publishes. */
+/** The number of packages that an account of `accounts` publishes. */
 export const publishedBy = columns`coalesce((SELECT packages FROM publishers WHERE publisher_id = accounts.id), 0)`;
 
 export const accounts = (db: Reading) => ({
@@ -34,21 +34,21 @@ export const accounts = (db: Reading) => ({
       SELECT ${accountColumns}
       FROM accounts WHERE id = ${id}`),
 
-  /** The account of this id, user name or e-mail address in any case, in this order; a disabled one too. */
+  /** Finds the account with this id, user name or email address (in any case), in this order, including disabled accounts. */
   named: (name: string) =>
     db.get<Account>(sql`
       SELECT ${accountColumns}
       FROM accounts WHERE id = ${name} OR username = ${name} OR lower(email) = lower(${name})
       ORDER BY CASE WHEN id = ${name} THEN 0 WHEN username = ${name} THEN 1 ELSE 2 END LIMIT 1`),
 
-  /** The account that logs in under a name: its user name, or its e-mail address in any case. A disabled one does not. */
+  /** Finds the account that logs in under a user name, or under an email address in any case. Disabled accounts are not found. */
   logsInAs: (name: string) =>
     db.get<Account>(sql`
       SELECT ${accountColumns}
       FROM accounts WHERE (username = ${name} OR lower(email) = lower(${name})) AND disabled_at IS NULL
       ORDER BY CASE WHEN username = ${name} THEN 0 ELSE 1 END LIMIT 1`),
 
-  /** Since when an account is disabled; null when it is not. */
+  /** Returns since when an account is disabled; null if it is not. */
   disabledAt: async (id: string) =>
     (
       await db.get<{ disabledAt: string | null }>(
@@ -56,16 +56,16 @@ export const accounts = (db: Reading) => ({
       )
     )?.disabledAt ?? null,
 
-  /** The roles that an account holds: `store-admin`, and `brand-admin:<brand>` for each brand. */
+  /** Returns the roles of an account: `store-admin`, assigned roles, and `brand-admin:<brand>` for each brand. */
   rolesOf: async (id: string) => (await rolesOf(db, [id])).get(id) ?? [],
 
-  /** The account of this e-mail address, whose letters' case does not matter to those who write it. */
+  /** Finds the account with this email address in any case. */
   byEmail: (email: string) =>
     db.get<Account>(sql`
       SELECT ${accountColumns}
       FROM accounts WHERE lower(email) = lower(${email}) LIMIT 1`),
 
-  /** These accounts, by id. */
+  /** Returns these accounts by id. */
   async byIds(ids: (string | null)[]): Promise<Map<string, Account>> {
     const wanted = [...new Set(ids)].filter((id) => id !== null);
     const rows = await db.all<Account>(sql`
@@ -74,14 +74,16 @@ export const accounts = (db: Reading) => ({
     return new Map(rows.map((account) => [account.id, account]));
   },
 
-  /** Every account in the order of creation, with the roles it holds, since when it is disabled, and whether it is of another store. */
+  /**
+   * Lists all accounts in the order of creation, with their roles, since when they are disabled, and whether they belong to another store.
+   */
   async list(): Promise<(Account & { roles: string[]; disabledAt: string | null; isForeign: 0 | 1 })[]> {
     const rows = await db.all<Account & { disabledAt: string | null; isForeign: 0 | 1 }>(sql`
       SELECT ${accountColumns}, disabled_at AS "disabledAt", is_foreign AS "isForeign" FROM accounts ORDER BY created_at, id`);
     return withRoles(db, rows);
   },
 
-  /** Which of id, username and e-mail already belongs to somebody. */
+  /** Returns which of id, user name and email address is already taken. */
   async taken(account: Pick<Account, 'id' | 'username' | 'email'>): Promise<'id' | 'username' | 'email' | undefined> {
     const row = await db.get<{ which: 'id' | 'username' | 'email' }>(sql`
       SELECT CASE WHEN id = ${account.id} THEN 'id' WHEN username = ${account.username} THEN 'username' ELSE 'email' END AS which
@@ -89,7 +91,7 @@ export const accounts = (db: Reading) => ({
     return row?.which ?? ((await isFormerName(db, account)) ? 'username' : undefined);
   },
 
-  /** Which of an account's user name and e-mail address belongs to somebody else, in words. */
+  /** Returns which of an account's user name and email address is taken by another account, in words. */
   async takenFrom(account: Pick<Account, 'id' | 'username' | 'email'>): Promise<string | undefined> {
     const row = await db.get<{ username: string }>(sql`
       SELECT username FROM accounts
@@ -99,40 +101,40 @@ export const accounts = (db: Reading) => ({
     return row === undefined ? undefined : `e-mail address '${account.email}'`;
   },
 
-  /** Whether anybody else than this account administers the store and is let in. */
+  /** Returns whether another enabled account administers the store. */
   isOtherAdministrator: async (id: string) =>
     undefined !==
     (await db.get(sql`
       SELECT 1 FROM store_administrators JOIN accounts ON accounts.id = account_id
       WHERE account_id <> ${id} AND disabled_at IS NULL LIMIT 1`)),
 
-  /** The moment before which nothing that let the account in is good any more; null when there is none. */
+  /** Returns the time before which all tokens and logins of the account are invalid; null if there is none. */
   tokensEndedAt: async (id: string) =>
     (await db.get<{ endedAt: string | null }>(sql`SELECT tokens_ended_at AS "endedAt" FROM accounts WHERE id = ${id}`))
       ?.endedAt ?? null,
 
-  /** Whether this store made the id itself, so that the online store knows nobody of it. */
+  /** Returns whether this store made the id itself, so that the online store does not know it. */
   isIdMadeHere: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND id_made_here = 1`)),
 
-  /** Whether it is an account of another store, known from what was carried in. */
+  /** Returns whether the account belongs to another store and is known from an import or a transfer. */
   isForeign: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND is_foreign = 1`)),
 
-  /** Who holds a role of those that stand in no table of their own, and is let in. */
+  /** Lists the enabled accounts with an assigned role. */
   holders: (role: AssignedRole) =>
     db.all<Account>(sql`
       SELECT ${accountColumns} FROM accounts
       WHERE id IN (SELECT account_id FROM account_roles WHERE role = ${role}) AND disabled_at IS NULL ORDER BY username`),
 
-  /** The last change of an account, its credentials or its roles. */
+  /** Returns the last change of an account, its credentials or its roles. */
   touched: (id: string) => db.get<Touch>(sql`SELECT at, by, what FROM touched_accounts WHERE account_id = ${id}`),
 
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
 });
 
-/** The roles of these accounts, by id: first `store-admin`, then those that are assigned, then those for brands. */
+/** Returns the roles of these accounts by id: first `store-admin`, then assigned roles, then roles for brands. */
 async function rolesOf(db: Reading, ids: string[]): Promise<Map<string, string[]>> {
   const rows = await db.all<{ id: string; role: string }>(sql`
     SELECT account_id AS id, 'store-admin' AS role FROM store_administrators WHERE account_id IN ${list(ids)}
@@ -145,7 +147,7 @@ async function rolesOf(db: Reading, ids: string[]): Promise<Map<string, string[]
   return roles;
 }
 
-/** Accounts with the roles that they hold. */
+/** Adds the roles to accounts. */
 export async function withRoles<One extends Account>(
   db: Reading,
   some: readonly One[],
@@ -157,7 +159,7 @@ export async function withRoles<One extends Account>(
   return some.map((account) => ({ ...account, roles: roles.get(account.id) ?? [] }));
 }
 
-/** Whether a user name was given up by somebody else. */
+/** Returns whether a user name once belonged to another account. */
 const isFormerName = async (db: Pick<Reading, 'get'>, { id, username }: Pick<Account, 'id' | 'username'>) =>
   undefined !==
   (await db.get(sql`SELECT 1 FROM former_usernames WHERE username = ${username} AND account_id <> ${id}`));
@@ -165,19 +167,19 @@ const isFormerName = async (db: Pick<Reading, 'get'>, { id, username }: Pick<Acc
 export const accountChanges = (db: Queries) => ({
   ...accounts(db),
 
-  /** Adds an account; `idMadeHere` where this store made its id. */
+  /** Adds an account. `idMadeHere` says whether this store made its id. */
   add: ({ id, username, displayName, email, validation, createdAt }: Account, { idMadeHere = false } = {}) =>
     db.run(sql`
       INSERT INTO accounts (id, username, display_name, email, validation, created_at, id_made_here)
       VALUES (${id}, ${username}, ${displayName}, ${email}, ${validation}, ${createdAt}, ${idMadeHere ? 1 : 0})`),
 
-  /** Adds an account of another store, which nobody is let in with. */
+  /** Adds an account of another store, which cannot log in here. */
   addForeign: ({ id, username, displayName, email, validation, createdAt }: Account) =>
     db.run(sql`
       INSERT INTO accounts (id, username, display_name, email, validation, created_at, disabled_at, is_foreign)
       VALUES (${id}, ${username}, ${displayName}, ${email}, ${validation}, ${createdAt}, ${createdAt}, 1)`),
 
-  /** Makes an account of another store one of this store, which is let in. */
+  /** Turns an account of another store into an enabled account of this store. */
   makeOwn: (id: string) => db.run(sql`UPDATE accounts SET is_foreign = 0, disabled_at = NULL WHERE id = ${id}`),
 
   update: ({ id, username, displayName, email, validation }: Account) =>
@@ -185,7 +187,7 @@ export const accountChanges = (db: Queries) => ({
       UPDATE accounts SET username = ${username}, display_name = ${displayName}, email = ${email}, validation = ${validation}
       WHERE id = ${id}`),
 
-  /** Keeps a name that an account gives up, so that it is given to nobody else. */
+  /** Reserves a user name that an account gives up, so that no other account gets it. */
   keepFormerUsername: (username: string, id: string, until: string) =>
     db.run(sql`
       INSERT INTO former_usernames (username, account_id, until) VALUES (${username}, ${id}, ${until})
@@ -194,7 +196,7 @@ export const accountChanges = (db: Queries) => ({
   makeStoreAdministrator: (id: string, since: string) =>
     db.run(sql`INSERT INTO store_administrators (account_id, since) VALUES (${id}, ${since}) ON CONFLICT DO NOTHING`),
 
-  /** Disables an account; one that is disabled already stays so since the first time. */
+  /** Disables an account. If it is disabled already, the first time stays. */
   disable: (id: string, at: string) =>
     db.run(sql`UPDATE accounts SET disabled_at = COALESCE(disabled_at, ${at}) WHERE id = ${id}`),
 

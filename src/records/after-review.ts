@@ -1,23 +1,23 @@
-// After review: what somebody wants done with an upload once it is a revision, and what came of it.
+// Follow-ups: the steps to take when an upload has become a revision, and their results.
 import { columns, sql, type Queries } from '#engine/database.ts';
 import type { ReviewError } from './uploads.ts';
 
-/** One thing that is wanted: a component that is to come beside the revision, or a channel that is to hold it. */
+/** One follow-up: a component to publish with the revision, or a channel to release it to. */
 export interface Wish {
   uploadId: string;
   kind: 'component' | 'channel';
-  /** The component's name, or the channel as it was written. */
+  /** The name of the component, or the channel as it was written. */
   name: string;
-  /** The upload with the component's content. */
+  /** The upload with the content of the component. */
   component: string | null;
-  /** Whether a channel keeps what it holds when that is as new. */
+  /** Whether to skip the release if the channel holds a revision that is as new. */
   onlyIfNewer: boolean;
-  /** As the audit log writes it. */
+  /** The account that asked, in the form of the audit log. */
   wantedBy: string;
   sessionId: string | null;
   requestId: string | null;
   settled: boolean;
-  /** Why it was not done, or not yet. */
+  /** Why the step failed, or why it has to wait. */
   error: ReviewError | null;
 }
 
@@ -38,7 +38,7 @@ const asWish = (row: Row): Wish => ({
 });
 
 export const afterReview = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** All that was wanted of an upload, its components first. */
+  /** Lists all follow-ups of an upload, components first. */
   of: async (uploadId: string) =>
     (
       await db.all<Row>(
@@ -46,7 +46,7 @@ export const afterReview = (db: Pick<Queries, 'get' | 'all'>) => ({
       )
     ).map(asWish),
 
-  /** The approved uploads after one, in order, with which something is still to be done. */
+  /** Lists approved uploads after one, in order, with open follow-ups. */
   due: (after: string, limit: number) =>
     db.all<{ id: string; packageId: string; revision: number }>(sql`
       SELECT DISTINCT uploads.id, uploads.package_id AS "packageId", uploads.revision
@@ -58,7 +58,7 @@ export const afterReview = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const afterReviewChanges = (db: Queries) => ({
   ...afterReview(db),
 
-  /** Adds what is not wanted yet. */
+  /** Adds a follow-up unless it exists. */
   add: (wish: Omit<Wish, 'settled' | 'error'>) =>
     db.run(sql`
       INSERT INTO after_review (upload_id, kind, name, component, only_if_newer, wanted_by, session_id, request_id)
@@ -66,13 +66,13 @@ export const afterReviewChanges = (db: Queries) => ({
         ${wish.wantedBy}, ${wish.sessionId}, ${wish.requestId})
       ON CONFLICT (upload_id, kind, name) DO NOTHING`),
 
-  /** Says why it is not done yet. */
+  /** Records why a follow-up has to wait. */
   hold: ({ uploadId, kind, name }: Pick<Wish, 'uploadId' | 'kind' | 'name'>, why: ReviewError) =>
     db.run(sql`
       UPDATE after_review SET error = ${JSON.stringify(why)}
       WHERE upload_id = ${uploadId} AND kind = ${kind} AND name = ${name} AND settled = 0`),
 
-  /** Says that it is done, or why not; false when that was said before. */
+  /** Marks a follow-up as done, or as failed with an error. Returns false if it was settled before. */
   settle: async ({ uploadId, kind, name }: Pick<Wish, 'uploadId' | 'kind' | 'name'>, error: ReviewError | null) =>
     0 <
     (await db.run(sql`

@@ -1,4 +1,4 @@
-// Agents: programs that log in with a key of their own, as the account they act for.
+// Agents: programs that log in with their own key, as the account that they act for.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Agent {
@@ -25,7 +25,7 @@ export const agents = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const agentChanges = (db: Queries) => ({
   ...agents(db),
 
-  /** Registers an agent; false when there is one of that name. */
+  /** Registers an agent. Returns false if one of that name exists. */
   claim: async (agent: Agent) =>
     0 <
     (await db.run(sql`

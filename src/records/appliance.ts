@@ -1,4 +1,4 @@
-// What the appliance keeps of itself: single values by name.
+// Single values of the appliance, by name.
 import { sql, type Queries } from '#engine/database.ts';
 
 export const appliance = (db: Pick<Queries, 'get' | 'all'>) => ({

@@ -1,18 +1,18 @@
-// Assertions: what was imported and believed, and what this store signed, as texts that nothing here looks into.
+// Assertions that were imported and verified, or that this store signed, as texts. This module does not parse them.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface KeptAssertion {
   /** The type and the primary key, such as `account/acme`. */
   name: string;
   type: string;
-  /** Whose it is, where it is an account-key or a validation set. */
+  /** The account, for an account-key or a validation set. */
   accountId: string | null;
-  /** Of which snap, where it is a snap-declaration. */
+  /** The snap name, for a snap-declaration. */
   snapName: string | null;
-  /** Which name and which sequence it has, where it is a validation set. */
+  /** Name and sequence, for a validation set. */
   setName: string | null;
   sequence: number | null;
-  /** Of which snap, by its id, and of which of its revisions, where it is a snap-revision. */
+  /** Snap id and revision, for a snap-revision. */
   snapId: string | null;
   snapRevision: number | null;
   revision: number;
@@ -33,7 +33,7 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${assertionColumns}
       FROM assertions WHERE name = ${name}`),
 
-  /** Those of these names that are kept, in the order of the names. */
+  /** Returns the stored assertions with these names, in the order of the names. */
   async listOf(names: readonly string[]): Promise<KeptAssertion[]> {
     const rows = await db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns} FROM assertions WHERE name IN ${list(names)}`);
@@ -42,35 +42,35 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /**
-   * So many whose name begins so, which ends in a slash, after one of them, or from the first on; in the order of the names. Of two lower bounds
-   * SQLite would take one to begin with, and read all names up to the other.
+   * Lists assertions with a name that starts with `beginning`, which ends in a slash, after the name `after`; all from the first on if it
+   * is empty. With two lower bounds SQLite would use one and read all names up to the other.
    */
   under: (beginning: string, after: string, limit: number) =>
     db.all<Pick<KeptAssertion, 'name' | 'text'>>(sql`
       SELECT name, text FROM assertions
       WHERE name > ${after === '' ? beginning : after} AND name < ${`${beginning.slice(0, -1)}0`} ORDER BY name LIMIT ${limit}`),
 
-  /** The snap-declarations of a snap name; a name may have had several owners. */
+  /** Lists the snap-declarations of a snap name. A name may have had several owners. */
   ofSnap: (snapName: string) =>
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE snap_name = ${snapName} ORDER BY name`),
 
-  /** The highest number that a snap-revision speaks of for a snap, by its id; 0 where there is none. */
+  /** Returns the highest revision in the snap-revisions of a snap, by its id; 0 if there is none. */
   highestRevision: async (snapId: string) =>
     (
       await db.get<{ revision: number | null }>(sql`
         SELECT MAX(snap_revision) AS revision FROM assertions WHERE snap_id = ${snapId}`)
     )?.revision ?? 0,
 
-  /** The account-keys of these accounts, in the order in which they were kept. */
+  /** Lists the account-keys of these accounts, in the order of their storage. */
   keysOf: (accountIds: readonly string[]) =>
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE account_id IN ${list(accountIds)} AND type = 'account-key'
       ORDER BY kept_at, name`),
 
-  /** An account's validation sets, of each its newest sequence, in the order of their names; the first thousand. */
+  /** Lists the newest sequence of each of an account's validation sets, by name, at most a thousand. */
   newestSetsOf: (accountId: string) =>
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
@@ -80,21 +80,21 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
       )
       ORDER BY set_name LIMIT 1000`),
 
-  /** The newest sequence of one of an account's validation sets. */
+  /** Returns the newest sequence of an account's validation set. */
   newestOfSet: (accountId: string, setName: string) =>
     db.get<KeptAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
       ORDER BY sequence DESC LIMIT 1`),
 
-  /** The validation sets that speak of a snap, by its id; the first hundred in the order of accounts, names and sequences. */
+  /** Lists the validation sets that name a snap, by its id: the first hundred by account, name and sequence. */
   setsNaming: (snapId: string) =>
     db.all<KeptAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE set_name IS NOT NULL AND text LIKE ${`%${snapId}%`}
       ORDER BY account_id, set_name, sequence LIMIT 100`),
 
-  /** All sequences of an account's validation sets, or of the one of this name, the newest first; a thousand at most. */
+  /** Lists all sequences of an account's validation sets, or of the set with this name, newest first, at most a thousand. */
   setsOf: (accountId: string, setName?: string) =>
     setName === undefined
       ? db.all<KeptAssertion>(sql`
@@ -110,7 +110,7 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const assertionChanges = (db: Queries) => ({
   ...assertions(db),
 
-  /** Keeps an assertion; false when one of its name is here in the same revision or a newer one. */
+  /** Stores an assertion. Returns false if the same or a newer revision of it is stored already. */
   keep: async (a: KeptAssertion) =>
     0 <
     (await db.run(sql`

@@ -1,11 +1,11 @@
-// Seals of the audit log: heads of it, in a chain of their own under codes that only the holder of the site key can
-// compute. Whoever can write the database and has no site key cannot cut the log, nor write any of it anew, unseen.
+// Seals of the audit log: heads of the log in their own chain, under codes that only a holder of the site key can compute. Write access to
+// the database without the site key is not enough to cut or rewrite the log unnoticed.
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 import { hours } from '#domain/clock.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-/** A row of the log by its number and hash, which stand for it and everything before it. */
+/** A row of the log by its number and hash. It stands for the row and everything before it. */
 export interface AuditHead {
   seq: number;
   hash: string;
@@ -15,44 +15,44 @@ export interface AuditHead {
 export interface AuditSeal extends AuditHead {
   /** Counts from 1. */
   number: number;
-  /** When its row was written, RFC 3339. */
+  /** When the row was written, RFC 3339. */
   at: string;
   /** The code of the seal before. */
   previous: string;
-  /** By what the log went on from somewhere else than where it had ended, such as `restore`. */
+  /** The act that started the log again from another row than its end, such as `restore`; null if the chain just continues. */
   anew: string | null;
-  /** The newest seal that was left behind by that, where one was known. */
+  /** The newest seal that this act left behind, if known. */
   leftSeq: number | null;
   leftHash: string | null;
   leftMac: string | null;
   mac: string;
 }
 
-/** What the next seal has to know of the one before it. */
+/** The members of the previous seal that the next one needs. */
 export type NewestSeal = Pick<AuditSeal, 'number' | 'seq' | 'at' | 'mac'>;
 
-/** How far the log has come since its newest seal, under the code of its end. */
+/** The end of the log after its newest seal, with its code. */
 export type NotedEnd = AuditHead & { mac: string };
 
-/** Where the newest seal is kept a second time, outside the database. */
+/** The second place of the newest seal, outside the database. */
 export interface SealFile {
   /** Its path, for people. */
   path: string;
-  /** Its text, or nothing when there is none; throws when it cannot be read. */
+  /** Returns its text, or undefined if it does not exist. Throws if it cannot be read. */
   read(): string | undefined;
-  /** Puts a text in its place, durably and all at once. */
+  /** Replaces its text atomically and durably. */
   write(text: string): void;
 }
 
-/** What it takes to seal. */
+/** The parts that sealing needs. */
 export interface Sealing {
   siteKey: Buffer;
   file: SealFile;
-  /** Hears what is wrong with the seals, or undefined when nothing is. */
+  /** Called with the problem of the seals, or with undefined if there is none. */
   report(problem: string | undefined): void;
 }
 
-/** A row is sealed with what was written before it, at the latest, when the newest seal is so far behind. */
+/** A head is sealed at the latest when the newest seal is so many rows or milliseconds behind. */
 export const sealEvery = { rows: 100, milliseconds: hours(1) };
 
 const nothing = '0'.repeat(64);
@@ -67,47 +67,50 @@ export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${sealColumns}
       FROM audit_seal_chain ORDER BY number DESC LIMIT 1`),
 
-  /** The seals after a number, oldest first. */
+  /** Lists the seals after a number, oldest first. */
   list: (after: number, limit: number) =>
     db.all<AuditSeal>(sql`
       SELECT ${sealColumns}
       FROM audit_seal_chain WHERE number > ${after} ORDER BY number LIMIT ${limit}`),
 
-  /** Whether a seal is one of the chain, or stands before its first, or was left behind by one of it. */
+  /** Returns whether a seal belongs to the chain, precedes its first seal, or was left behind by one of its seals. */
   knows: async ({ number, mac }: Pick<AuditSeal, 'number' | 'mac'>): Promise<boolean> =>
     number === 0 ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE number = ${number} AND mac = ${mac}`)) !== undefined ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE left_mac = ${mac}`)) !== undefined,
 
-  /** Whether the log goes on from somewhere else since a seal, or the seal was left behind: then it says nothing of the end. */
+  /**
+   * Returns whether the log has started again from another row since a seal, or left the seal behind. Then the seal says nothing about the
+   * end of the log.
+   */
   isLeft: async ({ number, mac }: Pick<AuditSeal, 'number' | 'mac'>): Promise<boolean> =>
     (await db.get(
       sql`SELECT 1 FROM audit_seal_chain WHERE left_mac = ${mac} OR (number > ${number} AND anew IS NOT NULL) LIMIT 1`,
     )) !== undefined,
 
-  /** Whether the log has this row. */
+  /** Returns whether the log has this row. */
   hasRow: async ({ seq, hash }: AuditHead): Promise<boolean> =>
     (await db.get(sql`SELECT 1 FROM audit WHERE seq = ${seq} AND hash = ${hash}`)) !== undefined,
 });
 
-/** Says in the file that nothing is sealed yet; from then on it is always there. */
+/** Writes a seal file that says that nothing is sealed yet. From then on the file must exist. */
 export function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'>): void {
   if (file.read() !== undefined) return;
   const first = { number: 0, seq: 0, hash: nothing, at: '', previous: nothing, ...goesOn };
   file.write(textOf(sealed(siteKey, first)));
 }
 
-/** How a seal comes about that is not merely due. */
+/** Reasons to seal before it is due. */
 export interface Occasion {
-  /** Seals at once. */
+  /** Whether to seal at once. */
   now?: boolean;
-  /** Goes on from somewhere else than where the log had ended: by what, and what is left behind. */
+  /** The act that starts the log again from another row than its end, and the seal that it leaves behind. */
   anew?: { by: string; left: AuditSeal | undefined };
 }
 
 /**
- * Seals a head in the transaction that has written it, when that is due. The seal is to be kept in the file too, once the
- * transaction is on disk. A file that the chain does not know is evidence: nothing is sealed over it.
+ * Seals a head in the transaction that wrote it, if a seal is due. The caller writes the returned seal to the file after the commit. A file
+ * that does not fit the chain is evidence of tampering: then nothing is sealed.
  */
 export async function sealHead(
   db: Queries,
@@ -141,7 +144,7 @@ export async function sealHead(
   return seal;
 }
 
-/** Keeps a seal that is on disk in the file too, unless another process has kept a later one. */
+/** Writes a committed seal to the file, unless another process has written a later one. */
 export function keepSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): void {
   try {
     const kept = keptIn(file, siteKey);
@@ -152,7 +155,7 @@ export function keepSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): v
   }
 }
 
-/** Holds the file against the chain, reports what is wrong, and otherwise brings it up to the newest seal. */
+/** Checks the file against the chain. Reports a problem, or updates the file to the newest seal. */
 export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing): Promise<void> {
   const problem = await problemOfFile(db, sealing);
   sealing.report(problem);
@@ -170,8 +173,8 @@ export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing)
 }
 
 /**
- * Notes beside the seal in the file how far the log has come: a copy of the database without its write-ahead log lacks the last
- * minutes, and the newest seal may be an hour old. The database is only read. A file that does not fit the log is left as it is.
+ * Writes the current end of the log next to the seal in the file. A copy of the database without its write-ahead log lacks the last
+ * minutes, and the newest seal may be an hour old. The database is only read. A file that does not fit the log stays unchanged.
  */
 export async function noteEnd(
   db: Pick<Queries, 'get' | 'all'>,
@@ -190,11 +193,11 @@ export async function noteEnd(
   }
 }
 
-/** What a file notes of the log behind a seal. */
+/** Returns the end of the log in a file, if it is later than the seal. */
 const notedBehind = (kept: Kept, { seq }: AuditSeal): NotedEnd | undefined =>
   typeof kept === 'object' && kept.last !== undefined && kept.last.seq > seq ? kept.last : undefined;
 
-/** The seal in the file, where the chain does not know it: that far the log had come. */
+/** Returns the seal in the file if the chain does not know it. It shows how far the log had come. */
 export async function leftBehind(
   db: Pick<Queries, 'get' | 'all'>,
   { siteKey, file }: Sealing,
@@ -204,8 +207,8 @@ export async function leftBehind(
 }
 
 /**
- * What is wrong with the file, in the light of the chain: undefined when the chain knows its seal. The file may lag behind
- * the chain, where a process was killed before it had written it.
+ * Returns the problem of the file, compared with the chain; undefined if the chain knows its seal. The file may lag behind the chain if a
+ * process was killed before it wrote the file.
  */
 export async function problemOfFile(
   db: Pick<Queries, 'get' | 'all'>,
@@ -220,7 +223,7 @@ export async function problemOfFile(
   return problemOfKept(kept, file.path, auditSeals(db));
 }
 
-/** The same for what was read from the file earlier. */
+/** The same for content that was read from the file before. */
 export async function problemOfKept(
   kept: Kept,
   path: string,
@@ -241,10 +244,10 @@ export async function problemOfKept(
   );
 }
 
-/** What the file holds: a seal of this store, none, or something else. */
+/** The content of the file: a seal of this store, none, or something else. */
 export type Kept = (AuditSeal & { last?: NotedEnd }) | 'missing' | 'foreign';
 
-/** Reads the file; throws when it cannot be read, which proves nothing. */
+/** Reads the file. Throws if it cannot be read, which proves nothing. */
 export function keptIn(file: SealFile, siteKey: Buffer): Kept {
   const text = file.read();
   if (text === undefined) return 'missing';
@@ -256,21 +259,21 @@ export function keptIn(file: SealFile, siteKey: Buffer): Kept {
 const cannotUse = (file: SealFile, error: unknown): string =>
   `the audit log's newest seal cannot be kept in ${file.path}: ${error instanceof Error ? error.message : String(error)}`;
 
-/** Whether a seal is of this store. */
+/** Returns whether this store made a seal. */
 export const isSealed = (siteKey: Buffer, seal: AuditSeal): boolean => isSame(seal.mac, sealed(siteKey, seal).mac);
 
-/** Whether the end of the log is the one that larder has written last; it stands under a code of its own. */
+/** Returns whether larder wrote this end of the log, by its code. */
 export const isEnd = (siteKey: Buffer, end: AuditHead & { mac: string | null }): boolean =>
   isSame(end.mac ?? '', endMac(siteKey, end));
 
-/** The code under which the end of the log stands. */
+/** Returns the code of the end of the log. */
 export const endMac = (siteKey: Buffer, { seq, hash }: AuditHead): string => mac(siteKey, 'audit end', [seq, hash]);
 
-/** A single seal of the first release. */
+/** Returns whether this store made a seal of the first release. */
 export const isEarlySeal = (siteKey: Buffer, { seq, hash, at, mac: known }: EarlySeal): boolean =>
   isSame(known, mac(siteKey, 'audit seal', [seq, hash, at]));
 
-/** The first release sealed heads one by one: nothing shows where one of them is gone. */
+/** A seal of the first release. These seals form no chain, so a missing one is not noticed. */
 export interface EarlySeal extends AuditHead {
   at: string;
   mac: string;
@@ -285,7 +288,10 @@ function sealed(siteKey: Buffer, seal: Omit<AuditSeal, 'mac'>): AuditSeal {
 const mac = (siteKey: Buffer, purpose: string, said: unknown[]): string =>
   createHmac('sha256', keyFor(siteKey, purpose)).update(JSON.stringify(said)).digest('hex');
 
-/** Derived once for each purpose, in 10 µs, and a key object, which saves 27 µs of each code: every change needs two (`npm run bench -- tricks`). */
+/**
+ * Derives the key once for each purpose (10 µs), as a key object, which saves 27 µs for each code; every change needs two codes (`npm run
+ * bench -- tricks`).
+ */
 function keyFor(siteKey: Buffer, purpose: string): KeyObject {
   const known = derived.get(siteKey) ?? new Map<string, KeyObject>();
   derived.set(siteKey, known);
@@ -304,7 +310,7 @@ function isSame(known: string, computed: string): boolean {
 const isDue = (newest: NewestSeal, head: AuditHead & { at: string }): boolean =>
   head.seq - newest.seq >= sealEvery.rows || !(timeBetween(newest, head) < sealEvery.milliseconds);
 
-/** Whichever of two was first: clocks are set back. */
+/** Returns the absolute difference, because clocks may be set back. */
 export const timeBetween = (one: { at: string }, other: { at: string }): number =>
   Math.abs(Date.parse(other.at) - Date.parse(one.at));
 

@@ -1,4 +1,4 @@
-// Proves the audit log: its rows, the links between them, its end, its seals, and the seal that is kept outside the database.
+// Verifies the audit log: its rows, their links, its end, its seals, and the seal outside the database.
 import { auditHash, beginning, type audit, type AuditRow } from './audit.ts';
 import {
   isEarlySeal,
@@ -14,31 +14,31 @@ import {
   type SealFile,
 } from './audit-seals.ts';
 
-/** What was found out about the log. */
+/** The result of the verification. */
 export interface AuditVerdict {
   rows: number;
   seals: number;
   head: AuditHead | undefined;
-  /** Where the log goes on from somewhere else than where it had ended, as larder was told to. */
+  /** The places where the log started again from another row than its end, by an act of larder. */
   begunAnew: BegunAnew[];
   problems: string[];
 }
 
 export interface BegunAnew {
-  /** The row that tells of it. */
+  /** The row that records the act. */
   seq: number;
   at: string;
-  /** What was done, such as `restore`. */
+  /** The act, such as `restore`. */
   by: string;
-  /** How far the log had come that was left behind, where that was known. */
+  /** The end of the log that was left behind, if known. */
   left: AuditHead | undefined;
 }
 
 export interface AuditProof {
   siteKey: Buffer;
-  /** Where the newest seal is kept outside the database; left out where it has no such place, as in a backup. */
+  /** The file with the newest seal; left out if there is none, as in a backup. */
   file?: SealFile | undefined;
-  /** Heads that somebody has copied off the host. */
+  /** Heads that an administrator has copied off the host. */
   expected?: readonly AuditHead[] | undefined;
   progress?: (rows: number) => void;
 }
@@ -48,10 +48,10 @@ type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows' | 'isLe
 
 const batch = 2000;
 const enough = 100;
-/** Twice what larder itself allows, for clocks that are set. */
+/** Twice the limit of larder itself, because clocks may be set. */
 const longest = 2 * sealEvery.milliseconds;
 
-/** Follows the whole log. What is appended meanwhile does no harm: what must be in the rows is asked before them. */
+/** Verifies the whole log. Rows appended during the run do no harm, because the end and the seals are read before the rows. */
 export async function verifyAudit(
   records: { audit: Reading; auditSeals: ReadingSeals },
   { siteKey, file, expected = [], progress }: AuditProof,
@@ -97,7 +97,7 @@ export async function verifyAudit(
   return { rows, seals: seals.length, head, begunAnew: seals.flatMap(begunAnew), problems };
 }
 
-/** The seals, oldest first; each under its code, with the number and the code that follow from the one before. */
+/** Returns the seals, oldest first. Verifies the code of each, and its number and link to the seal before. */
 async function chainOf(records: ReadingSeals, siteKey: Buffer, problems: string[]): Promise<AuditSeal[]> {
   const seals: AuditSeal[] = [];
   for (let last: AuditSeal | undefined; ;) {
@@ -117,7 +117,7 @@ async function chainOf(records: ReadingSeals, siteKey: Buffer, problems: string[
   }
 }
 
-/** What the first release has sealed. */
+/** Returns the seals of the first release. */
 async function earlySeals(records: Reading, siteKey: Buffer, problems: string[]): Promise<AuditHead[]> {
   const seals: AuditHead[] = [];
   for (let after = -1; ;) {
@@ -131,7 +131,7 @@ async function earlySeals(records: Reading, siteKey: Buffer, problems: string[])
   }
 }
 
-/** Goes from row to row; nothing when there are so many problems that more tell a person nothing. */
+/** Follows the rows. Returns undefined when so many problems were found that more would not help. */
 async function follow(
   records: Reading,
   problems: string[],
@@ -159,7 +159,7 @@ async function follow(
   }
 }
 
-/** Larder would have sealed sooner. */
+/** Reports a row that larder would have sealed. */
 function unsealed(row: AuditRow, newest: AuditSeal, problems: string[]): void {
   const behind = row.seq - newest.seq;
   if (behind === sealEvery.rows + 1 || (behind <= sealEvery.rows && timeBetween(newest, row) > longest)) {

@@ -1,4 +1,4 @@
-// The audit log: who did what, in a chain of hashes that shows any later change.
+// The audit log: one row per act, in a chain of hashes that shows any later change.
 import { hash } from 'node:crypto';
 
 import {
@@ -15,20 +15,20 @@ import {
 } from './audit-seals.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-/** What a change says of itself. */
+/** The entry of a change. */
 export interface AuditEntry {
   /** When, RFC 3339. */
   at: string;
-  /** An account id, or `cli:<user>` for a command on the host, or `larder` for its own doing. */
+  /** An account id, `cli:<user>` for a command on the host, or `larder` for its own acts. */
   actor: string;
   sessionId?: string | null;
   /** The operation or command, such as `register_name`. */
   action: string;
-  /** What it was done to, such as `snap/hello`. */
+  /** The object of the act, such as `snap/hello`. */
   object: string;
   requestId?: string | null;
   details?: Record<string, unknown>;
-  /** `done` unless said otherwise; `refused` where somebody was kept out, which changes nothing but this log. */
+  /** `done` by default. `refused` records a refused attempt, which changes nothing but this log. */
   outcome?: Outcome;
 }
 
@@ -45,36 +45,36 @@ export interface AuditRow {
   details: string;
   previous: string;
   hash: string;
-  /** Nothing in rows of the first release, which tell of what was done. */
+  /** Null in rows of the first release, which recorded only completed acts. */
   outcome: Outcome | null;
 }
 
-/** Of which rows somebody wants to know; what is left out narrows nothing. */
+/** Filters for rows. A filter that is left out matches all rows. */
 export interface AuditWanted {
   actor?: string | undefined;
   action?: string | undefined;
   object?: string | undefined;
 }
 
-/** The rows between two numbers, without these. */
+/** The rows between two numbers, exclusive. */
 export interface AuditSpan {
   after: number;
   before: number;
 }
 
-/** What a row tells to those who follow the log. */
+/** The members of a row in the change feed. */
 export type Done = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' | 'outcome'>;
 
-/** How the log stands. */
+/** The state of the log. */
 export interface Standing {
   /** Its last row. */
   head: (AuditHead & { at: string }) | undefined;
-  /** Where it ended when it was last written, and the code under which that stands. */
+  /** The end of the log as it was last written, with its code. */
   end: (AuditHead & { mac: string | null }) | undefined;
   newest: NewestSeal | undefined;
 }
 
-/** Of each that is not there everything is null. */
+/** If a part is missing, all its columns are null. */
 interface StandingRow {
   seq: number | null;
   hash: string;
@@ -88,10 +88,10 @@ interface StandingRow {
   sealMac: string;
 }
 
-/** What stands before the first row. */
+/** The hash before the first row. */
 export const beginning = '0'.repeat(64);
 
-/** The hash of a row: SHA-256 over the previous hash and the row's members in this order, as JSON. */
+/** Returns the hash of a row: SHA-256 over the previous hash and the row's members in this order, as JSON. */
 export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
   hash(
     'sha256',
@@ -114,18 +114,18 @@ const auditColumns = columns`
   outcome`;
 
 export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Where the log ended when it was last written, whatever is there now, and the code under which that stands. */
+  /** Returns the end of the log as it was last written, with its code, whether or not the row still exists. */
   end: () =>
     db.get<AuditHead & { mac: string | null }>(sql`
       SELECT version AS seq, hash, mac FROM noun_versions WHERE noun = 'audit' AND hash IS NOT NULL`),
 
-  /** The seals of the first release after a number, oldest first. */
+  /** Lists the seals of the first release after a number, oldest first. */
   earlySeals: (after: number, limit: number) =>
     db.all<EarlySeal>(sql`SELECT seq, hash, at, mac FROM audit_seals WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 
   head: () => db.get<AuditHead & { at: string }>(sql`SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1`),
 
-  /** What each change asks before it is told there, by one statement. */
+  /** Reads in one statement everything that a change needs before it appends its entry. */
   async standing(): Promise<Standing> {
     const row = (await db.get<StandingRow>(sql`
       SELECT audit.seq, audit.hash, audit.at, written.version AS "endSeq", written.hash AS "endHash", written.mac AS "endMac",
@@ -143,15 +143,14 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
     };
   },
 
-  /** The rows before a number, newest first. */
+  /** Lists the rows before a number, newest first. */
   newest: (before: number, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit}`),
 
   /**
-   * Of the rows between two numbers those that are wanted, newest first. All of these are looked at, so the caller keeps the
-   * two close: 100,000 take 13 ms.
+   * Lists the matching rows between two numbers, newest first. It scans the whole span, so keep the span small: 100,000 rows take 13 ms.
    */
   wanted: ({ actor, action, object }: AuditWanted, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
@@ -174,27 +173,27 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND (${object ?? null} IS NULL OR object = ${object ?? null})
       ORDER BY seq LIMIT ${limit}`),
 
-  /** When a row was written; undefined when there is none of that number. */
+  /** Returns when a row was written; undefined if there is no row of that number. */
   writtenAt: async (seq: number) => (await db.get<{ at: string }>(sql`SELECT at FROM audit WHERE seq = ${seq}`))?.at,
 
-  /** The newest row of an action. */
+  /** Returns the newest row of an action. */
   newestOf: (action: string) =>
     db.get<{ seq: number; at: string }>(
       sql`SELECT seq, at FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
     ),
 
-  /** The backups after a row that were made or failed, oldest first; `details` is JSON. */
+  /** Lists the completed and failed backups after a row, oldest first; `details` is JSON. */
   backupsAfter: (seq: number) =>
     db.all<{ seq: number; at: string; action: 'backup' | 'backup-failed'; details: string }>(sql`
       SELECT seq, at, action, details FROM audit
       WHERE seq > ${seq} AND action IN ('backup', 'backup-failed') ORDER BY seq`),
 
-  /** What was done after a number, oldest first, without by whom; what was refused is among it. */
+  /** Lists the change feed after a number, oldest first, without actors. It includes refused attempts. */
   done: (after: number, limit: number) =>
     db.all<Done>(sql`
       SELECT seq, at, action, object, outcome FROM audit WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 
-  /** The rows after a number, oldest first. */
+  /** Lists the rows after a number, oldest first. */
   list: (after: number, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
@@ -202,8 +201,8 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
 });
 
 /**
- * Appends an entry to the chain, within the transaction of the change that it tells of; the seal that this came to, if
- * any, is to be kept in the file once the transaction is on disk.
+ * Appends an entry to the chain in the transaction of its change. If that creates a seal, the caller writes the returned seal to the file
+ * after the commit.
  */
 export async function appendAudit(
   db: Queries,
@@ -232,7 +231,7 @@ export async function appendAudit(
     VALUES (${row.seq}, ${row.at}, ${row.actor}, ${row.sessionId}, ${row.action}, ${row.object}, ${row.requestId},
       ${row.details}, ${row.previous}, ${written.hash}, ${row.outcome})`);
   if (sealing === undefined) return undefined;
-  // An end without a code stays without: what is appended to a log that somebody has cut does not make it whole.
+  // If the end has no valid code, leave it so: appending to a log that was cut does not make it intact.
   if (isWhole !== true) {
     sealing.report(`the audit log did not end as larder had written it when row ${String(row.seq)} was appended`);
     return undefined;
@@ -241,7 +240,7 @@ export async function appendAudit(
   return sealHead(db, sealing, written, standing.newest, occasion);
 }
 
-/** Seals the last row, when it is the one that larder has written last and is not sealed yet. */
+/** Seals the last row, if larder wrote it as the end and it is not sealed yet. */
 export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal | undefined> {
   const standing = await audit(db).standing();
   const { head } = standing;
@@ -254,11 +253,11 @@ export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal 
   return sealHead(db, sealing, head, standing.newest, { now: true });
 }
 
-/** Whether the last row is the one that larder has written last. */
+/** Returns whether the last row is the end that larder wrote last. */
 function endsAsWritten(sealing: Sealing, { head, end, newest }: Standing): boolean {
   if (end === undefined) return head === undefined;
   if (isEnd(sealing.siteKey, end)) return head?.seq === end.seq && head.hash === end.hash;
-  // Data of the first release has an end without a code, and nothing of it is sealed in the chain yet.
+  // Data of the first release has an end without a code, and none of its rows is sealed in the chain yet.
   if (newest !== undefined) return false;
   const kept = keptIn(sealing.file, sealing.siteKey);
   return typeof kept === 'object' && kept.number === 0;

@@ -1,4 +1,4 @@
-// Brands: accounts that own device models, and who administers them.
+// Brands: accounts that own device models, and their administrators.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Brand {
@@ -25,14 +25,14 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${brandColumns}
       FROM brands ORDER BY account_id`),
 
-  /** Whether an account administers a brand; a brand's own account always does. */
+  /** Returns whether an account administers a brand. The brand's own account always does. */
   isAdministrator: async (brandAccountId: string, accountId: string) =>
     brandAccountId === accountId ||
     undefined !==
       (await db.get(sql`
         SELECT 1 FROM brand_administrators WHERE brand_account_id = ${brandAccountId} AND account_id = ${accountId}`)),
 
-  /** The brands that an account administers beside itself; the first hundred. */
+  /** Lists the other brands that an account administers, at most a hundred. */
   administeredBy: async (accountId: string): Promise<string[]> =>
     (
       await db.all<{ id: string }>(sql`
@@ -40,7 +40,7 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY brand_account_id LIMIT 100`)
     ).map(({ id }) => id),
 
-  /** What keeps a brand from being deleted. */
+  /** Returns the objects that prevent the deletion of a brand. */
   inUse: async (brandAccountId: string): Promise<'models' | 'signing keys' | undefined> =>
     (
       await db.get<{ by: 'models' | 'signing keys' }>(sql`
@@ -52,7 +52,7 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const brandChanges = (db: Queries) => ({
   ...brands(db),
 
-  /** Makes an account a brand; false when it is one already. */
+  /** Makes an account a brand. Returns false if it is one already. */
   claim: async (brand: Brand) =>
     0 <
     (await db.run(sql`

@@ -1,4 +1,4 @@
-// Build sets: what build hosts make of the commits of a package, one build for each platform.
+// Build sets: the builds of one commit of a package by build hosts, one build per platform.
 import type { BuildStatus } from '#domain/build-status.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
@@ -20,7 +20,7 @@ export interface Build {
   errors: BuildError[];
   platform: Platform;
   logs: { externalBuildUrl: string | null } | null;
-  /** Where the build was released; its channel by the full name. */
+  /** The channel that the build was released to, by its full name. */
   releasedChannel: string | null;
   releasedRevision: number | null;
   createdAt: string;
@@ -40,7 +40,7 @@ export interface BuildSet {
   createdAt: string;
 }
 
-/** What a listing asks for; null is anything. */
+/** Filters of a listing; null matches everything. */
 export interface BuildSetFilter {
   id: string | null;
   channel: string | null;
@@ -77,7 +77,7 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asBuildSet(row);
   },
 
-  /** A package's build sets, newest first; with a status, those that have a build in it. */
+  /** Lists a package's build sets, newest first. With a status, only sets that have a build in that status. */
   async list(packageId: string, wanted: BuildSetFilter, limit: number): Promise<BuildSet[]> {
     const rows = await db.all<SetRow>(sql`
       SELECT ${buildSetColumns}
@@ -92,7 +92,7 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asBuildSet);
   },
 
-  /** The builds of these sets, in the order in which they were given. */
+  /** Lists the builds of these sets, in the order of the ids. */
   async buildsOf(ids: string[]): Promise<Build[]> {
     const rows = await db.all<BuildRow>(sql`
       SELECT build_set_id AS "buildSetId", id, status, errors, platform, logs, released_channel AS "releasedChannel",
@@ -103,7 +103,7 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
     return ids.flatMap((id) => builds.get(id) ?? []);
   },
 
-  /** The commits that revisions of a package were built from, by revision, where build hosts have told. */
+  /** Returns the commits of a package's revisions, by revision, if build hosts have reported them. */
   async commitsOf(packageId: string, revisions: number[]): Promise<Map<number, string>> {
     const rows = await db.all<{ revision: number; commitHash: string }>(sql`
       SELECT builds.released_revision AS revision, build_sets.commit_hash AS "commitHash"
@@ -125,7 +125,7 @@ export const buildSetChanges = (db: Queries) => ({
         ${JSON.stringify(s.platforms)}, ${JSON.stringify(s.triggers)}, ${s.plane}, ${s.createdAt},
         (SELECT COALESCE(MAX(seq), 0) + 1 FROM build_sets))`),
 
-  /** Adds a build to its set, or writes what has become of it. */
+  /** Adds a build to its set, or updates it. */
   putBuild: (packageId: string, position: number, b: Build) =>
     db.run(sql`
       INSERT INTO builds (build_set_id, id, position, package_id, status, errors, platform, logs, released_channel,

@@ -1,5 +1,5 @@
-// The catalog: the public snaps that devices find, the charms and bundles that juju finds, and by which words. It is made of other
-// records, package by package.
+// The catalog: the public snaps that devices find, and the charms and bundles that juju finds, by words. It is derived from other records,
+// one package at a time.
 import { exactly, type Beginning } from '#domain/catalog.ts';
 import type { Namespace } from '#domain/namespace.ts';
 import { list, sql, type Queries, type Reading } from '#engine/database.ts';
@@ -8,38 +8,38 @@ import { packages } from './packages.ts';
 import { releases } from './releases.ts';
 import { revisions } from './revisions.ts';
 
-/** So many snaps that a word names are looked at: what has to be looked at more closely than by a word stays a few milliseconds. */
+/** Maximum of snaps with a word that are examined further, which keeps a search to a few milliseconds. */
 const mostLookedAt = 1000;
-/** All charms of a large store: juju asks seldom. */
+/** All charms of a large store: juju searches rarely. */
 const mostCharms = 20_000;
 const nothing: Beginning = { from: '', to: '' };
 
 export interface Sought {
-  /** What its words begin with, five at most, each of them. */
+  /** The beginnings of words that all must match, at most five. */
   words: readonly Beginning[];
-  /** The places at one of which it is; wherever it is where there are none. */
+  /** The places; one of them must match. Empty matches all. */
   places: readonly string[];
-  /** The name that comes first. */
+  /** The name to list first. */
   name: string;
 }
 
 export interface SoughtCharms extends Sought {
-  /** The words that it has, all of them. */
+  /** Exact words that all must match. */
   traits: readonly string[];
 }
 
-/** Which of what is found, counted from the first. */
+/** A page of the result. */
 export interface Part {
   limit: number;
   offset: number;
 }
 
-/** A package as the catalog has it. */
+/** A package in the catalog. */
 export interface Catalogued {
   packageId: string;
   namespace: Namespace;
   name: string;
-  /** Of a charm nothing, as with its entry. */
+  /** Empty for a charm, like its entry. */
   confinement: string;
   entry: string;
 }
@@ -52,7 +52,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
         SELECT 1 FROM catalog_words WHERE word >= ${from} AND word < ${to} LIMIT ${most + 1}) AS found LIMIT 1
     `))!.count;
 
-  /** The words, the one first that names the fewest. */
+  /** Sorts words by the number of packages with them, fewest first. */
   const rarestFirst = async (
     words: readonly Beginning[],
     most: number,
@@ -61,7 +61,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
     return words.map((word, at) => ({ word, count: counts[at]! })).sort((a, b) => a.count - b.count);
   };
 
-  /** What is said by one word and by others, what says it best first. */
+  /** Returns the packages that match one word and the others, best match first. */
   const saying = async (
     { words, places, name, traits }: SoughtCharms,
     first: Beginning,
@@ -97,7 +97,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
     return found.map(({ id }) => id);
   };
 
-  /** What is at one of some places, the first by their names. */
+  /** Returns the packages at one of the places, by name. */
   const atPlaces = async ({ places, traits }: SoughtCharms, { limit, offset }: Part): Promise<string[]> => {
     const found = await db.all<{ id: string }>(sql`
       SELECT package.package_id AS id
@@ -113,7 +113,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
   };
 
   return {
-    /** The ids of the snaps that are found, what says it best first. Of words that name very many snaps not all are looked at. */
+    /** Finds the ids of snaps, best match first. For words of very many snaps, not all snaps are examined. */
     async find(sought: Sought, limit: number): Promise<string[]> {
       const [rarest] = await rarestFirst(sought.words, mostLookedAt);
       const part = { limit, offset: 0 };
@@ -121,7 +121,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
       return atPlaces({ ...sought, traits: [] }, part);
     },
 
-    /** The ids of the charms and bundles that are found, what says it best first. */
+    /** Finds the ids of charms and bundles, best match first. */
     async findCharms(sought: SoughtCharms, part: Part): Promise<string[]> {
       const { words, traits, places } = sought;
       const [rarest] = await rarestFirst([...words, ...traits.map(exactly)], mostCharms);
@@ -131,7 +131,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
         const at = await Promise.all(places.map((place) => howMany(exactly(place), mostLookedAt)));
         if (at.reduce((sum, one) => sum + one) <= mostLookedAt) return atPlaces(sought, part);
       }
-      // Where no words tell which says it better, those of very many are the first by their names.
+      // Without words there is no best match, so a very large result is sorted by name.
       const found = await db.all<{ id: string }>(sql`
         SELECT package_id AS id FROM catalog_packages AS package
         WHERE namespace = 'charm'
@@ -143,13 +143,13 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
       return found.map(({ id }) => id);
     },
 
-    /** What the list of all names says of the snaps after one, in the order of their names. */
+    /** Lists the entries of snaps for the list of all names, by name, after one name. */
     entries: (after: string, limit: number) =>
       db.all<Pick<Catalogued, 'name' | 'confinement' | 'entry'>>(sql`
         SELECT name, confinement, entry FROM catalog_packages
         WHERE namespace = 'snap' AND name > ${after} ORDER BY name LIMIT ${limit}`),
 
-    /** The packages of which it has to be made anew. */
+    /** Lists the packages with outdated catalog entries. */
     stale: async (limit: number) =>
       (await db.all<{ id: string }>(sql`SELECT package_id AS id FROM catalog_stale LIMIT ${limit}`)).map(
         ({ id }) => id,
@@ -160,7 +160,7 @@ export const catalog = (db: Pick<Reading, 'get' | 'all'>) => {
 export const catalogPassing = (db: Queries) => ({
   ...catalog(db),
 
-  /** What the catalog is made of, as it stands in the transaction that makes it. */
+  /** The sources of the catalog, read within the transaction that updates it. */
   sources: {
     package: packages(db).byId,
     releases: releases(db).current,
@@ -168,7 +168,7 @@ export const catalogPassing = (db: Queries) => ({
     assertion: assertions(db).find,
   },
 
-  /** Says what is found of a package and by which words, or with `undefined` that nothing is. */
+  /** Sets the entry of a package and its words; `undefined` removes the entry. */
   async put(packageId: string, found: Catalogued | undefined, words: ReadonlyMap<string, number>): Promise<void> {
     await db.run(sql`DELETE FROM catalog_stale WHERE package_id = ${packageId}`);
     if (found === undefined) {

@@ -1,4 +1,4 @@
-// Charm libraries: code that charms share, in versions numbered by API and patch.
+// Charm libraries: code that charms share, in versions with an API and a patch number.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface CharmLibrary {
@@ -30,7 +30,7 @@ export interface PublishedVersion {
   createdBy: string;
 }
 
-/** Which version of a library is meant; null is the newest. */
+/** Selects a version of a library; null selects the newest. */
 export interface LibraryFilter {
   libraryId: string;
   api: number | null;
@@ -54,18 +54,18 @@ export const charmLibraries = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.get<CharmLibrary>(sql`
       SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE id = ${id}`),
 
-  /** The libraries of a package, by name. */
+  /** Lists the libraries of a package, by name. */
   list: (packageId: string) =>
     db.all<CharmLibrary>(sql`
       SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE package_id = ${packageId} ORDER BY name`),
 
-  /** All versions of a library without their content, the oldest first. */
+  /** Lists all versions of a library without their content, oldest first. */
   versions: (libraryId: string) =>
     db.all<PublishedVersion>(sql`
       SELECT api, patch, hash, created_at AS "createdAt", created_by AS "createdBy"
       FROM charm_library_versions WHERE library_id = ${libraryId} ORDER BY api, patch`),
 
-  /** The version that is wanted of a library. */
+  /** Returns the selected version of a library. */
   async version(wanted: LibraryFilter): Promise<LibraryVersion | undefined> {
     const row = await db.get<Row>(sql`
       SELECT library.id AS "libraryId", library.name AS "libraryName", package.name AS "charmName",
@@ -81,7 +81,7 @@ export const charmLibraries = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asVersion(row);
   },
 
-  /** The ids of the libraries of a charm; of the one of this name alone when there is a name. */
+  /** Returns the ids of a charm's libraries, or of its library with this name. */
   async idsOf(charmName: string, libraryName: string | null): Promise<string[]> {
     const rows = await db.all<{ id: string }>(sql`
       SELECT library.id

@@ -1,4 +1,4 @@
-// Collaborators: accounts that work on a package beside its publisher.
+// Collaborators: accounts that work on a package of another publisher.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface Collaborator {
@@ -12,7 +12,7 @@ export const collaborators = (db: Pick<Queries, 'get' | 'all'>) => ({
     undefined !==
     (await db.get(sql`SELECT 1 FROM collaborators WHERE package_id = ${packageId} AND account_id = ${accountId}`)),
 
-  /** A package's collaborators, in the order in which they came. */
+  /** Lists a package's collaborators, first added first. */
   list: (packageId: string) =>
     db.all<Collaborator>(sql`
       SELECT account_id AS "accountId", created_at AS "createdAt", created_by AS "createdBy"
@@ -22,7 +22,7 @@ export const collaborators = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const collaboratorChanges = (db: Queries) => ({
   ...collaborators(db),
 
-  /** False when the account was none. */
+  /** Removes a collaborator. Returns false if the account was not one. */
   remove: async (packageId: string, accountId: string) =>
     0 < (await db.run(sql`DELETE FROM collaborators WHERE package_id = ${packageId} AND account_id = ${accountId}`)),
 

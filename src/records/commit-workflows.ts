@@ -1,4 +1,4 @@
-// Commit workflows: what leads from a commit of a package to its build sets.
+// Commit workflows: they lead from a commit of a package to its build sets.
 import type { WorkflowStatus } from '#domain/build-status.ts';
 import type { BuildError } from './build-sets.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
@@ -19,7 +19,7 @@ export interface CommitWorkflow {
   completedAt: string | null;
 }
 
-/** What a listing asks for; null is anything. */
+/** Filters of a listing; null matches everything. */
 export interface WorkflowFilter {
   id: string | null;
   commitHash: string | null;
@@ -49,7 +49,7 @@ export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asWorkflow(row);
   },
 
-  /** A package's commit workflows, newest first. */
+  /** Lists a package's commit workflows, newest first. */
   async list(packageId: string, wanted: WorkflowFilter, limit: number): Promise<CommitWorkflow[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${workflowColumns}
@@ -68,7 +68,7 @@ export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const commitWorkflowChanges = (db: Queries) => ({
   ...commitWorkflows(db),
 
-  /** Adds a workflow, or writes what has become of it. */
+  /** Adds a workflow, or updates it. */
   put: (w: CommitWorkflow) =>
     db.run(sql`
       INSERT INTO commit_workflows (id, package_id, commit_hash, craft_channel, craft_revision, build_sets, status, errors,

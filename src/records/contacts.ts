@@ -1,15 +1,15 @@
-// Contacts of devices: what they show of themselves when they call. It is gathered in memory and written at most once a second:
-// a crash loses the last of it, and a device says it again. With it is counted, by day, how many hold what.
+// Contacts of devices: the state that devices report when they call. It is gathered in memory and written at most once per second: a crash
+// loses the last second, and the device reports again. Writing also updates the daily counts of devices per snap.
 import { hours } from '#domain/clock.ts';
 import { list, sql, type Database, type Queries } from '#engine/database.ts';
 import { addNote } from './notes.ts';
 import { addUse, dayOf, wholeStore, type Use } from './package-days.ts';
 import { readHolds, type Held } from './seen-devices.ts';
 
-/** A revision that a device was given to refresh to, and from which channel. */
+/** A revision that was offered to a device as a refresh, and its channel. */
 export interface Offer extends Held {
   channel: string;
-  /** Whether the device says that somebody holds its refreshes: its administrator, or another snap. */
+  /** Whether the device says that its administrator or another snap holds its refreshes. */
   isHeld: boolean;
 }
 
@@ -19,22 +19,22 @@ export interface Contact {
   model: string;
   serial: string;
   at: string;
-  /** Nothing where the call does not say. */
+  /** Undefined if the call does not say. */
   holds?: readonly Held[];
   offers?: readonly Offer[];
 }
 
-/** So many snaps of a device are remembered, and so many devices gathered between two writes. */
+/** Maximum of snaps stored per device, and of devices gathered between two writes. */
 const mostSnaps = 500;
 const mostDevices = 10_000;
 
-/** How long they are gathered, in milliseconds. */
+/** Milliseconds between two writes. */
 const interval = 1000;
 
-/** A device that is given the same again after this has not managed to refresh, unless it says that it is held. */
+/** If a device gets the same offer again after this time, its refresh has failed, unless the device says that it is held. */
 const patience = hours(1);
 
-/** Gathers what devices show of themselves. */
+/** Gathers the contacts of devices. */
 export function gatherContacts(db: Pick<Database, 'transaction'>) {
   let gathered = new Map<string, Contact>();
   let timer: NodeJS.Timeout | undefined;
@@ -49,19 +49,19 @@ export function gatherContacts(db: Pick<Database, 'transaction'>) {
   }
 
   return {
-    /** Notes that a device called; costs the caller nothing. Of two calls between two writes the later one counts. */
+    /** Records a call of a device, without I/O. Of two calls between two writes, the later one counts. */
     noteContact(contact: Contact): void {
-      // By the day, which each contact counts for.
+      // The name contains the day, because each contact counts for its day.
       const name = `${dayOf(contact.at)} ${contact.brand}/${contact.model}/${contact.serial}`;
       const before = gathered.get(name);
       if (before === undefined && gathered.size >= mostDevices) return;
       gathered.set(name, { ...before, ...contact });
       timer ??= setTimeout(() => {
-        // Lost, as in a crash: who writes next is told what is wrong with the disk.
+        // Lost, as in a crash. The next write of a caller reports the problem of the disk.
         writeContacts().catch(() => undefined);
       }, interval).unref();
     },
-    /** Writes what was gathered. */
+    /** Writes the gathered contacts. */
     writeContacts,
   };
 }
@@ -73,10 +73,10 @@ async function writeAll(db: Queries, contacts: readonly Contact[]): Promise<void
   await writeUses(db, uses);
 }
 
-/** What is to be counted, by day and by the short number of a snap; gathered, so that many devices with one snap cost one row. */
+/** Counts by day and by the short number of a snap. Gathered first, so that many devices with one snap cost one row. */
 type Uses = Map<string, Map<number, Pick<Use, 'devices' | 'refreshes'>>>;
 
-/** The number of no snap. */
+/** The number for all snaps together. */
 const anySnap = 0;
 
 function countUse(uses: Uses, day: string, number: number, what: 'devices' | 'refreshes'): void {
@@ -99,7 +99,7 @@ async function writeUses(db: Queries, uses: Uses): Promise<void> {
   }
 }
 
-/** The short numbers of the snaps that they speak of; of what is no package here nothing is kept. */
+/** Returns the short numbers of the snaps in the contacts. Snaps without a package here are not stored. */
 async function numbersOf(db: Queries, contacts: readonly Contact[]): Promise<ReadonlyMap<string, number>> {
   const ids = [
     ...new Set(contacts.flatMap(({ holds = [] }) => holds.slice(0, mostSnaps).map(({ packageId }) => packageId))),
@@ -139,13 +139,13 @@ interface Before {
 interface Said {
   before: Before | undefined;
   holds: string;
-  /** The short numbers of the snaps of which it has what it was offered. */
+  /** The short numbers of the snaps that the device has refreshed as offered. */
   taken: readonly number[];
 }
 
 /**
- * Counts a device once a day, and once a day for each snap that it holds: for what it said to hold when it called first, and for
- * what came to that later. A snap that is removed and installed again on one day counts twice, as nothing more is kept of a device.
+ * Counts a device once per day, and once per day for each snap that it holds: at its first call, and later for snaps that it added. A snap
+ * that is removed and installed again on one day counts twice, because the store has no further history of a device.
  */
 function countContact(uses: Uses, day: string, { before, holds, taken }: Said): void {
   const isCounted = before !== undefined && dayOf(before.lastAt) >= day;
@@ -162,7 +162,7 @@ function countContact(uses: Uses, day: string, { before, holds, taken }: Said): 
   }
 }
 
-/** Counts what became of what a device was offered before, and of what it is offered now what is new to it; what is open. */
+/** Counts the results of earlier offers, and the new ones among the current offers. Returns the open offers. */
 async function judge(
   db: Queries,
   { at, holds = [], offers = [] }: Contact,
@@ -191,7 +191,7 @@ async function judge(
   return still.join('\n');
 }
 
-/** How an offer stands that was made again: since when it is open, or why not. Once nobody holds it, its time begins anew. */
+/** Returns the state of a repeated offer: the time since when it is open, or why it is not. When the hold ends, its time starts again. */
 function standing(before: string | undefined, { isHeld }: Offer, at: string): string {
   if (before === undefined || (before === 'held' && !isHeld)) return at;
   const isLate = before !== 'held' && before !== 'failed' && Date.parse(at) - Date.parse(before) >= patience;
@@ -199,7 +199,7 @@ function standing(before: string | undefined, { isHeld }: Offer, at: string): st
   return isHeld ? 'held' : 'failed';
 }
 
-/** An offer by its key, and since when it is open; `held` or `failed` once it was counted so. */
+/** Parses an offer: its key, and since when it is open; `held` or `failed` if it was counted so. */
 function asOpen(line: string): [key: string, since: string] {
   const [key = '', since = ''] = line.split('\t');
   return [key, since];

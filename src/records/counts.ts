@@ -1,4 +1,4 @@
-// Counts: how much the store holds, for those who look at it from time to time.
+// Counts: how much the store contains.
 import { sql, type Queries, type Statement } from '#engine/database.ts';
 import { embeddedText } from '#src/embedded.ts';
 
@@ -36,7 +36,7 @@ export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
     return { ...counted, approved: uploads - unclaimed - waiting - rejected };
   },
 
-  /** How many rows each table of the store has; the names are those of this release's schema. */
+  /** Returns the number of rows of each table, by the names of this release's schema. */
   async tables(): Promise<Record<string, number>> {
     const found: Record<string, number> = {};
     for (const { table, statement } of tableCounts()) {
@@ -45,14 +45,14 @@ export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
     return found;
   },
 
-  /** The names of the migrations that this database has had, oldest first. */
+  /** Lists the migrations that have run on this database, oldest first. */
   migrations: async (): Promise<string[]> =>
     (await db.all<{ name: string }>(sql`SELECT name FROM migrations ORDER BY name`)).map(({ name }) => name),
 });
 
 let knownTableCounts: { table: string; statement: Statement }[] | undefined;
 
-/** One statement a table of the schema. The names come from a file of this program, so they can stand in the text. */
+/** Returns one statement per table of the schema. The names come from a file of this program, so they are safe in the text. */
 function tableCounts(): { table: string; statement: Statement }[] {
   const schema = embeddedText('src/records/new-store.sql');
   knownTableCounts ??= [...schema.matchAll(/^CREATE TABLE "?(\w+)"? \(/gm)].map(([, table = '']) => ({

@@ -1,4 +1,4 @@
-// Damaged blobs: content that was found not to have its digest any more, and is out of service until it comes in again.
+// Blobs in quarantine: content that no longer matches its digest, out of service until it is received again.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface DamagedBlob {
@@ -24,6 +24,6 @@ export const damagedBlobChanges = (db: Queries) => ({
       INSERT INTO damaged_blobs (sha3_384, size, found_at) VALUES (${blob.sha3_384}, ${blob.size}, ${blob.foundAt})
       ON CONFLICT (sha3_384) DO UPDATE SET size = excluded.size, found_at = excluded.found_at`),
 
-  /** Says that good content is there again, or that nobody needs it any more. */
+  /** Removes a blob from the list: intact content exists again, or no record needs it. */
   mended: async (sha3_384: string) => 0 < (await db.run(sql`DELETE FROM damaged_blobs WHERE sha3_384 = ${sha3_384}`)),
 });

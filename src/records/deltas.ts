@@ -1,26 +1,26 @@
-// Deltas: what makes the file of one revision of a snap of another's. They are made of the revisions and can be made again.
+// Deltas: the difference between two revisions of a snap. They are derived from the revisions and can be made again.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface Delta {
   packageId: string;
-  /** The revision that a device has, and the one that it gets. */
+  /** The revision that a device has, and the revision that it gets. */
   source: number;
   target: number;
   sha3_384: string;
   size: number;
 }
 
-/** One that was tried: without content where it was larger than its size says, or went wrong. */
+/** A delta that was tried. Without content, it was larger than its size limit, or making it failed. */
 export interface TriedDelta extends Omit<Delta, 'sha3_384'> {
   sha3_384: string | null;
   /** When its target was released, RFC 3339. */
   releasedAt: string;
 }
 
-/** What became of those that were tried, and how often devices fetched one, or the whole file of a revision. */
+/** Results of making deltas, and downloads by devices: a delta was served, or the whole file of a revision. */
 export type DeltaEvent = 'made' | 'refused' | 'failed' | 'served' | 'whole';
 
-/** A snap of which something was released; the version tells whether more was meanwhile. */
+/** A snap with new releases. The version changes with each release. */
 export interface DeltaWork {
   packageId: string;
   version: number;
@@ -29,36 +29,36 @@ export interface DeltaWork {
 const deltaColumns = columns`package_id AS "packageId", source, target, sha3_384, size`;
 
 export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** What makes a revision of a snap of another. */
+  /** Finds the delta between two revisions of a snap. */
   find: (packageId: string, source: number, target: number) =>
     db.get<Delta>(sql`
       SELECT ${deltaColumns}
       FROM passing_deltas
       WHERE package_id = ${packageId} AND source = ${source} AND target = ${target} AND sha3_384 IS NOT NULL`),
 
-  /** All that were tried of a snap. */
+  /** Lists all tried deltas of a snap. */
   tried: (packageId: string) =>
     db.all<TriedDelta>(sql`
       SELECT ${deltaColumns}, released_at AS "releasedAt"
       FROM passing_deltas WHERE package_id = ${packageId} ORDER BY source, target`),
 
-  /** Whether any was tried. */
+  /** Returns whether any delta was tried. */
   any: async () => undefined !== (await db.get(sql`SELECT 1 FROM passing_deltas LIMIT 1`)),
 
-  /** Whether a content is a delta, and needed as nothing else. */
+  /** Returns whether a blob is a delta that no other record needs. */
   isAll: async (sha3_384: string) =>
     undefined !==
     (await db.get(sql`
       SELECT 1 FROM passing_deltas
       WHERE sha3_384 = ${sha3_384} AND 1 = (SELECT COUNT(*) FROM needed_contents WHERE sha3_384 = ${sha3_384}) LIMIT 1`)),
 
-  /** How many there are, and their bytes; of those alone whose targets were released at a moment or later. */
+  /** Returns the count and bytes of all deltas, or of deltas with targets released at or after a time. */
   kept: async (since = '') =>
     (await db.get<{ count: number; bytes: number }>(sql`
       SELECT COUNT(*) AS count, coalesce(SUM(size), 0) AS bytes
       FROM passing_deltas WHERE released_at >= ${since} AND sha3_384 IS NOT NULL LIMIT 1`))!,
 
-  /** The revisions that a slot of a channel held before the one it holds, the latest first. */
+  /** Lists the revisions that a slot of a channel held before its current one, latest first. */
   heldBefore: async (
     { packageId, channel, slot, revision }: { packageId: string; channel: string; slot: string; revision: number },
     most: number,
@@ -71,13 +71,13 @@ export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
         GROUP BY revision ORDER BY MAX(seq) DESC LIMIT ${most}`)
     ).map(({ revision }) => revision),
 
-  /** The snaps of which something was released since their deltas were made, behind one of them. */
+  /** Lists the snaps with releases since their deltas were made, after one snap. */
   waiting: (after: string, limit: number) =>
     db.all<DeltaWork>(sql`
       SELECT package_id AS "packageId", version FROM passing_delta_work
       WHERE package_id > ${after} ORDER BY package_id LIMIT ${limit}`),
 
-  /** What became of those that were tried, and what devices fetched, since the store was made. */
+  /** Returns the results and downloads since the store was made. */
   async counted(): Promise<Record<DeltaEvent, number>> {
     const rows = await db.all<{ key: DeltaEvent; count: number }>(
       sql`SELECT key, count FROM notes WHERE kind = 'delta' ORDER BY key`,
@@ -102,7 +102,7 @@ const remove = (db: Queries, { packageId, source, target }: Pair) =>
 export const deltaPassing = (db: Queries) => ({
   ...deltas(db),
 
-  /** Keeps one that was tried, unless one of its revisions is gone meanwhile. */
+  /** Stores a tried delta, unless one of its revisions was deleted in the meantime. */
   keep: ({ packageId, source, target, sha3_384, size, releasedAt }: TriedDelta) =>
     db.run(sql`
       INSERT INTO passing_deltas (package_id, source, target, sha3_384, size, released_at)
@@ -115,13 +115,13 @@ export const deltaPassing = (db: Queries) => ({
 
   remove: (one: Pair) => remove(db, one),
 
-  /** Those that were released first, of those before a moment. */
+  /** Lists the deltas with the earliest releases before a time. */
   oldest: (before: string, limit: number) =>
     db.all<TriedDelta>(sql`
       SELECT ${deltaColumns}, released_at AS "releasedAt"
       FROM passing_deltas WHERE released_at < ${before} AND sha3_384 IS NOT NULL ORDER BY released_at LIMIT ${limit}`),
 
-  /** Removes some; how many, and the contents of which they were. */
+  /** Removes deltas. Returns how many, and their blobs. */
   async removeSome(limit: number): Promise<{ removed: number; contents: string[] }> {
     const rows = await db.all<Omit<TriedDelta, 'releasedAt'>>(sql`
       SELECT ${deltaColumns} FROM passing_deltas ORDER BY package_id, source, target LIMIT ${limit}`);
@@ -129,11 +129,11 @@ export const deltaPassing = (db: Queries) => ({
     return { removed: rows.length, contents: rows.flatMap(({ sha3_384 }) => sha3_384 ?? []) };
   },
 
-  /** Says that the deltas of a snap are made, unless more was released meanwhile. */
+  /** Marks the deltas of a snap as made, unless more was released in the meantime. */
   settle: ({ packageId, version }: DeltaWork) =>
     db.run(sql`DELETE FROM passing_delta_work WHERE package_id = ${packageId} AND version = ${version}`),
 
-  /** Says that all snaps of which anything is released wait. */
+  /** Queues all snaps that have releases. */
   lookAtAll: () =>
     db.run(sql`
       INSERT INTO passing_delta_work (package_id, version)

@@ -1,13 +1,13 @@
-// Grants to devices: which private snaps the devices of a brand, of one of its models, or a single one may have.
+// Grants: the private snaps that the devices of a brand, of one of its models, or a single device may have.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-/** The devices that are meant: all of a brand, those of a model, or one. */
+/** The devices of a grant: all of a brand, all of a model, or one. */
 export interface GrantedDevices {
   /** An account id. */
   brandId: string;
-  /** Nothing means every model. */
+  /** Undefined means every model. */
   model: string | undefined;
-  /** Nothing means every device; a serial is one of a model. */
+  /** Undefined means every device. A serial belongs to a model. */
   serial: string | undefined;
 }
 
@@ -29,11 +29,11 @@ const asGrant = ({ model, serial, ...row }: Row): DeviceGrant => ({
 const grantColumns = columns`
   package_id AS "packageId", brand_id AS "brandId", model, serial, created_at AS "createdAt", created_by AS "createdBy"`;
 
-/** Most devices have none, and share this. */
+/** Shared, since most devices have no grants. */
 const none: ReadonlySet<string> = new Set();
 
 export const deviceGrants = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The ids of the packages that were granted to a device of a model, `BRAND/MODEL`, however it is meant. */
+  /** Returns the ids of the packages granted to a device of a model, `BRAND/MODEL`, by any kind of grant. */
   async heldBy(serial: string, brandAndModel: string): Promise<ReadonlySet<string>> {
     const [brandId = '', model = ''] = brandAndModel.split('/');
     const rows = await db.all<{ id: string }>(sql`
@@ -42,7 +42,7 @@ export const deviceGrants = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.length === 0 ? none : new Set(rows.map(({ id }) => id));
   },
 
-  /** The grants of a package in the order of brands, models and serials, behind the one that is named. */
+  /** Lists the grants of a package by brand, model and serial, after the given one. */
   async list(packageId: string, after: readonly string[], limit: number): Promise<DeviceGrant[]> {
     const [brand = '', model = '', serial = ''] = after;
     const rows = await db.all<Row>(sql`
@@ -56,7 +56,7 @@ export const deviceGrants = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const deviceGrantChanges = (db: Queries) => ({
   ...deviceGrants(db),
 
-  /** Grants a package; false when these very devices have it already. */
+  /** Grants a package. Returns false if exactly these devices have the grant already. */
   claim: async ({ packageId, brandId, model = '', serial = '', createdAt, createdBy }: DeviceGrant) =>
     0 <
     (await db.run(sql`
@@ -64,7 +64,7 @@ export const deviceGrantChanges = (db: Queries) => ({
       VALUES (${packageId}, ${brandId}, ${model}, ${serial}, ${createdAt}, ${createdBy})
       ON CONFLICT DO NOTHING`)),
 
-  /** Takes a grant away; false when there is none in these very words. */
+  /** Removes a grant. Returns false if there is none for exactly these devices. */
   remove: async (packageId: string, { brandId, model = '', serial = '' }: GrantedDevices) =>
     0 <
     (await db.run(sql`

@@ -1,15 +1,15 @@
-// Nonces with which devices have proven their serials, each for as long as it would be taken once more. They pass.
+// Nonces that devices used to prove their serials, stored as long as they could be replayed. Ephemeral.
 import { sql, type Queries } from '#engine/database.ts';
 
 export const deviceNoncePassing = (db: Queries) => ({
-  /** Takes note that a device, by its digest, uses a nonce; false when it was used before. */
+  /** Records that a device, by its digest, uses a nonce. Returns false if it was used before. */
   use: async (nonce: string, device: string, endsAt: string) =>
     0 <
     (await db.run(sql`
       INSERT INTO passing_device_nonces (nonce, device, ends_at) VALUES (${nonce}, ${device}, ${endsAt})
       ON CONFLICT DO NOTHING`)),
 
-  /** When the last but so many of those that a device has used will be forgotten; nothing where it has used fewer. */
+  /** Returns when the device's `most`-th newest nonce ends; undefined if the device has used fewer. */
   endOf: async (device: string, now: string, most: number): Promise<string | undefined> =>
     (
       await db.get<{ endsAt: string }>(sql`
@@ -17,6 +17,6 @@ export const deviceNoncePassing = (db: Queries) => ({
         ORDER BY ends_at DESC LIMIT 1 OFFSET ${most - 1}`)
     )?.endsAt,
 
-  /** Removes those that have ended; how many. */
+  /** Removes the nonces that have ended. Returns how many. */
   sweep: (now: string) => db.run(sql`DELETE FROM passing_device_nonces WHERE ends_at <= ${now}`),
 });

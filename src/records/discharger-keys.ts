@@ -1,4 +1,4 @@
-// The identity provider's own pairs of keys, sealed under the site key.
+// The identity provider's own key pairs, sealed with the site key.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface DischargerKey {
@@ -8,7 +8,7 @@ export interface DischargerKey {
 }
 
 export const dischargerKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The newest first. */
+  /** Lists the keys, newest first. */
   list: () =>
     db.all<DischargerKey>(sql`
       SELECT public_key AS "publicKey", sealed, created_at AS "createdAt"

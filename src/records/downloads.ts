@@ -1,36 +1,35 @@
-// Downloads: how often content of a package was handed out, noted in all and for each day. What is noted is written a moment
-// later, and what a crash takes of it is missed by nobody.
+// Downloads of packages, counted in total and per day. Counts are written a moment later; a crash loses the last of them.
 import { timestamp } from '#domain/clock.ts';
 import { sql, type Reading } from '#engine/database.ts';
 import type { Notes } from './notes.ts';
 import { dayOf, packageDays } from './package-days.ts';
 
-/** What is recent. */
+/** How many days count as recent. */
 export const recentDays = 30;
 
 export interface Downloads {
   inAll: number;
-  /** Those of them that were a delta in the place of the whole file. */
+  /** How many of them were a delta instead of the whole file. */
   deltas: number;
-  /** Of the last thirty days. */
+  /** Downloads of the last thirty days. */
   recent: number;
 }
 
-/** Notes that content of a package was handed out; costs the caller nothing. */
+/** Counts a download of a package, without I/O. */
 export function noteDownload({ note }: Pick<Notes, 'note'>, packageId: string, now: Date): void {
   const at = timestamp(now);
   note('download', packageId, at);
   note('download-day', `${dayOf(at)} ${packageId}`, at);
 }
 
-/** Notes that a device fetched what makes a revision of another, or the whole file of one. */
+/** Counts that a device fetched a delta, or the whole file of a revision. */
 export function noteDelta({ note }: Pick<Notes, 'note'>, packageId: string, what: 'served' | 'whole', now: Date): void {
   note('delta', what, timestamp(now));
   if (what === 'served') note('delta-download', packageId, timestamp(now));
 }
 
 export const downloads = (db: Reading) => ({
-  /** The downloads of a package, as far as they are written. */
+  /** Returns the downloads of a package that have been written. */
   async of(packageId: string, now: Date): Promise<Downloads> {
     const found = await db.get<Omit<Downloads, 'recent'>>(sql`
       SELECT coalesce((SELECT count FROM notes WHERE kind = 'download' AND key = ${packageId}), 0) AS "inAll",

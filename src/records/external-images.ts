@@ -1,9 +1,9 @@
-// Images that another registry keeps: which of them are there is all that is known of them.
+// Images in another registry. The store knows only that they exist.
 import { sql, type Queries } from '#engine/database.ts';
 import type { Repository } from './images.ts';
 
 export const externalImages = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The registries that keep an image, the one that told last first. */
+  /** Lists the registries that have an image, the latest report first. */
   keepers: async ({ packageId, resource }: Repository, sha256: string): Promise<string[]> => {
     const rows = await db.all<{ registry: string }>(sql`
       SELECT registry FROM external_images
@@ -12,7 +12,7 @@ export const externalImages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(({ registry }) => registry);
   },
 
-  /** Whether anything is known of what this registry keeps. */
+  /** Returns whether any image of this registry is known. */
   hasAnyOf: async (registry: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM external_images WHERE registry = ${registry} LIMIT 1`)),
 });
@@ -20,7 +20,7 @@ export const externalImages = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const externalImageChanges = (db: Queries) => ({
   ...externalImages(db),
 
-  /** False when it was known already. */
+  /** Records an image. Returns false if it was known. */
   add: async ({ packageId, resource }: Repository, image: { registry: string; sha256: string; at: string }) =>
     0 <
     (await db.run(sql`

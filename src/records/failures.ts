@@ -1,16 +1,16 @@
-// Failed attempts, counted by what they are about; and the places that somebody has logged in from. Both pass.
+// Failed attempts, counted by their subject, and the places that accounts have logged in from. Both are ephemeral.
 import { sql, type Queries, type Reading } from '#engine/database.ts';
 
 export type FailureKind = 'login' | 'exchange';
 
-/** How often something failed; `endsAt` is when that counts no more. */
+/** How often something failed; `endsAt` is when that no longer counts. */
 export interface Failures {
   count: number;
   endsAt: string;
 }
 
 export const failures = (db: Reading) => ({
-  /** What counts of a key at a moment. */
+  /** Returns the failures of a key that count at a time. */
   find: (kind: FailureKind, key: string, now: string) =>
     db.get<Failures>(sql`
       SELECT count, ends_at AS "endsAt" FROM passing_failures WHERE kind = ${kind} AND key = ${key} AND ends_at > ${now}`),
@@ -18,7 +18,7 @@ export const failures = (db: Reading) => ({
   isFamiliar: async (key: string, now: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM passing_familiar_places WHERE key = ${key} AND ends_at > ${now}`)),
 
-  /** Until when a place is familiar. */
+  /** Returns until when a place is familiar. */
   familiarUntil: async (key: string) =>
     (await db.get<{ endsAt: string }>(sql`SELECT ends_at AS "endsAt" FROM passing_familiar_places WHERE key = ${key}`))
       ?.endsAt,
@@ -27,7 +27,7 @@ export const failures = (db: Reading) => ({
 export const failurePassing = (db: Queries) => ({
   ...failures(db),
 
-  /** Counts it as the newest. */
+  /** Sets the failures of a key and makes it the newest. */
   async set(kind: FailureKind, key: string, { count, endsAt }: Failures) {
     await db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`);
     await db.run(sql`
@@ -37,19 +37,19 @@ export const failurePassing = (db: Queries) => ({
   forget: (kind: FailureKind, key: string) =>
     db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`),
 
-  /** Keeps so many of a kind: what failed longest ago goes first. */
+  /** Keeps at most so many keys of a kind, and removes those with the oldest failures. */
   bound: (kind: FailureKind, most: number) =>
     db.run(sql`
       DELETE FROM passing_failures WHERE kind = ${kind} AND seq <= (
         SELECT seq FROM passing_failures WHERE kind = ${kind} ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
 
-  /** The place counts as the one that was used last. */
+  /** Adds a place, or makes it the most recently used. */
   async addFamiliar(key: string, endsAt: string) {
     await db.run(sql`DELETE FROM passing_familiar_places WHERE key = ${key}`);
     await db.run(sql`INSERT INTO passing_familiar_places (key, ends_at) VALUES (${key}, ${endsAt})`);
   },
 
-  /** Keeps so many places: the one that was used longest ago goes first. */
+  /** Keeps at most so many places, and removes those with the oldest use. */
   boundFamiliar: (most: number) =>
     db.run(sql`
       DELETE FROM passing_familiar_places WHERE seq <= (

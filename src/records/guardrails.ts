@@ -7,13 +7,13 @@ export interface Guardrail {
 }
 
 export const guardrails = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** A package's guardrails in the order in which they were set. */
+  /** Lists a package's guardrails in the order of creation. */
   list: (packageId: string) =>
     db.all<Guardrail>(sql`
       SELECT pattern, created_at AS "createdAt" FROM track_guardrails
       WHERE package_id = ${packageId} ORDER BY created_at, seq`),
 
-  /** The guardrails of all packages that an account publishes or collaborates on in a namespace. */
+  /** Lists the guardrails of all packages that an account publishes or collaborates on in a namespace. */
   ofAccount: (accountId: string, namespace: string) =>
     db.all<Guardrail & { packageId: string }>(sql`
       SELECT package_id AS "packageId", pattern, created_at AS "createdAt"
@@ -31,7 +31,7 @@ export const guardrails = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const guardrailChanges = (db: Queries) => ({
   ...guardrails(db),
 
-  /** Sets a guardrail; false when the package has it already. */
+  /** Adds a guardrail. Returns false if the package has it already. */
   claim: async (packageId: string, { pattern, createdAt }: Guardrail) =>
     0 <
     (await db.run(sql`
@@ -39,7 +39,7 @@ export const guardrailChanges = (db: Queries) => ({
       VALUES (${packageId}, ${pattern}, ${createdAt}, (SELECT COALESCE(MAX(seq), 0) + 1 FROM track_guardrails))
       ON CONFLICT DO NOTHING`)),
 
-  /** Takes a guardrail away; false when the package does not have it. */
+  /** Removes a guardrail. Returns false if the package does not have it. */
   remove: async (packageId: string, pattern: string) =>
     0 < (await db.run(sql`DELETE FROM track_guardrails WHERE package_id = ${packageId} AND pattern = ${pattern}`)),
 });

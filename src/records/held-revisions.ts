@@ -1,32 +1,32 @@
-// What all channels hold, with the revisions themselves: for whoever looks over the whole store.
+// The content of all channels with the revisions themselves, for scans of the whole store.
 import type { Namespace } from '#domain/namespace.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-/** What one slot of a channel holds. */
+/** The revision that one slot of a channel holds. */
 export interface HeldRevision {
   packageId: string;
   name: string;
-  /** Of the package: a snap, a charm, a bundle. */
+  /** The type of the package: snap, charm or bundle. */
   type: string;
   channel: string;
   slot: string;
   progressive: 0 | 1;
   architecture: string | null;
   revision: number;
-  /** As JSON: those that were released with it, null where a resource has no revision. */
+  /** JSON: the resources released with it; null for a resource without a revision. */
   resources: string;
-  /** As JSON. */
+  /** JSON. */
   details: string;
   packageYaml: string | null;
 }
 
 export type Place = Pick<HeldRevision, 'packageId' | 'channel' | 'slot' | 'progressive'>;
 
-/** By which slots are told apart, and gone through. */
+/** The key of a slot, and the order of scans. */
 const place = columns`releases.package_id, channel, slot, progressive`;
 
 export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
-  /** So many after a place, in the order of places. */
+  /** Lists slots after a place, in the order of places. */
   page: (namespace: Namespace, { packageId, channel, slot, progressive }: Place, limit: number) =>
     db.all<HeldRevision>(sql`
       SELECT releases.package_id AS "packageId", packages.name AS name, packages.type AS type, channel, slot, progressive,
@@ -40,7 +40,7 @@ export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
         AND (${place}) > (${packageId}, ${channel}, ${slot}, ${progressive})
       ORDER BY ${place} LIMIT ${limit}`),
 
-  /** The texts of the bundles that channels hold, as far as there is this name of a charm anywhere in them. */
+  /** Returns the texts of released bundles that contain this name of a charm anywhere. */
   bundlesNaming: async (charm: string): Promise<string[]> =>
     (
       await db.all<{ text: string }>(sql`
@@ -52,10 +52,7 @@ export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
           AND package_yaml LIKE ${`%${charm}%`}`)
     ).map(({ text }) => text),
 
-  /**
-   * The bundles that anybody may see and that channels hold, as far as there is this name of a charm anywhere in their texts; of so
-   * many bundles, which are looked through.
-   */
+  /** Lists public, released bundles with texts that contain this name of a charm anywhere, among the first `most` bundles. */
   publicBundlesNaming: (charm: string, most: number) =>
     db.all<{ name: string; text: string }>(sql`
       SELECT DISTINCT bundle.name AS name, package_yaml AS text

@@ -1,13 +1,13 @@
-// Holdings: what an account is let in with, and what is its own.
+// Holdings: the credentials and the property of an account.
 import { sql, type Reading } from '#engine/database.ts';
 
 export interface Holdings {
-  /** What ends, or is good for nothing, while the account is disabled. */
+  /** Credentials that end, or are invalid, while the account is disabled. */
   tokens: number;
   agents: number;
   pushCredentials: number;
   setUpLinks: number;
-  /** What stays as it is. */
+  /** Property that stays as it is. */
   packages: number;
   collaborations: number;
   invites: number;

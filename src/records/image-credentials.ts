@@ -1,4 +1,4 @@
-// Image credentials: who may push to a repository for a while, and who may pull from it for good.
+// Image credentials: they allow an account to push to a repository for some time, or a client to pull from it until they are rotated.
 import { columns, sql, type Queries } from '#engine/database.ts';
 import type { Repository } from './images.ts';
 
@@ -7,18 +7,18 @@ export interface ImageCredential extends Repository {
   id: string;
   kind: 'push' | 'pull';
   secretSha256: string;
-  /** On whose behalf is pushed. */
+  /** The account that pushes. */
   accountId: string | null;
   issuedAt: string;
   firstUsedAt: string | null;
-  /** The package, for people. */
+  /** Namespace and name of the package, for people. */
   namespace: string;
   name: string;
 }
 
-/** Credentials to pull, without their password. */
+/** A pull credential without its password. */
 export interface PullCredential extends Pick<ImageCredential, 'id' | 'resource' | 'issuedAt' | 'namespace' | 'name'> {
-  /** When they end, or ended; null while nobody has ended them. */
+  /** When it ends or ended; null if no end is set. */
   endsAt: string | null;
 }
 
@@ -34,8 +34,8 @@ type Row = ImageCredential & { isInForce: 0 | 1 };
 
 export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
   /**
-   * Credentials of this name. What is for pushing stands only as long as the token it was asked for with, and as the
-   * account has its part in the package; how long after that is told by its times.
+   * Finds a credential in force. A push credential is in force only while the token that requested it is valid and the account publishes or
+   * collaborates on the package, or administers the store. The caller checks its age.
    */
   async find(id: string, now: string): Promise<ImageCredential | undefined> {
     const row = await db.get<Row>(sql`
@@ -62,28 +62,28 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
     return isInForce === 1 ? credential : undefined;
   },
 
-  /** Credentials of this name, whether they stand or have ended. */
+  /** Finds a credential, in force or not. */
   byId: (id: string) =>
     db.get<ImageCredential>(sql`
       SELECT ${credentialColumns}
       FROM image_credentials AS credential JOIN packages AS package ON package.id = credential.package_id
       WHERE credential.id = ${id}`),
 
-  /** The credentials to pull from a repository, with their password sealed. */
+  /** Returns the current pull credential of a repository, with its sealed password. */
   toPull: ({ packageId, resource }: Repository) =>
     db.get<{ id: string; sealedSecret: string }>(sql`
       SELECT id, sealed_secret AS "sealedSecret" FROM image_credentials
       WHERE package_id = ${packageId} AND resource = ${resource} AND kind = 'pull'
         AND ends_at IS NULL`),
 
-  /** Those to pull in the order of their ids, behind one of them; those that have ended, too. */
+  /** Lists pull credentials by id, after one, including ended ones. */
   listToPull: (after: string, limit: number) =>
     db.all<PullCredential>(sql`
       SELECT ${pullColumns}
       FROM image_credentials AS credential JOIN packages AS package ON package.id = package_id
       WHERE credential.id > ${after} AND kind = 'pull' ORDER BY credential.id LIMIT ${limit}`),
 
-  /** One of those. */
+  /** Finds a pull credential by its id. */
   pullById: (id: string) =>
     db.get<PullCredential>(sql`
       SELECT ${pullColumns}
@@ -115,21 +115,21 @@ export const imageCredentialChanges = (db: Queries) => ({
       VALUES (${credential.id}, ${packageId}, ${resource}, 'pull', ${credential.secretSha256}, ${credential.sealedSecret},
         ${credential.issuedAt})`),
 
-  /** Notes the first use; the later ones change nothing. */
+  /** Records the first use; later uses change nothing. */
   use: (id: string, at: string) =>
     db.run(sql`UPDATE image_credentials SET first_used_at = ${at} WHERE id = ${id} AND first_used_at IS NULL`),
 
-  /** Lets credentials to pull end at a moment. */
+  /** Sets the end of a pull credential. */
   endAt: (id: string, endsAt: string) =>
     db.run(sql`UPDATE image_credentials SET ends_at = ${endsAt} WHERE id = ${id} AND kind = 'pull'`),
 
-  /** Forgets credentials to pull that ended by then. */
+  /** Deletes pull credentials that ended before a time. */
   forgetEnded: (before: string, limit: number) =>
     db.run(sql`
       DELETE FROM image_credentials WHERE id IN (
         SELECT id FROM image_credentials WHERE ends_at <= ${before} ORDER BY ends_at LIMIT ${limit})`),
 
-  /** Forgets a repository's credentials to push that were issued before a moment. */
+  /** Deletes a repository's push credentials that were issued before a time. */
   forgetIssuedBefore: ({ packageId, resource }: Repository, before: string) =>
     db.run(sql`
       DELETE FROM image_credentials

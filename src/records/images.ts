@@ -6,7 +6,7 @@ export interface Repository {
   resource: string;
 }
 
-/** Content that a repository knows by its sha256, and by its sha512 where a client has named it so. */
+/** A blob of a repository, by its sha256, and by its sha512 if a client has used that. */
 export interface ImageBlob {
   sha256: string;
   sha512: string | null;
@@ -18,28 +18,28 @@ export interface ImageManifest extends ImageBlob {
   mediaType: string;
 }
 
-/** What a manifest refers to. */
+/** The references of a manifest. */
 export interface ImageReferences {
-  /** The blobs that it is made of, by their sha256. */
+  /** The blobs of the image, by their sha256. */
   parts: string[];
-  /** The manifests that an index names; absent for what is no index. */
+  /** The manifests that an index lists; undefined if the manifest is not an index. */
   children?: string[] | undefined;
-  /** What a manifest says that is about another one. */
+  /** The subject that a referrer is about, with its type and annotations. */
   about?: { subject: string; artifactType: string; annotations: Record<string, string> | undefined } | undefined;
 }
 
-/** A manifest that is about another one. */
+/** A manifest that refers to another one as its subject. */
 export interface ImageReferrer {
   sha256: string;
   sha512: string | null;
   size: number;
   mediaType: string;
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   artifactType: string;
   annotations: Record<string, string> | undefined;
 }
 
-/** A manifest of some repository. */
+/** A manifest of a repository. */
 export interface StoredManifest extends Repository {
   sha256: string;
   sha3_384: string;
@@ -53,7 +53,7 @@ const blobColumns = columns`sha256, sha512, sha3_384, size`;
 
 const storedColumns = columns`package_id AS "packageId", resource, sha256, sha3_384`;
 
-/** A `digest` is the hexadecimal digits of a sha256 or of a sha512: their length tells them apart. */
+/** A `digest` is a sha256 or sha512 in hexadecimal; the length tells which. */
 export const images = (db: Reading) => ({
   blob: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageBlob>(sql`
@@ -63,7 +63,7 @@ export const images = (db: Reading) => ({
       SELECT ${blobColumns} FROM image_blobs
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
-  /** Those of the blobs that the repository has. */
+  /** Returns the blobs that the repository has. */
   blobs: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageBlob>(sql`
       SELECT ${blobColumns}
@@ -82,7 +82,7 @@ export const images = (db: Reading) => ({
       SELECT ${manifestColumns}, pushed_at FROM image_manifests
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha512 = ${digest}`),
 
-  /** All that some manifests need and that is about them: the manifests of indexes, what refers to one of them, and all blobs. */
+  /** Returns everything that belongs to these manifests: manifests of indexes, referrers, and all their blobs. */
   async reachedFrom(
     { packageId, resource }: Repository,
     roots: readonly string[],
@@ -114,13 +114,13 @@ export const images = (db: Reading) => ({
     return { manifests, blobs };
   },
 
-  /** The tags of these manifests. */
+  /** Lists the tags of these manifests. */
   tagsOf: ({ packageId, resource }: Repository, manifests: readonly string[]) =>
     db.all<{ tag: string; manifest: string }>(sql`
       SELECT tag, manifest FROM image_tags
       WHERE package_id = ${packageId} AND resource = ${resource} AND manifest IN ${list(manifests)} ORDER BY tag`),
 
-  /** The manifests that these contents of resources name. */
+  /** Lists the manifests that these contents of resources name. */
   namedBy: async (contents: readonly string[]): Promise<string[]> =>
     (
       await db.all<{ manifest: string }>(sql`
@@ -128,11 +128,11 @@ export const images = (db: Reading) => ({
         WHERE content IN ${list(contents)} AND manifest IS NOT NULL ORDER BY manifest`)
     ).map(({ manifest }) => manifest),
 
-  /** Whether the record of a manifest, by its sha256, is not as it was written. */
+  /** Returns whether the record of a manifest, by its sha256, is corrupt. */
   isDamaged: ({ packageId, resource }: Repository, sha256: string) =>
     db.isDamaged('image_manifests', { package_id: packageId, resource, sha256 }),
 
-  /** Those of the manifests that the repository has. */
+  /** Returns the manifests that the repository has. */
   manifests: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageManifest>(sql`
       SELECT ${manifestColumns}
@@ -151,7 +151,7 @@ export const images = (db: Reading) => ({
         AND image_manifests.resource = image_tags.resource AND image_manifests.sha256 = image_tags.manifest
       WHERE image_tags.package_id = ${packageId} AND image_tags.resource = ${resource} AND tag = ${tag}`),
 
-  /** The tags after one, in the order of their bytes. */
+  /** Lists the tags after one, in byte order. */
   async tags({ packageId, resource }: Repository, after: string, limit: number): Promise<string[]> {
     const rows = await db.all<{ tag: string }>(sql`
       SELECT tag FROM image_tags WHERE package_id = ${packageId} AND resource = ${resource} AND tag > ${after}
@@ -159,7 +159,7 @@ export const images = (db: Reading) => ({
     return rows.map(({ tag }) => tag);
   },
 
-  /** The manifests after one that are about another one; with a type, those of that type. */
+  /** Lists the referrers of a manifest after one, optionally of one artifact type. */
   async referrers(
     { packageId, resource }: Repository,
     subject: string,
@@ -181,7 +181,7 @@ export const images = (db: Reading) => ({
     }));
   },
 
-  /** Contents of resources, published or under review, of which is not known yet whether they name an image. */
+  /** Lists contents of resources, published or under review, that have not yet been read for the image that they name. */
   unreadContents: (limit: number) =>
     db.all<{ sha3_384: string; size: number }>(sql`
       SELECT sha3_384, size FROM resource_revisions
@@ -193,7 +193,7 @@ export const images = (db: Reading) => ({
         AND NOT EXISTS (SELECT 1 FROM image_mentions WHERE content = uploads.sha3_384)
       LIMIT ${limit}`),
 
-  /** Indexes of which is not known yet what they name: they came before that was noted. */
+  /** Lists indexes that have not yet been read for the manifests that they list; they are older than that record. */
   unreadIndexes: (limit: number) =>
     db.all<StoredManifest>(sql`
       SELECT ${storedColumns} FROM image_manifests
@@ -205,8 +205,8 @@ export const images = (db: Reading) => ({
       LIMIT ${limit}`),
 
   /**
-   * Manifests that were last wanted before a moment: without a tag, named by no resource that is published or under
-   * review, and kept by no other manifest that is wanted.
+   * Lists manifests that were last used before a time and are no longer needed: they have no tag, no published resource or resource under
+   * review names them, and no needed manifest refers to them.
    */
   unwanted: (before: string, limit: number) =>
     db.all<StoredManifest>(sql`
@@ -245,7 +245,7 @@ export const images = (db: Reading) => ({
                   WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned'))))))
       LIMIT ${limit}`),
 
-  /** Whether an image, or an index that leads to it, is named by a resource that is published or under review. */
+  /** Returns whether a resource, published or under review, names an image or an index that leads to it. */
   isNamed: async ({ packageId, resource }: Repository, sha256: string) =>
     undefined !==
     (await db.get(sql`
@@ -267,19 +267,19 @@ export const images = (db: Reading) => ({
           WHERE uploads.sha3_384 = image_mentions.content AND uploads.status IN ('new', 'scanned')))
       LIMIT 1`)),
 
-  /** An index of the repository that names a manifest. */
+  /** Returns another index of the repository that lists a manifest. */
   indexOf: ({ packageId, resource }: Repository, sha256: string) =>
     db.get<{ sha256: string }>(sql`
       SELECT manifest AS sha256 FROM image_children
       WHERE package_id = ${packageId} AND resource = ${resource} AND child = ${sha256} AND manifest <> ${sha256} LIMIT 1`),
 
-  /** An image of the repository that a blob is a part of. */
+  /** Returns an image of the repository that contains a blob. */
   imageOf: ({ packageId, resource }: Repository, sha256: string) =>
     db.get<{ sha256: string }>(sql`
       SELECT manifest AS sha256 FROM image_parts
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256} LIMIT 1`),
 
-  /** Whether there are blobs that came before a moment and became part of no image. */
+  /** Returns whether blobs exist that were pushed before a time and belong to no image. */
   hasLoose: async (before: string) =>
     undefined !==
     (await db.get(sql`
@@ -294,7 +294,7 @@ export const images = (db: Reading) => ({
 export const imageChanges = (db: Queries) => ({
   ...images(db),
 
-  /** Adds a blob; the time of one that is there already is renewed. */
+  /** Adds a blob, or renews its time if it exists. */
   addBlob: ({ packageId, resource }: Repository, blob: ImageBlob, at: string) =>
     db.run(sql`
       INSERT INTO image_blobs (package_id, resource, ${blobColumns}, pushed_at)
@@ -302,7 +302,7 @@ export const imageChanges = (db: Queries) => ({
       ON CONFLICT (package_id, resource, sha256) DO UPDATE
       SET pushed_at = excluded.pushed_at, sha512 = COALESCE(excluded.sha512, image_blobs.sha512)`),
 
-  /** Adds a manifest with what it refers to; one that is there already counts as pushed again. */
+  /** Adds a manifest with its references. An existing manifest counts as pushed again. */
   async addManifest(
     repository: Repository,
     manifest: ImageManifest,
@@ -317,7 +317,7 @@ export const imageChanges = (db: Queries) => ({
       ON CONFLICT (package_id, resource, sha256) DO UPDATE
       SET media_type = excluded.media_type, pushed_at = excluded.pushed_at,
         sha512 = COALESCE(excluded.sha512, image_manifests.sha512)`);
-    // What was about it before it came could name it by this digest alone.
+    // Referrers that were pushed before their subject may have named it by its sha512.
     await db.run(sql`
       UPDATE image_referrers SET subject = ${manifest.sha256}
       WHERE package_id = ${packageId} AND resource = ${resource} AND subject = ${manifest.sha512}`);
@@ -339,7 +339,7 @@ export const imageChanges = (db: Queries) => ({
   addChildren: (repository: Repository, manifest: string, children: string[]) =>
     addChildren(db, repository, manifest, children),
 
-  /** Names a manifest; the one that had the name counts as wanted until now. */
+  /** Tags a manifest. The manifest that had the tag counts as used until now. */
   async tag({ packageId, resource }: Repository, tag: string, manifest: string, at: string): Promise<void> {
     await db.run(sql`
       UPDATE image_manifests SET pushed_at = ${at}
@@ -352,7 +352,7 @@ export const imageChanges = (db: Queries) => ({
       ON CONFLICT (package_id, resource, tag) DO UPDATE SET manifest = excluded.manifest, tagged_at = excluded.tagged_at`);
   },
 
-  /** Takes a tag away; what it named counts as wanted until now. False when there is no such tag. */
+  /** Removes a tag. Its manifest counts as used until now. Returns false if there is no such tag. */
   async untag({ packageId, resource }: Repository, tag: string, at: string): Promise<boolean> {
     await db.run(sql`
       UPDATE image_manifests SET pushed_at = ${at}
@@ -366,13 +366,13 @@ export const imageChanges = (db: Queries) => ({
     );
   },
 
-  /** Says that somebody wants a manifest, which then waits longer to be named by a resource. */
+  /** Renews the time of a manifest, so that it is kept longer without a resource that names it. */
   want: ({ packageId, resource }: Repository, sha256: string, at: string) =>
     db.run(sql`
       UPDATE image_manifests SET pushed_at = ${at}
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
 
-  /** Notes which image a resource's content names, or that it names none. */
+  /** Records the image that a resource's content names; null if it names none. */
   mention: (content: string, manifest: string | null) =>
     db.run(sql`
       INSERT INTO image_mentions (content, manifest) VALUES (${content}, ${manifest})
@@ -387,7 +387,7 @@ export const imageChanges = (db: Queries) => ({
     db.run(sql`
       DELETE FROM image_blobs WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
 
-  /** Forgets blobs that came before a moment and became part of no image; how many. */
+  /** Deletes blobs that were pushed before a time and belong to no image. Returns how many. */
   forgetLoose: (before: string) =>
     db.run(sql`
       DELETE FROM image_blobs
@@ -397,7 +397,7 @@ export const imageChanges = (db: Queries) => ({
           AND image_parts.sha256 = image_blobs.sha256)`),
 });
 
-/** An index that names none stands for itself, so that it counts as read. */
+/** An empty index lists itself, so that it counts as read. */
 async function addChildren(
   db: Queries,
   { packageId, resource }: Repository,

@@ -1,4 +1,4 @@
-// The records: everything the store knows, one noun a module.
+// The records: all data of the store, one module per noun.
 import { randomBytes } from 'node:crypto';
 
 import { accountChanges, accounts } from './accounts.ts';
@@ -153,8 +153,8 @@ const reading = (db: Reading) => ({
 });
 
 /**
- * Makes each noun when it is first asked for: a change uses a few of forty, and to make all of them took a twentieth of it
- * (`npm run bench -- writes`).
+ * Creates each noun on first use. A change uses a few of about fifty nouns, and creating all of them took a twentieth of its time (`npm run
+ * bench -- writes`).
  */
 function madeWhenAsked<Makers extends Record<string, (db: Queries) => unknown>>(
   makers: Makers,
@@ -226,10 +226,7 @@ const changing = madeWhenAsked({
   uploads: uploadChanges,
 });
 
-/**
- * What passes: rows with an end, which no audit log tells of and no backup keeps; what nobody has claimed yet; and what is
- * made of other records.
- */
+/** Records without the audit log: ephemeral rows, which no backup contains; unclaimed uploads; and data derived from other records. */
 const passing = (db: Queries) => ({
   catalog: catalogPassing(db),
   deltas: deltaPassing(db),
@@ -247,7 +244,7 @@ const passing = (db: Queries) => ({
   unclaimedUploads: unclaimedUploadChanges(db),
 });
 
-/** The tables that what is remembered is made of; each has its number in `noun_versions`, and triggers that raise it. */
+/** The tables behind each cached result. Each table has a version in `noun_versions`, and triggers that raise it. */
 export const madeOf = {
   approvalPolicy: ['approval_policy'],
   catalog: ['catalog'],
@@ -264,11 +261,11 @@ export const madeOf = {
   snapsFor: ['collaborators', 'device_grants', 'packages'],
 } as const;
 
-/** What every request of a gateway or a device asks is remembered until one of its tables changes. */
+/** Caches the queries of every request of a gateway or a device, until one of their tables changes. */
 const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => {
   const policy = memo({ versions, nouns: madeOf.approvalPolicy }, nouns.approvalPolicy.inForce);
   const counted = memo({ versions, nouns: madeOf.counts }, () => nouns.counts.all());
-  // As many as a fleet asks for; a revision brings the text of its snap.yaml along.
+  // As many as a fleet uses. The limit is low because a revision includes the text of its snap.yaml.
   const most = 4_000;
   const byId = memo({ versions, nouns: madeOf.packageForDevices, most }, nouns.packages.byId);
   const held = memo({ versions, nouns: madeOf.held, most }, nouns.releases.held);
@@ -305,7 +302,7 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
 
     revokedSerials: { find: memo({ versions, nouns: madeOf.revokedSerials }, nouns.revokedSerials.find) },
 
-    /** For whoever remembers what was made of records: objects that stay the same as long as the records do. */
+    /** Cache generations: objects that stay the same as long as their tables do. */
     eras: {
       catalog: era({ versions, nouns: madeOf.catalog }),
       channels: era({ versions, nouns: madeOf.channels }),
@@ -315,22 +312,22 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
   };
 };
 
-/** The records inside a transaction. */
+/** The records inside a transaction of a change. */
 export type Changes = ReturnType<typeof changing>;
 
-/** What passes, inside a transaction. */
+/** The records inside a transaction of ephemeral rows. */
 export type Passing = ReturnType<typeof passing>;
 
-/** The records with the door to changes, which acts alone get. */
+/** The records with the methods for changes, which only acts get. */
 export type WritableRecords = ReturnType<typeof records>;
 
-/** The records as everybody has them: to read, and to write what passes and what is only noted. */
+/** The records for all other code: to read, and to write ephemeral rows and counters. */
 export type Records = Omit<WritableRecords, 'change' | 'beginAnew'>;
 
-/** What a change does, within one transaction. */
+/** The work of a change, within one transaction. */
 type Work<Result> = (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>;
 
-/** The records of a database: nouns to read, and `change` to alter them. With `sealing` the audit log is sealed. */
+/** Returns the records of a database: nouns to read, and `change` to write. With `sealing`, the audit log is sealed. */
 export function records(db: Database, sealing?: Sealing) {
   const versions = nounVersions(db);
   const changeOn = async <Result>(entry: AuditEntry, work: Work<Result>, occasion: Occasion): Promise<Result> => {
@@ -347,30 +344,30 @@ export function records(db: Database, sealing?: Sealing) {
   return {
     ...remembering(reading(db), versions),
 
-    /** What has the records where processes of several hosts may use them; nothing where they are a file of this host. */
+    /** The server of the records, which processes of several hosts may use; undefined if the records are a file of this host. */
     server: db.server,
 
-    /** Forgets what is remembered: at a reload, an unseal, and when the clock is in doubt. */
+    /** Drops all caches: at a reload, an unseal, and when the clock is in doubt. */
     forgetRemembered: versions.forget,
 
-    // The lane of what happens often and matters little: `note` and `writeNotes`.
+    // Counters, which are frequent and may be lost: `note` and `writeNotes`.
     ...gatherNotes(db),
     ...gatherContacts(db),
 
     /**
-     * One change: all of it and its audit entry, or nothing. `work` may return the entry's details by `note`.
-     * There is no way to change records without an entry, but for what passes and what is only noted.
+     * Performs one change with its entry in the audit log, or nothing. `work` may add details to the entry with `note`. Only ephemeral rows
+     * and counters can be written without an entry.
      */
     change: <Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> => changeOn(entry, work, {}),
 
-    /** Changes what passes: durable like any change, all of it or nothing, and in no audit log. */
+    /** Changes ephemeral rows: durable and atomic like any change, but without an entry in the audit log. */
     passing: <Result>(work: (tx: Passing) => Promise<Result>): Promise<Result> =>
       db.transaction((queries) => work(passing(queries))),
 
     /**
-     * A change with which the audit log goes on from somewhere else than where it had ended, such as a backup that was
-     * restored. Its entry and its seal name what is left behind: the newest seal that is known outside the database.
-     * The numbers of its rows mean something else from here on, which a new `store-epoch` tells.
+     * Performs a change after which the audit log continues from another row than its end, such as the restore of a backup. Its entry and
+     * its seal name the newest seal known outside the database, which is left behind. The row numbers have a new meaning from here on, so
+     * the store gets a new `store-epoch`.
      */
     async beginAnew<Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> {
       const left = sealing && (await leftBehind(db, sealing));
@@ -382,19 +379,19 @@ export function records(db: Database, sealing?: Sealing) {
       return changeOn({ ...entry, details }, anew, { anew: { by: entry.action, left } });
     },
 
-    /** Seals the end of the audit log, where it is not sealed yet. */
+    /** Seals the end of the audit log, unless it is sealed. */
     async seal(): Promise<void> {
       if (sealing === undefined) return;
       const seal = await db.transaction((queries) => sealEnd(queries, sealing));
       if (seal) keepSeal(sealing, seal);
     },
 
-    /** Holds the file with the newest seal against the chain, and brings it up to date where a killed process has not. */
+    /** Checks the seal file against the chain, and updates it if a killed process did not. */
     async settleSeals(): Promise<void> {
       if (sealing) await settle(db, sealing);
     },
 
-    /** Notes the end of the audit log in the file with the newest seal, if the log has grown since this process noted it. */
+    /** Writes the end of the audit log to the seal file, if the log has grown since this process last did so. */
     async noteAuditEnd(): Promise<void> {
       if (sealing === undefined) return;
       const end = await audit(db).end();

@@ -1,31 +1,31 @@
-// The inventory: what the store holds as a whole, page by page, as those who administer it look through it.
+// The inventory: lists of everything in the store, page by page, for administrators.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { columns, list, sql, type Reading } from '#engine/database.ts';
 import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
 import type { Brand } from './brands.ts';
 import type { ReviewError } from './uploads.ts';
 
-/** Which packages are wanted; a member that is null leaves all in. */
+/** Filters for packages; null matches all. */
 export interface Wanted {
   namespace: string | null;
-  /** An account's id. */
+  /** An account id. */
   publisher: string | null;
-  /** The full name of a channel that holds something. */
+  /** The full name of a channel with a release. */
   channel: string | null;
-  /** Bytes. */
+  /** Minimum size in bytes. */
   atLeast: number | null;
   /** RFC 3339: registered before. */
   registeredBefore: string | null;
-  /** RFC 3339: nothing was released since. */
+  /** RFC 3339: no release since. */
   quietSince: string | null;
 }
 
 /** The figures of a package. */
 export interface Figures {
-  /** When something was released last. */
+  /** When the last release was made. */
   releasedAt: string | null;
   revisions: number;
-  /** What lies on the disk for it, each content once. */
+  /** Bytes on disk, each content once. */
   bytes: number;
 }
 
@@ -44,12 +44,12 @@ export interface InventoryPackage extends Figures {
 export interface InventoryAccount extends Account {
   roles: string[];
   disabledAt: string | null;
-  /** How many it publishes. */
+  /** Number of packages that it publishes. */
   packages: number;
 }
 
 export interface Use {
-  /** Such as `snap/hello`, or an account's id. */
+  /** Such as `snap/hello`, or an account id. */
   owner: string;
   packages: number;
   bytes: number;
@@ -61,7 +61,7 @@ export interface WaitingUpload {
   seq: number;
   namespace: Namespace;
   name: string;
-  /** The resource that it was pushed for; null when it was pushed as a revision. */
+  /** The resource that it was pushed for; null if it was pushed as a revision. */
   resource: string | null;
   size: number;
   sha3_384: string;
@@ -73,27 +73,27 @@ export interface WaitingUpload {
 const waitingColumns = columns`
   uploads.id, uploads.seq, namespace, name, resource, size, sha3_384, pushed_at AS "pushedAt", pushed_by AS "pushedBy", username`;
 
-/** One that was rejected, and why. */
+/** A rejected upload with the reasons. */
 export interface RejectedUpload extends WaitingUpload {
   errors: ReviewError[];
 }
 
-/** So many uploads of the store, those that it rejected last, are looked through for those of one account. */
+/** How many of the uploads that the store rejected last are searched for those of one account. */
 const lastRejected = 1000;
 
-/** A place in the order of packages. */
+/** A position in the order of packages. */
 export interface PackagePlace {
   namespace: string;
   name: string;
 }
 
-/** Of so many packages it is looked at once whether they are wanted, which costs 2 µs each, and on a server whose caches are cold 10. */
+/** How many packages a page checks against the filters. Each costs 2 µs, or 10 µs on a server with cold caches. */
 const mostLookedAt = 250;
 
 export const inventory = (db: Reading) => ({
   /**
-   * Packages by namespace and name, behind a place in that order, and where to go on. Where not all are wanted, and many might be,
-   * these are those that were found among the next few hundred, which may be none.
+   * Lists packages by namespace and name after a position, with the position to continue from. With filters that many packages may match, a
+   * page contains only matches among the next few hundred packages, perhaps none.
    */
   async packages(
     { namespace, publisher, ...picked }: Wanted,
@@ -115,27 +115,27 @@ export const inventory = (db: Reading) => ({
     return { packages, next: looked.length === mostLookedAt ? looked.at(-1) : undefined };
   },
 
-  /** The figures of one package. */
+  /** Returns the figures of one package. */
   figuresOf: async (packageId: string) =>
     (await db.get<Figures>(sql`
       SELECT (SELECT released_at FROM past_releases WHERE package_id = ${packageId} ORDER BY seq DESC LIMIT 1) AS "releasedAt",
         revisions, bytes
       FROM packages WHERE id = ${packageId}`))!,
 
-  /** Brands in the order of their accounts' ids, behind one of them. */
+  /** Lists brands by account id, after one. */
   brands: (after: string, limit: number) =>
     db.all<Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'>>(sql`
       SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy"
       FROM brands WHERE account_id > ${after} ORDER BY account_id LIMIT ${limit}`),
 
-  /** The names of these packages, by id. */
+  /** Returns the names of these packages, by id. */
   async names(ids: readonly string[]): Promise<Map<string, { namespace: string; name: string }>> {
     const rows = await db.all<{ id: string; namespace: string; name: string }>(sql`
       SELECT id, namespace, name FROM packages WHERE id IN ${list(ids)}`);
     return new Map(rows.map(({ id, ...named }) => [id, named]));
   },
 
-  /** Accounts in the order of their user names, behind one of them. */
+  /** Lists accounts by user name, after one. */
   async accounts(after: string, limit: number): Promise<InventoryAccount[]> {
     const rows = await db.all<Omit<InventoryAccount, 'roles'>>(sql`
       SELECT ${accountColumns}, disabled_at AS "disabledAt",
@@ -144,7 +144,7 @@ export const inventory = (db: Reading) => ({
     return withRoles(db, rows);
   },
 
-  /** The uploads that wait for a person, the longest waiting first, behind a place in that order. */
+  /** Lists the uploads that wait for a person, the longest wait first, after a position. */
   waiting: (after: { pushedAt: string; seq: number }, limit: number) =>
     db.all<WaitingUpload>(sql`
       SELECT ${waitingColumns}
@@ -155,12 +155,12 @@ export const inventory = (db: Reading) => ({
         AND (pushed_at, uploads.seq) > (${after.pushedAt}, ${after.seq})
       ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
 
-  /** How many uploads wait for a person. */
+  /** Counts the uploads that wait for a person. */
   countWaiting: async () =>
     (await db.get<{ count: number }>(sql`
       SELECT count(*) AS count FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')`))!.count,
 
-  /** The uploads to packages that an account publishes or works on whose review has not ended, the oldest first. */
+  /** Lists the uploads under review to packages that an account publishes or collaborates on, oldest first. */
   underReviewFor: (accountId: string, limit: number) =>
     db.all<WaitingUpload & { status: 'new' | 'scanned' }>(sql`
       SELECT ${waitingColumns}, uploads.status
@@ -172,7 +172,7 @@ export const inventory = (db: Reading) => ({
           OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
       ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
 
-  /** Those of them that were rejected, of what the store rejected last and was pushed after a moment; the newest first. */
+  /** Lists rejected uploads to these packages, newest first: pushed after a time, and among the last that the store rejected. */
   async rejectedFor(accountId: string, since: string, limit: number): Promise<RejectedUpload[]> {
     const rows = await db.all<WaitingUpload & { errors: string | null }>(sql`
       SELECT ${waitingColumns}, errors
@@ -186,7 +186,7 @@ export const inventory = (db: Reading) => ({
     return rows.map(({ errors, ...row }) => ({ ...row, errors: JSON.parse(errors ?? '[]') as ReviewError[] }));
   },
 
-  /** The packages for which most lies on the disk. */
+  /** Lists the packages with the most bytes on disk. */
   largestPackages: (limit: number) =>
     db.all<Use>(sql`
       SELECT namespace || '/' || name AS owner, 1 AS packages, largest.bytes
@@ -204,7 +204,7 @@ export const inventory = (db: Reading) => ({
       JOIN packages ON packages.id = package_id
       ORDER BY largest.bytes DESC, owner`),
 
-  /** The publishers for whom most lies on the disk; what several of one publisher's packages share counts once. */
+  /** Lists the publishers with the most bytes on disk. Content shared by packages of one publisher counts once. */
   largestPublishers: (limit: number) =>
     db.all<Use>(sql`
       SELECT owner, bytes, packages
@@ -214,7 +214,7 @@ export const inventory = (db: Reading) => ({
         AS largest
       ORDER BY bytes DESC, owner`),
 
-  /** All that packages keep on the disk, what they share once. */
+  /** Returns the bytes of all packages on disk, shared content once. */
   bytes: async () =>
     (await db.get<{ bytes: number }>(sql`SELECT bytes FROM noun_versions WHERE noun = 'packages'`))!.bytes,
 });
@@ -223,7 +223,7 @@ interface Looked extends PackagePlace {
   id: string;
 }
 
-/** Of whom packages are, behind a place and up to the end of a namespace. */
+/** A range of packages: after a position, up to the end of a namespace, optionally of one publisher. */
 interface Range {
   from: PackagePlace;
   last: string;
@@ -233,8 +233,8 @@ interface Range {
 type Picked = Omit<Wanted, 'namespace' | 'publisher'>;
 
 /**
- * The ids of the packages that hold a channel, or of those of a size, where these are few: one look finds them among a hundred
- * thousand, of which else four hundred pages would have to be turned.
+ * Returns the ids of the packages with a release in the channel, or of the size, if they are few. One query finds them among a hundred
+ * thousand packages; without it, a client would page through four hundred pages.
  */
 async function fewHaving(db: Reading, { channel, atLeast }: Picked): Promise<string[] | undefined> {
   const having: { id: string }[][] = [];
@@ -249,7 +249,7 @@ async function fewHaving(db: Reading, { channel, atLeast }: Picked): Promise<str
   return having.find(({ length }) => length <= mostLookedAt)?.map(({ id }) => id);
 }
 
-/** The next packages, whatever they have. */
+/** Lists the next packages without further filters. */
 const lookThrough = (db: Reading, { from: { namespace, name }, last, publisher }: Range, limit: number) =>
   publisher === null
     ? db.all<Looked>(sql`
@@ -266,7 +266,7 @@ const listedColumns = columns`
   (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1) AS "releasedAt",
   revisions, bytes`;
 
-/** The next packages with all that is told of them, each found once: half the cost of finding them by their ids again. */
+/** Lists the next packages with all their data in one query. That costs half as much as finding them by id in a second query. */
 const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Range, limit: number) =>
   publisher === null
     ? db.all<InventoryPackage>(sql`
@@ -283,7 +283,7 @@ const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Ra
           AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
         ORDER BY namespace, name LIMIT ${limit}`);
 
-/** Of these packages the first ones that are wanted; of the others no more is looked at than it takes to know. */
+/** Returns the first of these packages that match the filters. It stops as soon as the page is full. */
 const pick = (db: Reading, ids: string[], wanted: Range & Picked, limit: number) =>
   db.all<InventoryPackage>(sql`
     SELECT ${listedColumns}

@@ -1,9 +1,9 @@
-// Invites: accounts that were asked to collaborate on a package, and what became of it.
+// Invites: accounts that were asked to collaborate on a package, and their replies.
 import type { Namespace } from '#domain/namespace.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Invite {
-  /** SHA-256 of the token, in hexadecimal; the token itself only the invited person has. */
+  /** SHA-256 of the token, in hexadecimal. Only the invited person has the token itself. */
   tokenSha256: string;
   packageId: string;
   accountId: string;
@@ -17,25 +17,25 @@ export interface Invite {
   revokedBy: string | null;
 }
 
-/** An invite as whoever has its token sees it. */
+/** An invite as the holder of its token sees it. */
 export interface ShownInvite {
   namespace: string;
   name: string;
-  /** Who invites: user name and display name. */
+  /** User name and display name of the inviting account. */
   inviter: string;
   inviterName: string;
-  /** Who is invited. */
+  /** User name of the invited account. */
   username: string;
   email: string;
   expiresAt: string;
 }
 
-/** One with the package that it is to. */
+/** An invite with its package. */
 export interface InviteToPackage extends Pick<Invite, 'packageId' | 'createdAt' | 'createdBy' | 'expiresAt'> {
   namespace: Namespace;
   name: string;
   type: string;
-  /** Of whoever invites. */
+  /** User name of the inviting account. */
   username: string;
 }
 
@@ -47,7 +47,7 @@ const inviteColumns = columns`
   revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
 
 export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The invite of this token, to this package, for this account, that can still be answered. */
+  /** Finds the open invite with this token, to this package, for this account. */
   pending: (wanted: { tokenSha256: string; packageId: string; accountId: string; now: string }) =>
     db.get<Invite>(sql`
       SELECT ${inviteColumns}
@@ -56,7 +56,7 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND account_id = ${wanted.accountId} AND expires_at > ${wanted.now}
         AND accepted_at IS NULL AND revoked_at IS NULL`),
 
-  /** The one of an account to a package that can still be answered; there is one at most. */
+  /** Finds the open invite of an account to a package; there is at most one. */
   open: ({ packageId, accountId, now }: { packageId: string; accountId: string; now: string }) =>
     db.get<Invite>(sql`
       SELECT ${inviteColumns}
@@ -64,7 +64,7 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE package_id = ${packageId} AND account_id = ${accountId} AND expires_at > ${now}
         AND accepted_at IS NULL AND revoked_at IS NULL`),
 
-  /** What an account is invited to and can still answer, in the order of the packages' ids, behind one of them. */
+  /** Lists the open invites of an account by package id, after one. */
   to: (accountId: string, now: string, after: string, limit: number) =>
     db.all<InviteToPackage>(sql`
       SELECT package_id AS "packageId", invites.created_at AS "createdAt", created_by AS "createdBy",
@@ -76,7 +76,7 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND accepted_at IS NULL AND revoked_at IS NULL
       ORDER BY package_id LIMIT ${limit}`),
 
-  /** The invite of this token, that can still be answered, with those whom it is about. */
+  /** Finds the open invite with this token, with the names of both accounts. */
   shown: (tokenSha256: string, now: string) =>
     db.get<ShownInvite>(sql`
       SELECT package.namespace, package.name, inviter.username AS inviter, inviter.display_name AS "inviterName",
@@ -87,14 +87,14 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
       JOIN accounts AS invited ON invited.id = account_id
       WHERE token_sha256 = ${tokenSha256} AND expires_at > ${now} AND accepted_at IS NULL AND revoked_at IS NULL`),
 
-  /** A package's invites, newest first. */
+  /** Lists a package's invites, newest first. */
   list: (packageId: string, limit: number) =>
     db.all<Invite>(sql`
       SELECT ${inviteColumns}
       FROM invites WHERE package_id = ${packageId}
       ORDER BY created_at DESC, seq DESC LIMIT ${limit}`),
 
-  /** A package's invites that can still be answered, newest first. */
+  /** Lists a package's open invites, newest first. */
   listPending: (packageId: string, now: string) =>
     db.all<Invite>(sql`
       SELECT ${inviteColumns}
@@ -110,7 +110,7 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const inviteChanges = (db: Queries) => ({
   ...invites(db),
 
-  /** Invites an account; an open invite that it has to the package already is replaced, and its token with it. */
+  /** Adds an invite. It replaces an open invite of the account to the package, and invalidates the token of that one. */
   async add(i: NewInvite) {
     await db.run(sql`
       DELETE FROM invites
@@ -121,7 +121,7 @@ export const inviteChanges = (db: Queries) => ({
         (SELECT COALESCE(MAX(seq), 0) + 1 FROM invites))`);
   },
 
-  /** Takes away the open invite of an account to a package, if there is one. */
+  /** Removes the open invite of an account to a package, if there is one. */
   removeOpen: (packageId: string, accountId: string) =>
     db.run(sql`
       DELETE FROM invites
@@ -132,13 +132,13 @@ export const inviteChanges = (db: Queries) => ({
       UPDATE invites SET accepted_at = ${at}
       WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
 
-  /** Ends an invite, by its publisher or by whom it was for. */
+  /** Revokes an invite, for the publisher or the invited account. */
   revoke: (tokenSha256: string, revoked: { at: string; by: string }) =>
     db.run(sql`
       UPDATE invites SET revoked_at = ${revoked.at}, revoked_by = ${revoked.by}
       WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
 
-  /** Forgets those that nobody has accepted in time. */
+  /** Deletes invites that expired without being accepted. */
   forgetEnded: (before: string, limit: number) =>
     db.run(sql`
       DELETE FROM invites WHERE token_sha256 IN (

@@ -1,25 +1,25 @@
-// Leases: what one process does at a time. They pass: whose holder has died ends by itself.
+// Leases: rows with an end that let one process at a time do something. If its holder dies, a lease ends by itself.
 import { list, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export const leases = (db: Reading) => ({
-  /** Who holds one, and until when. */
+  /** Returns the holder and the end of a lease. */
   find: (name: string) =>
     db.get<{ holder: string; endsAt: string }>(sql`
       SELECT holder, ends_at AS "endsAt" FROM passing_leases WHERE name = ${name}`),
 
-  /** The processes that have said of late that they go on; see shared/processes.ts. */
+  /** Lists the processes with a current heartbeat; see shared/processes.ts. */
   processes: async (now: string): Promise<string[]> =>
     (
       await db.all<{ holder: string }>(sql`
         SELECT holder FROM passing_leases WHERE name >= 'process ' AND name < 'process!' AND ends_at > ${now}`)
     ).map(({ holder }) => holder),
 
-  /** Everybody who holds one. */
+  /** Lists the holders of all leases. */
   holders: async (): Promise<string[]> =>
     (await db.all<{ holder: string }>(sql`SELECT DISTINCT holder FROM passing_leases`)).map(({ holder }) => holder),
 });
 
-/** So many are taken with one statement; where fewer are wanted, the rest of its places are nobody's. */
+/** How many leases one statement takes; unused places have an empty name. */
 const atOnce = 8;
 const nobodys = { name: '', holder: '' };
 
@@ -27,8 +27,8 @@ export const leasePassing = (db: Queries) => ({
   ...leases(db),
 
   /**
-   * Takes one that nobody holds, or holds one's own for longer; false when somebody else does. One that would end later
-   * than `tooLate` was taken before the clock was set back, and counts as ended.
+   * Takes a free lease, or extends one's own. Returns false if another holder has it. A lease that ends later than `tooLate` was taken
+   * before the clock was set back, and counts as ended.
    */
   take: async (
     name: string,
@@ -41,7 +41,7 @@ export const leasePassing = (db: Queries) => ({
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
       WHERE passing_leases.holder = excluded.holder OR passing_leases.ends_at <= ${now} OR passing_leases.ends_at > ${tooLate}`)),
 
-  /** Takes several as one does one, with few statements; the holders whose lease it is. */
+  /** Takes or extends several leases with few statements. Returns the holders that have their lease. */
   takeEach: async (
     wanted: readonly { name: string; holder: string }[],
     { now, endsAt, tooLate }: { now: string; endsAt: string; tooLate: string },
@@ -69,14 +69,14 @@ export const leasePassing = (db: Queries) => ({
     return held.map(({ holder }) => holder);
   },
 
-  /** Gives back what several holders have, each all of it. */
+  /** Releases all leases of several holders. */
   releaseEach: (holders: readonly string[]) => db.run(sql`DELETE FROM passing_leases WHERE holder IN ${list(holders)}`),
 
-  /** Gives one's own back. */
+  /** Releases a lease of this holder. */
   release: (name: string, holder: string) =>
     db.run(sql`DELETE FROM passing_leases WHERE name = ${name} AND holder = ${holder}`),
 
-  /** Gives back all that a process held which is no more. */
+  /** Releases all leases of a holder, such as a process that has ended. */
   releaseAll: (holder: string) => db.run(sql`DELETE FROM passing_leases WHERE holder = ${holder}`),
 
   sweep: (now: string) => db.run(sql`DELETE FROM passing_leases WHERE ends_at <= ${now}`),

@@ -1,29 +1,29 @@
-// Logins under way, the tokens that prove one that is finished, and the codes in their place. They pass. What lets
-// somebody in is known by its digest here, or sealed.
+// Pending logins, the proofs of finished ones, and the codes that stand for tokens. All are ephemeral. Secrets are stored as digests or
+// sealed.
 import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface LoginUnderWay {
-  /** Digests of what the browser and the client know it by. */
+  /** Digests of the ids that the browser and the client use. */
   id: string;
   waitId: string;
-  /** Who began it. */
+  /** The client that began it. */
   client: string;
-  /** What it is for, sealed. */
+  /** The purpose of the login, sealed. */
   about: string;
   endsAt: string;
 }
 
 export interface LoginFound extends LoginUnderWay {
-  /** The account whose password was right. */
+  /** The account with a correct password so far. */
   halfway: string | null;
   /** When that password was set. */
   passwordSetAt: string | null;
-  /** The account that has logged in, and the token that proves it, sealed; nothing before it is finished. */
+  /** The account that has logged in, and the sealed token that proves it; null until the login is finished. */
   accountId: string | null;
   token: string | null;
 }
 
-/** What a token proves: that this account logged in, and for which caveat if for a single one: digests. */
+/** The proof that this account logged in; with `caveat`, for one caveat only. The digest and the caveat are digests. */
 export interface LoginProof {
   digest: string;
   accountId: string;
@@ -36,13 +36,13 @@ const loginColumns = columns`
   password_set_at AS "passwordSetAt", account_id AS "accountId", token, ends_at AS "endsAt"`;
 
 export const loginsUnderWay = (db: Reading) => ({
-  /** The one that the browser knows, while it lasts. */
+  /** Finds the unexpired login with this id of the browser. */
   find: (id: string, now: string) =>
     db.get<LoginFound>(sql`
       SELECT ${loginColumns}
       FROM passing_logins WHERE id = ${id} AND ends_at > ${now}`),
 
-  /** The one that the client waits for, while it lasts. */
+  /** Finds the unexpired login with this id of the client. */
   awaited: (waitId: string, now: string) =>
     db.get<LoginFound>(sql`
       SELECT ${loginColumns}
@@ -59,13 +59,13 @@ export const loginsUnderWay = (db: Reading) => ({
       SELECT token FROM passing_codes WHERE digest = ${digest} AND ends_at > ${now}`)
     )?.token,
 
-  /** How many one client has under way, and how long what they are for is together. */
+  /** Returns how many pending logins a client has, and the total length of their purposes. */
   of: async (client: string, now: string): Promise<{ count: number; size: number }> =>
     (await db.get<{ count: number; size: number }>(sql`
       SELECT COUNT(*) AS count, COALESCE(SUM(size), 0) AS size
       FROM passing_logins WHERE client = ${client} AND ends_at > ${now}`)) ?? { count: 0, size: 0 },
 
-  /** Whether as many as that are under way. */
+  /** Returns whether at least so many logins are pending. */
   reaches: async (count: number, now: string) =>
     undefined !==
     (await db.get(
@@ -81,14 +81,14 @@ export const loginPassing = (db: Queries) => ({
       INSERT INTO passing_logins (id, wait_id, client, about, size, ends_at)
       VALUES (${login.id}, ${login.waitId}, ${login.client}, ${login.about}, ${login.about.length}, ${login.endsAt})`),
 
-  /** Notes whose password was right; false when it is finished, or has ended. */
+  /** Records the account with the correct password. Returns false if the login is finished or has expired. */
   halfway: async (id: string, account: { id: string; passwordSetAt: string }, now: string) =>
     0 <
     (await db.run(sql`
       UPDATE passing_logins SET halfway = ${account.id}, password_set_at = ${account.passwordSetAt}
       WHERE id = ${id} AND account_id IS NULL AND ends_at > ${now}`)),
 
-  /** Notes who has logged in; false when somebody has already, or it has ended. */
+  /** Records the account that has logged in. Returns false if the login is finished already or has expired. */
   finish: async (id: string, { accountId, token, now }: { accountId: string; token: string; now: string }) =>
     0 <
     (await db.run(sql`
@@ -100,20 +100,20 @@ export const loginPassing = (db: Queries) => ({
       INSERT INTO passing_proofs (digest, account_id, caveat, ends_at)
       VALUES (${proof.digest}, ${proof.accountId}, ${proof.caveat}, ${proof.endsAt})`),
 
-  /** Uses a proof up; false when it was used before. */
+  /** Uses a proof. Returns false if it was used before. */
   useProof: async (digest: string) => 0 < (await db.run(sql`DELETE FROM passing_proofs WHERE digest = ${digest}`)),
 
-  /** Keeps so many proofs: the oldest goes first. */
+  /** Keeps at most so many proofs, and removes the oldest. */
   boundProofs: (most: number) =>
     db.run(sql`
       DELETE FROM passing_proofs WHERE seq <= (
         SELECT seq FROM passing_proofs ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
 
-  /** A code for a token, which is sealed. */
+  /** Adds a code for a sealed token. */
   addCode: (digest: string, token: string, endsAt: string) =>
     db.run(sql`INSERT INTO passing_codes (digest, token, ends_at) VALUES (${digest}, ${token}, ${endsAt})`),
 
-  /** Uses a code up; false when it was used before. */
+  /** Uses a code. Returns false if it was used before. */
   useCode: async (digest: string) => 0 < (await db.run(sql`DELETE FROM passing_codes WHERE digest = ${digest}`)),
 
   boundCodes: (most: number) =>

@@ -1,7 +1,7 @@
-// Macaroons: a row for each token issued, and for each session of a browser, so that it can be listed and revoked.
+// Macaroons: a row for each issued token and each browser session, so that they can be listed and revoked.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
-/** What a macaroon is: a token of a tool, or somebody's session in the console. */
+/** The kind of a macaroon: a token of a tool, or a session of the console. */
 export type MacaroonKind = 'token' | 'console';
 
 export interface Macaroon {
@@ -16,29 +16,29 @@ export interface Macaroon {
   revokedBy: string | null;
 }
 
-/** A session that begins. */
+/** A new session. */
 export interface NewMacaroon extends Omit<Macaroon, 'kind' | 'revokedAt' | 'revokedBy'> {
-  /** Nothing where it is a token. */
+  /** A token by default. */
   kind?: MacaroonKind;
-  /** What narrows the token: a JSON list of conditions; nothing where that is not known. */
+  /** The conditions of the token as a JSON list; null if unknown. */
   conditions?: string | null;
 }
 
-/** A macaroon with the name of whose it is, and when it was last used, to the minute. */
+/** A macaroon with the user name of its account, and its last use to the minute. */
 export interface OwnedMacaroon extends Macaroon {
   username: string;
   lastUsedAt: string | null;
-  /** What narrows the token: a JSON list of conditions; null where that is not known, and for a session of a browser. */
+  /** The conditions of the token as a JSON list; null if unknown, and for a browser session. */
   conditions: string | null;
 }
 
-/** By what tokens can be sorted; `-` turns it round. */
+/** Sort orders of tokens; `-` reverses the order. */
 export type TokenOrder = `${'' | '-'}${'whose' | 'since' | 'until' | 'used'}`;
 
-/** So many are sorted, by another order than their own. */
+/** How many macaroons are sorted by another order than their own. */
 const mostSorted = 20_000;
 
-/** A session in force, with the account it belongs to. */
+/** A valid session with its account. */
 export interface Session {
   accountId: string;
   username: string;
@@ -48,7 +48,7 @@ export interface Session {
   storeAdministrator: 0 | 1;
   /** Whether the account has a one-time password. */
   hasTotp: 0 | 1;
-  /** When it ends, with another one in its place; null where there is none. */
+  /** When it ends because another session replaces it; null if none does. */
   replacedUntil: string | null;
 }
 
@@ -59,14 +59,14 @@ const macaroonColumns = columns`
 const issuedColumns = columns`
   session_id, account_id, root_key_id, kind, description, valid_since, valid_until, conditions`;
 
-/** Those of a macaroon with its owner and its last use. */
+/** The columns of a macaroon with its owner and its last use. */
 const ownedColumns = columns`
   session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", macaroons.kind, description,
   valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
   accounts.username, used.last_at AS "lastUsedAt", conditions`;
 
 export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The account of a session that is neither revoked, nor signed with a root key that is gone, nor of a disabled account. */
+  /** Finds the account of a session. The session must not be revoked, its root key must exist, and the account must be enabled. */
   session: (sessionId: string, rootKeyId: string) =>
     db.get<Session>(sql`
       SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
@@ -81,21 +81,21 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE macaroon.session_id = ${sessionId} AND macaroon.root_key_id = ${rootKeyId}
         AND macaroon.revoked_at IS NULL AND account.disabled_at IS NULL`),
 
-  /** Whether a session is none only because its account is disabled. */
+  /** Returns whether a session is invalid only because its account is disabled. */
   isOfDisabledAccount: async (sessionId: string) =>
     undefined !==
     (await db.get(sql`
       SELECT 1 FROM macaroons JOIN accounts ON accounts.id = account_id
       WHERE session_id = ${sessionId} AND revoked_at IS NULL AND disabled_at IS NOT NULL`)),
 
-  /** Until when a session lasts; nothing when there is none of it. */
+  /** Returns the end of a session; undefined if there is no such session. */
   validUntil: async (sessionId: string) =>
     (
       await db.get<{ validUntil: string }>(sql`
         SELECT valid_until AS "validUntil" FROM macaroons WHERE session_id = ${sessionId}`)
     )?.validUntil,
 
-  /** An account's macaroons, oldest first; inactive ones, revoked or expired by `now`, only when asked for. */
+  /** Lists an account's macaroons, oldest first. Inactive ones (revoked, or expired by `now`) are listed only on request. */
   list: (accountId: string, now: string, includeInactive: boolean) =>
     db.all<Macaroon>(sql`
       SELECT ${macaroonColumns}
@@ -103,7 +103,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
 
-  /** Those of an account or of all, newest first, behind a place in that order; inactive ones only when asked for. */
+  /** Lists the macaroons of an account, or of all, newest first, after a position. Inactive ones are listed only on request. */
   page: (
     {
       accountId,
@@ -135,7 +135,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
   },
 
-  /** Good ones of an account or of all that end by a moment, in the order of their ends, behind a place in it. */
+  /** Lists valid macaroons of an account, or of all, that end by a time, in the order of their ends, after a position. */
   ending: (
     wanted: { accountId: string | null; now: string; by: string; after: { until: string; sessionId: string } },
     limit: number,
@@ -150,7 +150,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
           AND valid_until <= ${by} AND revoked_at IS NULL
         ORDER BY valid_until, session_id LIMIT ${limit}`);
     }
-    // An account has few; found by when they end, those of everybody else would be passed over.
+    // An account has few macaroons. The index of ends would scan those of all accounts.
     return db.all<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
       FROM accounts CROSS JOIN macaroons
@@ -161,7 +161,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY valid_until, session_id LIMIT ${limit}`);
   },
 
-  /** Those of an account or of all in another order, so many behind so many; sorted are the newest 20,000. */
+  /** Lists the macaroons of an account, or of all, in another order, by offset. Only the newest 20,000 are sorted. */
   sorted: (
     wanted: { accountId: string | null; now: string; by: string | null; includeInactive: boolean },
     order: TokenOrder,
@@ -190,7 +190,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       LIMIT ${limit} OFFSET ${offset}`);
   },
 
-  /** How many good ones that began before a moment end by another one. */
+  /** Counts the valid macaroons that began before a time and end by another time. */
   countEnding: async (wanted: { now: string; by: string; begunBefore: string }) =>
     (
       await db.get<{ count: number }>(sql`
@@ -199,13 +199,13 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
           AND revoked_at IS NULL AND disabled_at IS NULL`)
     )?.count ?? 0,
 
-  /** One with what narrows it, and the session of the one in its place. */
+  /** Returns a macaroon with its conditions and the session that replaces it. */
   find: (sessionId: string) =>
     db.get<Macaroon & { conditions: string | null; replacedBy: string | null }>(sql`
       SELECT ${macaroonColumns}, conditions, replaced_by AS "replacedBy"
       FROM macaroons WHERE session_id = ${sessionId}`),
 
-  /** Whether any ended before the one time and, where it is revoked or has another one in its place, began before the other. */
+  /** Returns whether any macaroon ended before the first time. Revoked and replaced ones must also have begun before the second time. */
   anyEnded: async (endedBefore: string, begunBefore: string) =>
     undefined !==
     (await db.get(sql`
@@ -222,7 +222,7 @@ export const macaroonChanges = (db: Queries) => ({
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.kind ?? 'token'},
         ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})`),
 
-  /** Begins the session of a login; false when it has begun before. */
+  /** Starts the session of a login. Returns false if it has started before. */
   claim: async (macaroon: NewMacaroon) =>
     0 <
     (await db.run(sql`
@@ -231,7 +231,7 @@ export const macaroonChanges = (db: Queries) => ({
         ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})
       ON CONFLICT (session_id) DO NOTHING`)),
 
-  /** Forgets those that `anyEnded` tells of, the earliest first and at most so many; how many they were. */
+  /** Deletes the macaroons that `anyEnded` finds, the earliest end first, at most so many. Returns how many. */
   async forgetEnded(endedBefore: string, begunBefore: string, most: number): Promise<number> {
     const ended = await db.all<{ sessionId: string }>(sql`
       SELECT session_id AS "sessionId" FROM macaroons
@@ -243,16 +243,16 @@ export const macaroonChanges = (db: Queries) => ({
     return db.run(sql`DELETE FROM macaroons WHERE session_id IN ${list(sessions)}`);
   },
 
-  /** Lets one end at a moment, with another one in its place. */
+  /** Sets the end of a session and the session that replaces it. */
   replace: (sessionId: string, by: string, endsAt: string) =>
     db.run(sql`
       UPDATE macaroons SET valid_until = ${endsAt}, replaced_by = ${by} WHERE session_id = ${sessionId}`),
 
-  /** Says what a session is for. */
+  /** Sets the description of a session. */
   describe: (sessionId: string, description: string) =>
     db.run(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
 
-  /** Revokes one, whosever it is; undefined when there is none of that session. Revoking twice keeps the first time. */
+  /** Revokes a session of any account. Returns undefined if there is no such session. A second revocation keeps the first time. */
   async end(sessionId: string, { at, by }: { at: string; by: string }): Promise<OwnedMacaroon | undefined> {
     await db.run(sql`
       UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${by})
@@ -265,8 +265,8 @@ export const macaroonChanges = (db: Queries) => ({
   },
 
   /**
-   * Ends all macaroons of an account, or those issued before a moment, and the logins that began before and that nobody
-   * has exchanged yet; how many of them were active.
+   * Revokes all macaroons of an account, or those issued before a time. Earlier logins that have not been exchanged yet become invalid as
+   * well. Returns how many macaroons were active.
    */
   async endAll(
     accountId: string,
@@ -282,7 +282,7 @@ export const macaroonChanges = (db: Queries) => ({
         AND (${issuedBefore} IS NULL OR valid_since < ${issuedBefore})`);
   },
 
-  /** Revokes one of the account's macaroons; false when it has none of that session. Revoking twice keeps the first time. */
+  /** Revokes a session of this account. Returns false if the account has no such session. A second revocation keeps the first time. */
   revoke: async (sessionId: string, accountId: string, at: string) =>
     0 <
     (await db.run(sql`

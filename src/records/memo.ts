@@ -1,9 +1,9 @@
-// Memos: what is read again and again is remembered for as long as none of the tables that it is made of has changed. Without
-// them a call of package_permissions takes twice the processor time (`npm run bench -- permissions`).
+// Memos: cached queries, valid until one of their tables changes. Without them a call of package_permissions takes twice the processor time
+// (`npm run bench -- permissions`).
 import { then, type Soon } from '#domain/soon.ts';
 import type { NounVersions, Snapshot } from './noun-versions.ts';
 
-/** What is remembered: the tables that it is made of, and how many answers are kept at most. */
+/** The tables of a cached query, and the maximum of cached results. */
 export interface MemoOptions {
   versions: Pick<NounVersions, 'current'>;
   nouns: readonly string[];
@@ -11,7 +11,7 @@ export interface MemoOptions {
 }
 
 /**
- * Gives an object that is the same one as long as none of the tables has changed: what is remembered with it is never
+ * Returns a function that gives the same object as long as none of the tables changes. A result that is cached with that object is never
  * older than a commit that was reported before the call.
  */
 export function era({ versions, nouns }: Pick<MemoOptions, 'versions' | 'nouns'>): () => Soon<object> {
@@ -29,7 +29,7 @@ export function era({ versions, nouns }: Pick<MemoOptions, 'versions' | 'nouns'>
   return () => then(versions.current(), of);
 }
 
-/** Values by two keys, which costs less than by one text that is made of both: the digest of a text is made only once. */
+/** Values by two keys. That costs less than one joined key, because each string is hashed only once. */
 class Known<Value> {
   readonly #most: number;
   #of: object = {};
@@ -40,7 +40,7 @@ class Known<Value> {
     this.#most = most;
   }
 
-  /** What is known with one of the keys; all is forgotten in another era, and when it is too much. */
+  /** Returns the cached values with one of the keys. Drops all values in another cache generation, and at the maximum size. */
   with(common: string, era: object): Map<string, Soon<Value>> {
     if (era !== this.#of || this.#size >= this.#most) {
       this.#byCommon = new Map();
@@ -56,7 +56,8 @@ class Known<Value> {
     this.#size++;
     known.set(key, value);
     value.then(
-      // From now on it need not be awaited; that there is none is asked for by `undefined`, which a map gives as well.
+      // From now on the value need not be awaited. An `undefined` result is not cached as a value, because a map returns `undefined` for a
+      // missing key as well.
       (found) => found !== undefined && known.get(key) === value && known.set(key, found),
       () => known.delete(key),
     );
@@ -65,8 +66,8 @@ class Known<Value> {
 }
 
 /**
- * Remembers what `find` gives for its arguments until one of its tables has changed. What it gives is never older than
- * a commit that was reported before the call.
+ * Caches the results of `find` by its arguments until one of its tables changes. A result is never older than a commit that was reported
+ * before the call.
  */
 export function memo<Value>(
   { most = 10_000, ...options }: MemoOptions,
@@ -74,7 +75,7 @@ export function memo<Value>(
 ): (one: string, common: string) => Soon<Value> {
   const current = era(options);
   const all = new Known<Value>(most);
-  // The versions are asked before the query: a commit in between makes this an old answer, forgotten at the next call.
+  // Read the versions before the query. If a commit comes in between, the result has an old version and is dropped at the next call.
   return (one, common) =>
     then(current(), (of) => {
       const known = all.with(common, of);
@@ -82,7 +83,7 @@ export function memo<Value>(
     });
 }
 
-/** The same for several things at a time that have an argument in common; the versions are asked once for all of them. */
+/** The same for several keys that share an argument. The versions are read once for all of them. */
 export function memoOfEach<Value>(
   { most = 100_000, ...options }: MemoOptions,
   find: (one: string, common: string) => Promise<Value>,

@@ -22,13 +22,13 @@ export const models = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${modelColumns}
       FROM models WHERE brand_account_id = ${brandAccountId} AND name = ${name}`),
 
-  /** A brand's models, by name. */
+  /** Lists a brand's models, by name. */
   list: (brandAccountId: string) =>
     db.all<Model>(sql`
       SELECT ${modelColumns}
       FROM models WHERE brand_account_id = ${brandAccountId} ORDER BY name`),
 
-  /** What keeps a model from being deleted. */
+  /** Returns the objects that prevent the deletion of a model. */
   inUse: async (brandAccountId: string, name: string): Promise<'serial policies' | 'remodel allowlist' | undefined> =>
     (
       await db.get<{ by: 'serial policies' | 'remodel allowlist' }>(sql`
@@ -47,7 +47,7 @@ export const models = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const modelChanges = (db: Queries) => ({
   ...models(db),
 
-  /** Adds a model; false when the brand already has one of that name. */
+  /** Adds a model. Returns false if the brand has one of that name. */
   claim: async (m: Model) =>
     0 <
     (await db.run(sql`

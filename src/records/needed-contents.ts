@@ -1,18 +1,18 @@
-// Needed contents: every digest that a record needs the bytes of, whichever table it stands in. Who removes content, looks
-// for what is missing or copies the store asks here; the tables are listed once, in the view `needed_contents`.
+// Needed contents: every digest with a record that needs its bytes, in any table. Code that deletes content, searches for missing content
+// or copies the store asks here. The view `needed_contents` lists the tables in one place.
 import { sql, type Queries } from '#engine/database.ts';
 
-/** So many are read at once where all are wanted. */
+/** How many `all` reads per query. */
 const batch = 1000;
 
 export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Whether any record needs this content, by its sha3-384. */
+  /** Returns whether any record needs this content, by its SHA3-384. */
   has: async (sha3_384: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM needed_contents WHERE sha3_384 = ${sha3_384} LIMIT 1`)),
 
   list: async (after: string, limit: number) => list(db, after, limit),
 
-  /** All of them, in order, each once. */
+  /** Yields all digests in order, each once. */
   async *all() {
     for (let after = ''; ;) {
       const some = await list(db, after, batch);
@@ -22,7 +22,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
     }
   },
 
-  /** In a person's words, what needs this content: packages with their revisions, resources and images, in order, at most `limit`. */
+  /** Describes in words the packages with their revisions, resources and images that need this content, in order, at most `limit`. */
   neededBy: async (sha3_384: string, limit: number) =>
     (
       await db.all<{ owner: string }>(sql`
@@ -60,7 +60,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY owner LIMIT ${limit}`)
     ).map(({ owner }) => owner),
 
-  /** The user names of those who pushed this content, in order, at most `limit`. */
+  /** Returns the user names of the accounts that pushed this content, in order, at most `limit`. */
   pushersOf: async (sha3_384: string, limit: number) =>
     (
       await db.all<{ username: string }>(sql`
@@ -72,7 +72,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
     ).map(({ username }) => username),
 });
 
-/** The sha3-384 of the contents after one, in order, each once, at most `limit`; the first are those after ''. */
+/** Lists the SHA3-384 of contents after one, in order, each once, at most `limit`. Start with ''. */
 const list = async (db: Pick<Queries, 'all'>, after: string, limit: number): Promise<string[]> =>
   (
     await db.all<{ sha3_384: string }>(sql`

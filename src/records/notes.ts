@@ -1,10 +1,10 @@
-// Notes: how often something happened, and when last. They are gathered in memory, written at most once a second, and what
-// was gathered last is lost in a crash; no audit log tells of them.
+// Counters: how often something happened, and when last. They are gathered in memory and written at most once per second; a crash loses the
+// last second. They are not in the audit log.
 import { after, days, timestamp } from '#domain/clock.ts';
 import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
 import { addUse } from './package-days.ts';
 
-/** What is noted; a key says of what: that of a download's day is the day and the package. */
+/** Kinds of counters. The key names the subject; for a download of a day it is the day and the package. */
 export type NoteKind =
   | 'delta'
   | 'delta-download'
@@ -19,37 +19,37 @@ export type NoteKind =
 
 export interface Noted {
   count: number;
-  /** When last, RFC 3339. */
+  /** The last time, RFC 3339. */
   lastAt: string;
 }
 
 export interface Notes {
-  /** Notes that something happened once more, at a moment in RFC 3339; costs the caller nothing. */
+  /** Counts an event at a time (RFC 3339), without I/O. */
   note(kind: NoteKind, key: string, at: string): void;
-  /** When something happened last, also what was noted here just now; nothing when it is not known to have happened. */
+  /** Returns the last time of an event, including counters that are not written yet; undefined if unknown. */
   lastNoted(kind: NoteKind, key: string): Promise<string | undefined>;
-  /** Writes what was gathered. */
+  /** Writes the gathered counters. */
   writeNotes(): Promise<void>;
 }
 
 export const notes = (db: Reading) => ({
-  /** What was written of a key so far; nothing when nothing was. */
+  /** Returns the written counter of a key; undefined if there is none. */
   find: (kind: NoteKind, key: string) =>
     db.get<Noted>(sql`SELECT count, last_at AS "lastAt" FROM notes WHERE kind = ${kind} AND key = ${key}`),
 });
 
 export const notePassing = (db: Queries) => ({
-  /** Forgets when uploads of images moved that moved last before this moment; how many rows. */
+  /** Deletes the times of image uploads before this time. Returns how many rows. */
   sweep: (before: string) => db.run(sql`DELETE FROM notes WHERE kind = 'image-upload' AND last_at < ${before}`),
 });
 
-/** When an upload of an image moved is of interest for so long. */
+/** Returns the start of the 30 days for which times of image uploads are stored. */
 export const firstMomentNoted = (now: Date): string => timestamp(after(now, -days(30)));
 
-/** So many keys are gathered between two writes; what is noted of others is lost. */
+/** Maximum of keys gathered between two writes; further keys are lost. */
 const most = 10_000;
 
-/** How long they are gathered, in milliseconds. */
+/** Milliseconds between two writes. */
 const interval = 1000;
 
 interface Gathered extends Noted {
@@ -87,7 +87,7 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
         gathered.set(name, { kind, key, count: 1, lastAt: at });
       }
       timer ??= setTimeout(() => {
-        // Lost, as in a crash: nobody waits for them, and who writes next is told what is wrong with the disk.
+        // Lost, as in a crash. No caller waits for this write; the next write of a caller reports the problem of the disk.
         writeNotes().catch(() => undefined);
       }, interval).unref();
     },
@@ -110,7 +110,7 @@ function addDownloads(db: Queries, key: string, { count: downloads }: Noted): Pr
   return addUse(db, day, packageId, { downloads });
 }
 
-/** Writes a note with what else changes. */
+/** Adds a counter within a transaction. */
 export const addNote = (db: Queries, kind: NoteKind, key: string, { count, lastAt }: Noted) =>
   db.run(sql`
     INSERT INTO notes (kind, key, count, last_at) VALUES (${kind}, ${key}, ${count}, ${lastAt})

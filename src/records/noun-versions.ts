@@ -1,19 +1,19 @@
-// Versions of nouns: a number for each table that something remembered is made of. Triggers raise it with every row that
-// changes, whoever changes it. What was read from tables that did not change is still so, whatever else was committed.
+// Versions of nouns: a number for each table with cached results. Triggers raise it with every changed row, for every writer. Results from
+// tables that did not change stay valid, even if other tables were written.
 import { then, type Soon } from '#domain/soon.ts';
 import { sql, type Database } from '#engine/database.ts';
 
-/** The numbers as they were at one moment; the object is another one whenever one of them may have been raised. */
+/** The numbers at one moment. The object changes whenever one of them may have been raised. */
 export interface Snapshot {
-  /** Raised when all that is remembered is to be forgotten, whatever the numbers say. */
+  /** Raised to drop all caches, even if the numbers are the same. */
   readonly generation: number;
   readonly numbers: ReadonlyMap<string, number>;
 }
 
 export interface NounVersions {
-  /** The numbers, no older than what was committed before the call. Costs a query only after a commit. */
+  /** Returns the numbers, no older than the commits before the call. It costs a query only after a commit. */
   current(): Soon<Snapshot>;
-  /** From here on nothing is what it was. */
+  /** Invalidates all cached results. */
   forget(): void;
 }
 
@@ -41,7 +41,7 @@ export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersion
   }
 
   return {
-    // Asked before the numbers are read: a commit in between makes them newer than this says, and read once more.
+    // Read before the numbers: if a commit comes in between, the numbers are newer than this version, and are read again.
     current: () => then(db.version(), as),
     forget() {
       generation++;

@@ -1,13 +1,13 @@
-// Old revisions: those that may go by a rule, because newer ones are kept and nothing that is here refers to them.
+// Old revisions: revisions that a retention rule may delete, because newer ones are kept and nothing in the store refers to them.
 import { list, sql, type Reading } from '#engine/database.ts';
 
-/** Which revisions may go. */
+/** Selects the revisions to delete. */
 export interface OldRevisionsRule {
-  /** So many of the newest stay; those that are withdrawn are not counted. */
+  /** How many of the newest revisions to keep. Withdrawn revisions do not count. */
   keep: number;
-  /** Only what was ever released to this channel, by its full name, is counted and may go; otherwise everything. */
+  /** Only revisions that were ever released to this channel (full name) count and are deleted; null means all. */
   channel: string | null;
-  /** Only what was made, and last pushed, before this moment may go. */
+  /** Only revisions that were made and last pushed before this time are deleted. */
   before: string | null;
 }
 
@@ -21,8 +21,8 @@ export interface OldRevision {
 
 export const oldRevisions = (db: Reading) => ({
   /**
-   * The oldest first. Whatever a channel or a branch holds stays, also for a part of the devices, and so does what a build
-   * names, what waits for its release, and what is in `but`.
+   * Lists them, oldest first. Excluded are revisions that a channel or branch holds (also in a progressive release), revisions that a build
+   * names, uploads that wait for a release, and the revisions in `but`.
    */
   list: (packageId: string, { keep, channel, before }: OldRevisionsRule, but: number[], limit: number) =>
     db.all<OldRevision>(sql`
@@ -49,7 +49,7 @@ export const oldRevisions = (db: Reading) => ({
               OR EXISTS (SELECT 1 FROM after_review WHERE upload_id = uploads.id AND settled = 0)))
       ORDER BY revision LIMIT ${limit}`),
 
-  /** The ids of packages that have more revisions than so many, after one of them, in order. */
+  /** Lists the ids of packages with more than so many revisions, in order, after one. */
   packagesWithMore: async (keep: number, after: string, limit: number) =>
     (
       await db.all<{ id: string }>(sql`

@@ -1,16 +1,16 @@
-// How packages are used, day by day (UTC): downloads, devices that called with them, and refreshes that devices took. They are
-// counts alone, written with what else is noted; the longest ago of them are forgotten.
+// Daily use of packages (UTC): downloads, devices that called with them, and completed refreshes. Only counts are stored, written together
+// with the counters, and old days are deleted.
 import { after, days, timestamp } from '#domain/clock.ts';
 import { list, sql, type Queries, type Reading } from '#engine/database.ts';
 
-/** So many days are kept, today being one of them. */
+/** How many days are kept, including today. */
 export const daysKept = 90;
 
 export interface Use {
   downloads: number;
-  /** Devices that called on the day, and said then or before that they hold it; each of them once. */
+  /** Devices that called on the day and reported on it or before that they hold the package, each once. */
   devices: number;
-  /** Revisions that devices were offered, and called with on the day. */
+  /** Offered revisions that devices reported as installed on the day. */
   refreshes: number;
 }
 
@@ -19,21 +19,21 @@ export interface DayOfUse extends Use {
   day: string;
 }
 
-/** In place of a package's id: the devices of the whole store, and the refreshes that they took. */
+/** Stands in place of a package id for all devices of the store and their refreshes. */
 export const wholeStore = '';
 
-/** The day of a moment in RFC 3339, UTC. */
+/** Returns the day of a time in RFC 3339, UTC. */
 export const dayOf = (moment: string): string => moment.slice(0, 10);
 
-/** The last so many days, today last. */
+/** Returns the last days, today last. */
 const lastDays = (now: Date, count: number): string[] =>
   Array.from({ length: count }, (_, at) => dayOf(timestamp(after(now, -days(count - 1 - at)))));
 
-/** The first of the days that are kept. */
+/** Returns the first day that is kept. */
 export const firstDayKept = (now: Date): string => dayOf(timestamp(after(now, -days(daysKept - 1))));
 
 export const packageDays = (db: Reading) => ({
-  /** How a package, or the whole store, was used on each of the last days, at most as many as are kept; today last. */
+  /** Returns the use of a package, or of the whole store, on each of the last days, today last; at most as many as are kept. */
   async of(packageId: string, now: Date, count: number): Promise<DayOfUse[]> {
     const asked = lastDays(now, Math.min(count, daysKept));
     const rows = await db.all<DayOfUse>(sql`
@@ -45,11 +45,11 @@ export const packageDays = (db: Reading) => ({
 });
 
 export const packageDayPassing = (db: Queries) => ({
-  /** Forgets the days that are kept no longer; how many rows. */
+  /** Deletes days that are no longer kept. Returns how many rows. */
   sweep: (now: Date) => db.run(sql`DELETE FROM package_days WHERE day < ${firstDayKept(now)}`),
 });
 
-/** Counts what more happened on a day, with what else changes. */
+/** Adds to the counts of a day within a transaction. */
 export const addUse = (
   db: Queries,
   day: string,

@@ -1,22 +1,22 @@
-// Package offers: packages that their publishers would hand to somebody else, who has not answered yet.
+// Package offers: packages that a publisher offers to another account, which has not replied yet.
 import type { Namespace } from '#domain/namespace.ts';
 import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface PackageOffer {
   packageId: string;
-  /** To whom. */
+  /** The account that gets the offer. */
   accountId: string;
   offeredBy: string;
   offeredAt: string;
   expiresAt: string;
 }
 
-/** One with the package it is of. */
+/** An offer with its package. */
 export interface OfferOfPackage extends PackageOffer {
   namespace: Namespace;
   name: string;
   type: string;
-  /** Of the other side: of whoever offers it to whom it is offered, and of the receiver to everybody else. */
+  /** User name of the other side: of the offering account in `to`, of the receiving account in `open`. */
   username: string;
 }
 
@@ -25,12 +25,12 @@ const offerColumns = columns`
   expires_at AS "expiresAt"`;
 
 export const packageOffers = (db: Reading) => ({
-  /** That of a package, while it can be answered. */
+  /** Finds the open offer of a package. */
   find: (packageId: string, now: string) =>
     db.get<PackageOffer>(sql`
       SELECT ${offerColumns} FROM package_offers WHERE package_id = ${packageId} AND expires_at > ${now}`),
 
-  /** What an account is offered, in the order of the packages' ids, behind one of them. */
+  /** Lists the open offers to an account by package id, after one. */
   to: (accountId: string, now: string, after: string, limit: number) =>
     db.all<OfferOfPackage>(sql`
       SELECT ${offerColumns}, package.namespace, package.name, package.type, giver.username
@@ -40,7 +40,7 @@ export const packageOffers = (db: Reading) => ({
       WHERE account_id = ${accountId} AND package_id > ${after} AND expires_at > ${now}
       ORDER BY package_id LIMIT ${limit}`),
 
-  /** Whatever is offered to anybody: one a package at most, in the order of their names. */
+  /** Lists all open offers by package name; a package has at most one. */
   open: (now: string) =>
     db.all<OfferOfPackage>(sql`
       SELECT ${offerColumns}, package.namespace, package.name, package.type, receiver.username
@@ -57,7 +57,7 @@ export const packageOffers = (db: Reading) => ({
 export const packageOfferChanges = (db: Queries) => ({
   ...packageOffers(db),
 
-  /** Offers a package; an earlier offer of it is void. */
+  /** Adds an offer. It replaces an earlier offer of the package. */
   set: (offer: PackageOffer) =>
     db.run(sql`
       INSERT INTO package_offers (package_id, account_id, offered_by, offered_at, expires_at)
@@ -70,7 +70,7 @@ export const packageOfferChanges = (db: Queries) => ({
       DELETE FROM package_offers WHERE package_id IN (
         SELECT package_id FROM package_offers WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit})`),
 
-  /** False where there was none. */
+  /** Removes an offer. Returns false if there was none. */
   remove: async (packageId: string) =>
     0 < (await db.run(sql`DELETE FROM package_offers WHERE package_id = ${packageId}`)),
 });

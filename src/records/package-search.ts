@@ -1,13 +1,13 @@
-// The packages that somebody looks for by a piece of a name or a title, page by page, with what a list shows of each.
+// Searches packages by a part of the name or title, page by page, with the data that a list shows.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { columns, holding, list, sql, type Reading } from '#engine/database.ts';
 import type { PackagePlace } from './inventory.ts';
 
 export interface PackagesWanted {
-  /** Who publishes them or collaborates on them; null leaves those of all in. */
+  /** The account that publishes or collaborates on them; null matches all. */
   of: string | null;
   namespace: Namespace | null;
-  /** A piece of the name or the title, in whichever case; empty leaves all in. */
+  /** A part of the name or title, in any case; empty matches all. */
   text: string;
 }
 
@@ -19,26 +19,29 @@ export interface FoundPackage extends PackagePlace {
   title: string | null;
   publisherId: string;
   username: string;
-  /** What lies on the disk for it, each content once. */
+  /** Bytes on disk, each content once. */
   bytes: number;
   /** Uploads that wait for their review, or for a person. */
   waiting: number;
-  /** The versions in stable of its default track, of each once; empty where nothing is there. */
+  /** The versions in stable of its default track, each once; empty if there is no release. */
   stable: string[];
 }
 
-/** Through so many names one page looks, in some 10 ms. */
+/** How many names one page scans, in about 10 ms. */
 const mostLookedAt = 20_000;
-/** Of so many uploads that wait it is counted whose they are. */
+/** How many pending uploads are counted per package. */
 const mostWaiting = 10_000;
 
 const lookedAt = columns`id, namespace, name, title`;
 
-/** By what the packages can be sorted; `-` turns it round. */
+/** Sort orders of packages; `-` reverses the order. */
 export type PackageOrder = '-kind' | `${'' | '-'}${'name' | 'publisher' | 'waiting' | 'size'}`;
 
 export const packageSearch = (db: Reading) => ({
-  /** Packages by namespace and name, behind a place in that order, and where to go on; so many at most, which may be none. */
+  /**
+   * Lists packages by namespace and name after a position, with the position to continue from. A page has at most `limit` packages, perhaps
+   * none.
+   */
   async page(
     wanted: PackagesWanted,
     after: PackagePlace,
@@ -56,7 +59,7 @@ export const packageSearch = (db: Reading) => ({
     return { packages, next: of === null ? await lastLookedAt(db, from, last) : undefined };
   },
 
-  /** Packages in another order, so many at most behind so many; sorted are the first 20,000 by namespace and name. */
+  /** Lists packages in another order, by offset. Only the first 20,000 by namespace and name are sorted. */
   async sorted(
     wanted: PackagesWanted,
     order: PackageOrder,
@@ -89,14 +92,14 @@ export const packageSearch = (db: Reading) => ({
     return packages.sort((one, other) => places.get(one.id)! - places.get(other.id)!);
   },
 
-  /** Whether there are more names than are sorted. */
+  /** Returns whether there are more packages than are sorted. */
   sortsNotAll: async ({ of, namespace }: PackagesWanted): Promise<boolean> =>
     of === null && (await lastLookedAt(db, { namespace: namespace ?? '', name: '' }, namespace ?? '~')) !== undefined,
 });
 
 interface Range {
   from: PackagePlace;
-  /** The last namespace of it. */
+  /** The last namespace of the range. */
   last: string;
   limit: number;
 }
@@ -110,7 +113,7 @@ const amongAll = (db: Reading, pattern: string, { from: { namespace, name }, las
     WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
     ORDER BY namespace, name LIMIT ${limit}`);
 
-/** Where to go on that has not been looked at. */
+/** Returns the last scanned position, if the scan ended at its maximum of names. */
 const lastLookedAt = (db: Reading, { namespace, name }: PackagePlace, last: string) =>
   db.get<PackagePlace>(sql`
     SELECT namespace, name FROM packages
@@ -130,7 +133,7 @@ const amongOwn = (db: Reading, accountId: string, pattern: string, { from: { nam
     WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
     ORDER BY namespace, name LIMIT ${limit}`);
 
-/** These packages with what is shown of each, in their order. */
+/** Returns these packages with the data for a list, by namespace and name. */
 async function shown(db: Reading, found: readonly { id: string }[]): Promise<FoundPackage[]> {
   const ids = found.map(({ id }) => id);
   const rows = await db.all<Omit<FoundPackage, 'waiting' | 'stable'>>(sql`

@@ -1,10 +1,10 @@
-// Packages: the names somebody owns within a namespace.
+// Packages: names within a namespace, each with a publisher.
 import type { Namespace, PackageType } from '#domain/namespace.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
-/** What is said of a package and follows what is uploaded, until somebody edits it here. */
+/** Metadata that follows the uploads until it is edited in the store. */
 export type Followed = 'title' | 'summary' | 'description' | 'license' | 'links' | 'icon';
 
 export interface Package {
@@ -23,19 +23,19 @@ export interface Package {
   links: Links;
   /** The digest and file ending of the icon, `<sha3-384>.png`, `.jpg` or `.svg`. */
   icon: string | null;
-  /** What was edited here, and so does not follow what is uploaded. */
+  /** Metadata that was edited in the store, and so does not follow the uploads. */
   edited: Followed[];
   createdAt: string;
 }
 
-/** A package with its publisher, as lists show it. */
+/** A package with its publisher, as in lists. */
 export interface PublishedPackage extends Package {
   publisher: { id: string; username: string; displayName: string; email: string; validation: string };
 }
 
 type Publisher = PublishedPackage['publisher'];
 
-/** Most have no links and nothing edited: what is nothing neither comes over a wire nor is read. */
+/** Most packages have no links and no edits; empty values are null, so they are neither transferred nor parsed. */
 type Row = Omit<Package, 'namespace' | 'publisherId' | 'private' | 'links' | 'edited'> & {
   private: 0 | 1;
   links: string | null;
@@ -45,8 +45,8 @@ type Row = Omit<Package, 'namespace' | 'publisherId' | 'private' | 'links' | 'ed
 type RowWithPublisher = Row & Pick<Package, 'namespace' | 'publisherId'> & Omit<Publisher, 'id'>;
 
 /**
- * Member by member: a thousand of them are made for one list, and copying what is left over costs ten times as much, 0.2 µs
- * each (`npm run bench -- tricks`).
+ * Written member by member: a list has up to a thousand packages, and copying with a rest pattern costs ten times as much, 0.2 µs each
+ * (`npm run bench -- tricks`).
  */
 const asPackage = (row: Row, namespace: Namespace, publisher: Publisher): PublishedPackage => ({
   id: row.id,
@@ -73,7 +73,7 @@ const withPublisher = (row: RowWithPublisher): PublishedPackage => {
   return asPackage(row, row.namespace, { id, username, displayName, email, validation });
 };
 
-/** A package that was asked for by its name, with the part that an account has in it. */
+/** A package found by its name, with the account's part in it. */
 export interface NamedPackage {
   namespace: Namespace;
   id: string;
@@ -83,7 +83,7 @@ export interface NamedPackage {
   collaborates: 0 | 1;
 }
 
-/** What a list of many names needs to say which they are. */
+/** The members that a list of many names needs. */
 export interface Name {
   id: string;
   name: string;
@@ -92,7 +92,7 @@ export interface Name {
   createdAt: string;
 }
 
-/** What an account has to do with a snap. */
+/** An account's part in a snap. */
 export interface SnapPart {
   id: string;
   name: string;
@@ -100,7 +100,7 @@ export interface SnapPart {
   private: 0 | 1;
   publishes: 0 | 1;
   collaborates: 0 | 1;
-  /** Whether it is granted to all devices of the brand that the account is. */
+  /** Whether the snap is granted to all devices of the brand that the account is. */
   granted: 0 | 1;
 }
 
@@ -114,7 +114,7 @@ const withPublisherColumns = columns`
   namespace, publisher_id AS "publisherId", username, display_name AS "displayName", email, validation`;
 
 export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The names of all packages, in order; for the host itself, which may see private ones. */
+  /** Lists the names of all packages in order, including private ones; only for the host itself. */
   names: (limit: number) =>
     db.all<{ namespace: string; name: string }>(sql`
       SELECT namespace, name FROM packages ORDER BY namespace, name LIMIT ${limit}`),
@@ -137,7 +137,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && withPublisher(row);
   },
 
-  /** All packages in the order of their namespaces and names, those behind one of them. */
+  /** Lists all packages by namespace and name, after one. */
   async after(namespace: string, name: string, limit: number): Promise<PublishedPackage[]> {
     const rows = await db.all<RowWithPublisher>(sql`
       SELECT ${packageColumns},
@@ -148,11 +148,11 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(withPublisher);
   },
 
-  /** Whether the store has no package. */
+  /** Returns whether the store has no package. */
   isEmpty: async (): Promise<boolean> =>
     (await db.get<{ id: string }>(sql`SELECT id FROM packages LIMIT 1`)) === undefined,
 
-  /** The names an account publishes in a namespace, in the order of the alphabet. */
+  /** Lists the packages that an account publishes in a namespace, by name. */
   async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const publisher = await db.get<Publisher>(sql`
       SELECT id, ${publisherColumns} FROM accounts WHERE id = ${accountId}`);
@@ -164,7 +164,10 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map((row) => asPackage(row, namespace, publisher));
   },
 
-  /** The names an account collaborates on in a namespace, found by it: sorting those few beats reading all names in their order. */
+  /**
+   * Lists the packages that an account collaborates on in a namespace. It starts from the account's few rows and sorts them, which is
+   * faster than reading all names in order.
+   */
   async sharedWith(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
     const rows = await db.all<RowWithPublisher>(sql`
       SELECT ${packageColumns},
@@ -177,7 +180,10 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(withPublisher);
   },
 
-  /** The names an account publishes or collaborates on in a namespace: of a thousand in half the time that all of them takes. */
+  /**
+   * Lists the names that an account publishes or collaborates on in a namespace. For a thousand packages it takes half the time of full
+   * rows.
+   */
   async namesOf(accountId: string, namespace: Namespace): Promise<Name[]> {
     const own = await db.all<Name>(sql`
       SELECT id, name, type, private, created_at AS "createdAt"
@@ -189,7 +195,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return [...own, ...shared];
   },
 
-  /** A snap by its id, with the part that an account has in it. */
+  /** Finds a snap by its id, with the account's part in it. */
   snapFor: (id: string, accountId: string) =>
     db.get<SnapPart>(sql`
       SELECT id, name, type, private,
@@ -202,14 +208,14 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
         ) THEN 1 ELSE 0 END AS granted
       FROM packages WHERE id = ${id} AND namespace = 'snap'`),
 
-  /** Those of these that only some may have. */
+  /** Returns the private packages among these. */
   async privateAmong(ids: readonly string[]): Promise<Pick<Package, 'id' | 'private' | 'publisherId'>[]> {
     const rows = await db.all<{ id: string; publisherId: string }>(sql`
       SELECT id, publisher_id AS "publisherId" FROM packages WHERE id IN ${list(ids)} AND private = 1`);
     return rows.map((row) => ({ ...row, private: true }));
   },
 
-  /** Of these names, the packages that exist, in the order of the names, with the part the account has in each. */
+  /** Returns the existing packages with these names, in the order of the names, with the account's part in each. */
   async named(names: { namespace: Namespace; name: string }[], accountId: string): Promise<NamedPackage[]> {
     const found = new Map<string, NamedPackage>();
     for (const [namespace, wanted] of Map.groupBy(names, (one) => one.namespace)) {
@@ -226,11 +232,11 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return names.flatMap(({ namespace, name }) => found.get(`${namespace}/${name}`) ?? []);
   },
 
-  /** The digest and file ending of a package's icon; null when it has none, or is not there. */
+  /** Returns the digest and file ending of a package's icon; null if it has none or does not exist. */
   iconOf: async (id: string) =>
     (await db.get<{ icon: string | null }>(sql`SELECT icon FROM packages WHERE id = ${id}`))?.icon ?? null,
 
-  /** Whether a person reviews a package's uploads. */
+  /** Returns whether a person reviews a package's uploads. */
   isReviewedByHand: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM packages WHERE id = ${id} AND manual_review = 1`)),
 });
@@ -238,7 +244,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const packageChanges = (db: Queries) => ({
   ...packages(db),
 
-  /** Claims the name; false when somebody already holds it, or the id. */
+  /** Registers a package. Returns false if the name or the id is taken. */
   claim: async (p: Package) =>
     0 <
     (await db.run(sql`
@@ -247,7 +253,7 @@ export const packageChanges = (db: Queries) => ({
         ${JSON.stringify(p.links)}, ${p.createdAt})
       ON CONFLICT DO NOTHING`)),
 
-  /** Writes what may be said about a package; everything else about it stays. */
+  /** Updates the metadata and settings of a package; other columns stay. */
   describe: (p: Package) =>
     db.run(sql`
       UPDATE packages
@@ -260,7 +266,7 @@ export const packageChanges = (db: Queries) => ({
   publish: (id: string) =>
     db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
 
-  /** Gives a package another id, and what belongs to it follows; false when another package has that id. */
+  /** Gives a package another id, in all records. Returns false if another package has that id. */
   async setId(id: string, newId: string): Promise<boolean> {
     if ((await db.get(sql`SELECT 1 FROM packages WHERE id = ${newId}`)) !== undefined) return false;
     await db.run(sql`UPDATE packages SET id = ${newId} WHERE id = ${id}`);

@@ -1,4 +1,4 @@
-// Whether anything that passes has ended, so that a sweep with nothing to do writes nothing.
+// Finds out whether any ephemeral row has ended, so that a sweep without work writes nothing.
 import { timestamp } from '#domain/clock.ts';
 import { sql, type Reading } from '#engine/database.ts';
 import { firstMomentNoted } from './notes.ts';

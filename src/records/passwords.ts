@@ -1,4 +1,4 @@
-// Passwords: one to an account, kept as a PHC string.
+// Passwords: one per account, stored as a PHC string.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface Password {
@@ -19,7 +19,7 @@ export const passwordChanges = (db: Queries) => ({
       INSERT INTO passwords (account_id, hash, changed_at) VALUES (${accountId}, ${hash}, ${at})
       ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at = excluded.changed_at`),
 
-  /** The same password under a new hash, unless it has been changed meanwhile. */
+  /** Stores a new hash of the same password, unless the password was changed in the meantime. */
   rehash: (accountId: string, before: string, hash: string) =>
     db.run(sql`UPDATE passwords SET hash = ${hash} WHERE account_id = ${accountId} AND hash = ${before}`),
 });

@@ -1,4 +1,4 @@
-// Past releases: who put what into which channel, when, and what was there before.
+// Past releases: who released which revision to a channel, when, and the revision before it.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 import type { Release } from './releases.ts';
 
@@ -8,22 +8,22 @@ export interface PastRelease {
   packageId: string;
   channel: string;
   slot: string;
-  /** Nothing where the slot was emptied. */
+  /** Null if the slot was emptied. */
   revision: number | null;
-  /** What the slot held for everybody before. */
+  /** The revision that the slot gave to all devices before. */
   before: number | null;
   percentage: number | null;
   paused: boolean | null;
-  /** The resources or components that it gave; null for one that was made before these were kept. */
+  /** The resources or components of the release; null if it is older than this record. */
   resources: ReleasedResource[] | null;
-  /** RFC 3339; null if it did not end by itself, or was made before this was kept. */
+  /** RFC 3339; null if the release had no end, or is older than this record. */
   expiresAt: string | null;
   releasedAt: string;
-  /** As the audit log writes it; nobody where it was released before this was kept. */
+  /** In the form of the audit log; null if the release is older than this record. */
   releasedBy: string | null;
 }
 
-/** What a slot held once. */
+/** A past state of a slot. */
 type HeldAt = Pick<PastRelease, 'channel' | 'slot' | 'resources' | 'expiresAt' | 'releasedAt'> & { revision: number };
 
 type Texts = { resources: string | null };
@@ -43,7 +43,7 @@ const asRelease = (row: Row) => ({
 });
 
 export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The newest first, those before a number; the number of each counts up within its package. */
+  /** Lists the releases before a number, newest first. Numbers count up within a package. */
   async newest(packageId: string, before: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${pastColumns}
@@ -51,7 +51,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
-  /** The oldest ones after a number, the oldest first. */
+  /** Lists the releases after a number, oldest first. */
   async oldest(packageId: string, after: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${pastColumns}
@@ -59,7 +59,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
-  /** The revisions that one of these slots of a channel held for everybody, the newest first, a thousand at most; those until a moment. */
+  /** Lists the revisions that one of these slots of a channel gave to all devices until a time, newest first, at most a thousand. */
   everHeld: async (packageId: string, channel: string, slots: readonly string[], until = '9999'): Promise<number[]> =>
     (
       await db.all<{ revision: number }>(sql`
@@ -69,7 +69,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY revision DESC LIMIT 1000`)
     ).map(({ revision }) => revision),
 
-  /** The channels of a package that held something once, and hold nothing now. */
+  /** Lists the channels of a package that had a release once and have none now. */
   closed: async (packageId: string): Promise<string[]> =>
     (
       await db.all<{ channel: string }>(sql`
@@ -78,7 +78,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY channel`)
     ).map(({ channel }) => channel),
 
-  /** What the newest release of a revision gave beside it; undefined if it was never released, or before this was kept. */
+  /** Returns the resources of the newest release of a revision; undefined if it was never released, or is older than this record. */
   async resourcesOf(packageId: string, revision: number): Promise<ReleasedResource[] | undefined> {
     const row = await db.get<Texts>(sql`
       SELECT resources FROM past_releases
@@ -86,7 +86,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return readResources(row?.resources ?? null) ?? undefined;
   },
 
-  /** Whether any release of a package gave this revision of a resource. */
+  /** Returns whether any release of a package included this revision of a resource. */
   async hasGiven(packageId: string, name: string, revision: number): Promise<boolean> {
     const rows = await db.all<Texts>(sql`
       SELECT DISTINCT resources FROM past_releases WHERE package_id = ${packageId} AND resources IS NOT NULL`);
@@ -95,7 +95,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     );
   },
 
-  /** What the channels of a package held for everybody at a moment. */
+  /** Returns the revisions that the channels of a package gave to all devices at a time. */
   async heldAt(packageId: string, at: string): Promise<HeldAt[]> {
     const rows = await db.all<Omit<HeldAt, 'resources'> & Texts>(sql`
       SELECT channel, slot, revision, resources, expires_at AS "expiresAt", released_at AS "releasedAt"

@@ -1,9 +1,9 @@
-// What waits for people: one count for the console, 'larder status', 'larder doctor' and the metrics.
+// Counts the objects that wait for people, for the console, 'larder status', 'larder doctor' and the metrics.
 import { sql, type Queries } from '#engine/database.ts';
 
-/** How many things of each kind wait for a person. */
+/** How many objects of each kind wait for a person. */
 export interface PendingCounts {
-  /** Uploads whose review left the verdict to a person. */
+  /** Uploads that the review left to a person. */
   uploads: number;
   proposals: number;
   /** Transfers that were received and neither accepted nor discarded. */
@@ -13,7 +13,7 @@ export interface PendingCounts {
 }
 
 export const pending = (db: Pick<Queries, 'get'>) => ({
-  /** Counts as of a moment, RFC 3339. */
+  /** Returns the counts at a time, RFC 3339. */
   counts: async (now: string): Promise<PendingCounts> =>
     (await db.get<PendingCounts>(sql`
       SELECT

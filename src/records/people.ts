@@ -1,4 +1,4 @@
-// People: the accounts as somebody looks for them who administers the store, with how they log in and when they last did.
+// People: accounts as administrators search for them, with their ways to log in and their last login.
 import { columns, holding, sql, type Reading } from '#engine/database.ts';
 import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
 
@@ -7,15 +7,15 @@ export interface Person extends Account {
   disabledAt: string | null;
   /** Whether it is an account of another store. */
   isForeign: 0 | 1;
-  /** How many he publishes. */
+  /** Number of packages that the account publishes. */
   packages: number;
   hasPassword: 0 | 1;
   hasTotp: 0 | 1;
-  /** Until when a link is good with which he sets his password; null where there is none. */
+  /** When the link to set a password expires; null if there is none. */
   linkUntil: string | null;
-  /** When he last got a token or logged in to the console, as far as that is remembered. */
+  /** When the account last got a token or logged in to the console, as far as recorded. */
   begunAt: string | null;
-  /** When a token or a session of his was last used, to the minute. */
+  /** When a token or session of the account was last used, to the minute. */
   usedAt: string | null;
 }
 
@@ -25,7 +25,7 @@ const lastSeen = columns`coalesce(
     UNION ALL SELECT max(last_at) FROM macaroons JOIN notes ON notes.kind = 'token' AND notes.key = session_id
     WHERE account_id = accounts.id) AS times), '')`;
 
-/** What is told of somebody beside his account. */
+/** The data of a person beyond the account. */
 const personColumns = columns`
   disabled_at AS "disabledAt", is_foreign AS "isForeign",
   (SELECT count(*) FROM passwords WHERE account_id = accounts.id) AS "hasPassword",
@@ -35,16 +35,16 @@ const personColumns = columns`
   (SELECT max(last_at) FROM macaroons JOIN notes ON notes.kind = 'token' AND notes.key = session_id
     WHERE account_id = accounts.id) AS "usedAt"`;
 
-/** By what they can be sorted beside their user names; `-` turns it round. */
+/** Sort orders other than by user name; `-` reverses the order. */
 export type PeopleOrder = '-name' | `${'' | '-'}${'email' | 'packages' | 'seen'}`;
 
-/** So many are sorted, by another order than that of their names. */
+/** How many accounts are sorted by another order than the user name. */
 const mostSorted = 20_000;
 
 export const people = (db: Reading) => ({
   /**
-   * Accounts in the order of their user names, behind one of them: all, or those that have a text in their user name, display name
-   * or e-mail address, or are called that by their id. To look through ten thousand takes 3 ms.
+   * Lists accounts by user name, after one: all, or those with a text in their user name, display name or email address, or with that id. A
+   * scan of ten thousand accounts takes 3 ms.
    */
   async page(text: string, after: string, limit: number): Promise<Person[]> {
     const pattern = holding(text.toLowerCase());
@@ -58,7 +58,7 @@ export const people = (db: Reading) => ({
     return withRoles(db, rows);
   },
 
-  /** The same in another order, so many behind so many; sorted are the first 20,000 by user name. */
+  /** The same in another order, by offset. Only the first 20,000 by user name are sorted. */
   async sorted(
     text: string,
     order: PeopleOrder,
@@ -80,7 +80,7 @@ export const people = (db: Reading) => ({
     return withRoles(db, rows);
   },
 
-  /** One of them, by the id of the account. */
+  /** Finds a person by the account id. */
   async find(id: string): Promise<Person | undefined> {
     const rows = await db.all<Omit<Person, 'roles'>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages

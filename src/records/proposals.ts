@@ -1,42 +1,42 @@
-// Proposals: what waits until others approve of it, who has, and what came of it.
+// Proposals: acts that wait for approvals, with the approvals and the results.
 import type { Line } from '#domain/approvals.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface NewProposal {
   /** The name of the act. */
   act: string;
-  /** What it is done to, as the audit log names it. */
+  /** The object of the act, in the form of the audit log. */
   object: string;
-  /** Who wants it, as the audit log names him. */
+  /** The account that proposes, in the form of the audit log. */
   actor: string;
-  /** SHA-256 over what is asked for. */
+  /** SHA-256 over the request. */
   asked: string;
-  /** SHA-256 over that with what it would change. */
+  /** SHA-256 over the request and its changes. */
   digest: string;
   lines: readonly Line[];
   proposedAt: string;
   endsAt: string;
 }
 
-/** `fallen` where what it would change was changed otherwise; an open one whose end has come counts for nothing either. */
+/** `fallen` if another change has altered its lines. An open proposal past its end is invalid as well. */
 export type ProposalState = 'open' | 'done' | 'rejected' | 'fallen';
 
 export interface Proposal extends NewProposal {
   number: number;
   state: ProposalState;
   endedAt: string | null;
-  /** An account id, or as the audit log names him. */
+  /** An account id, or the actor in the form of the audit log. */
   endedBy: string | null;
   because: string | null;
 }
 
-/** That somebody approved of a proposal. */
+/** The approval of a proposal by one account. */
 export interface Approval {
   accountId: string;
   username: string;
   displayName: string;
   at: string;
-  /** The key with which he has signed it, as long as it is registered for him. */
+  /** The key that signed the approval, as long as it is registered for the account. */
   key: string | null;
   /** As `ssh-keygen -Y sign` writes it. */
   signature: string | null;
@@ -56,7 +56,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asProposal(row);
   },
 
-  /** What was proposed last with these changes and has not come to its end by `now`: it waits, or was rejected. */
+  /** Finds the latest proposal with these changes that has not ended by `now`; it is open or rejected. */
   async standing(digest: string, now: string): Promise<Proposal | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${proposalColumns} FROM proposals
@@ -64,7 +64,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asProposal(row);
   },
 
-  /** Those before a number, the newest first; without those that have ended where only open ones are wanted. */
+  /** Lists the proposals before a number, newest first; with `openAt`, only those open at that time. */
   async list(wanted: { before: number; openAt: string | undefined }, limit: number): Promise<Proposal[]> {
     const { before, openAt = '' } = wanted;
     const rows = await db.all<Row>(sql`
@@ -74,7 +74,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asProposal);
   },
 
-  /** Those that wait, behind a number, the oldest first. */
+  /** Lists the open proposals after a number, oldest first. */
   async waiting(after: number, now: string, limit: number): Promise<Proposal[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${proposalColumns} FROM proposals
@@ -82,7 +82,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asProposal);
   },
 
-  /** Who has approved of a proposal, in the order in which they did. */
+  /** Lists the approvals of a proposal, oldest first. */
   approvals: (number: number) =>
     db.all<Approval>(sql`
       SELECT given.account_id AS "accountId", accounts.username, accounts.display_name AS "displayName", given.at,
@@ -92,14 +92,14 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
       LEFT JOIN approver_keys AS known ON known.key = given.key AND known.account_id = given.account_id
       WHERE given.proposal = ${number} ORDER BY given.at, given.account_id`),
 
-  /** How many of somebody's proposals wait. */
+  /** Counts an actor's open proposals. */
   countOpen: async (actor: string, now: string) =>
     (
       await db.get<{ count: number }>(sql`
         SELECT count(*) AS count FROM proposals WHERE state = 'open' AND actor = ${actor} AND ends_at > ${now}`)
     )?.count ?? 0,
 
-  /** Whether any came to its end before a moment, and so may be forgotten. */
+  /** Returns whether any proposal ended before a time, and so may be deleted. */
   anyEnded: async (before: string) =>
     undefined !==
     (await db.get(sql`
@@ -109,7 +109,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const proposalChanges = (db: Queries) => ({
   ...proposals(db),
 
-  /** Adds a proposal; its number. */
+  /** Adds a proposal. Returns its number. */
   async add(p: NewProposal): Promise<number> {
     const [row] = await db.all<{ number: number }>(sql`
       INSERT INTO proposals (act, object, actor, asked, digest, lines, proposed_at, ends_at, state)
@@ -119,24 +119,24 @@ export const proposalChanges = (db: Queries) => ({
     return row!.number;
   },
 
-  /** Ends an open proposal; false when it has ended before. */
+  /** Ends an open proposal. Returns false if it has ended before. */
   end: async (number: number, state: ProposalState, { at, by, because = null }: Ending): Promise<boolean> =>
     0 <
     (await db.run(sql`
       UPDATE proposals SET state = ${state}, ended_at = ${at}, ended_by = ${by}, because = ${because}
       WHERE number = ${number} AND state = 'open'`)),
 
-  /** Lets all fall that ask for the same where it would have changed something else. */
+  /** Ends as fallen all open proposals with the same request and other changes. */
   fallOthers: ({ asked, digest }: Pick<NewProposal, 'asked' | 'digest'>, { at, by }: Ending) =>
     db.run(sql`
       UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${by}
       WHERE asked = ${asked} AND state = 'open' AND digest <> ${digest}`),
 
-  /** Lets every open one fall. */
+  /** Ends as fallen all open proposals. */
   fallAll: ({ at, by }: Ending) =>
     db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${by} WHERE state = 'open'`),
 
-  /** Records an approval, in place of an earlier one of the same account. */
+  /** Records an approval. It replaces an earlier one of the same account. */
   approve: ({ number, accountId, at, key = null, signature = null }: NewApproval) =>
     db.run(sql`
       INSERT INTO approvals (proposal, account_id, at, key, signature)
@@ -144,7 +144,9 @@ export const proposalChanges = (db: Queries) => ({
       ON CONFLICT (proposal, account_id) DO UPDATE
         SET at = excluded.at, key = excluded.key, signature = excluded.signature`),
 
-  /** Forgets those that came to their end before a moment, but the newest, whose number is not given again; how many. */
+  /**
+   * Deletes proposals that ended before a time, at most so many. Keeps the newest, so that its number is not used again. Returns how many.
+   */
   forget: (before: string, most: number) =>
     db.run(sql`
       DELETE FROM proposals WHERE number IN (
@@ -156,7 +158,7 @@ interface NewApproval {
   number: number;
   accountId: string;
   at: string;
-  /** What it was signed with, where it was. */
+  /** The key that signed it, if it was signed. */
   key?: string | null;
   signature?: string | null;
 }

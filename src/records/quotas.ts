@@ -1,29 +1,29 @@
-// Quotas: how much single publishers may have in the store, and how much they have.
+// Quotas: the maximum of packages and bytes of single publishers, and their current use.
 import type { Quota } from '#domain/quota.ts';
 import { sql, type Queries } from '#engine/database.ts';
 
-/** What is set for one publisher; nothing where the configuration decides. */
+/** The quota of one publisher; null means the default of the configuration. */
 export type OwnQuota = { [Member in keyof Quota]: number | null };
 
 export const quotas = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (accountId: string) =>
     db.get<OwnQuota>(sql`SELECT bytes, packages FROM quotas WHERE account_id = ${accountId}`),
 
-  /** The publisher whose quota a package counts for; nothing where the package is gone. */
+  /** Returns the publisher that a package counts for; undefined if the package does not exist. */
   publisherOf: async (packageId: string) =>
     (await db.get<{ id: string }>(sql`SELECT publisher_id AS id FROM packages WHERE id = ${packageId}`))?.id,
 
-  /** How many packages an account publishes. */
+  /** Returns how many packages an account publishes. */
   packages: async (accountId: string) =>
     (await db.get<{ packages: number }>(sql`SELECT packages FROM publishers WHERE publisher_id = ${accountId}`))
       ?.packages ?? 0,
 
-  /** The bytes that all packages of a publisher keep, and uploads that are not decided yet, each content once. */
+  /** Returns the bytes of all packages of a publisher and of pending uploads, each content once. */
   bytes: async (accountId: string) =>
     (await db.get<{ bytes: number }>(sql`SELECT bytes FROM publisher_figures WHERE publisher_id = ${accountId}`))
       ?.bytes ?? 0,
 
-  /** Whether one of a publisher's packages keeps this content. */
+  /** Returns whether a package of the publisher has this content. */
   holds: async (accountId: string, sha3_384: string) =>
     undefined !==
     (await db.get(sql`

@@ -1,18 +1,18 @@
-// Blobs of images on their way, each in several requests that may come to different processes. They pass.
+// Pending uploads of image blobs. Each takes several requests, which may reach different processes. Ephemeral.
 import { sql, type Queries, type Reading } from '#engine/database.ts';
 
 export interface RegistryUpload {
   id: string;
   repository: string;
   accountId: string | null;
-  /** How many bytes have come, and lie where every process finds them. */
+  /** How many bytes were received and are stored for all processes. */
   size: number;
-  /** Which request is sending, if one is. */
+  /** The request that is sending, if any. */
   sender: string | null;
   endsAt: string;
 }
 
-/** A request that sends, and until when that counts unless it says that it goes on. */
+/** A request that is sending, and the end of its claim unless it renews it. */
 export interface Sending {
   sender: string;
   now: string;
@@ -26,14 +26,14 @@ export const registryUploads = (db: Reading) => ({
         CASE WHEN sending_until > ${now} THEN sender END AS sender, ends_at AS "endsAt"
       FROM passing_registry_uploads WHERE id = ${id} AND ends_at > ${now}`),
 
-  /** How many are under way into one repository. */
+  /** Counts the pending uploads into one repository. */
   count: async (repository: string, now: string) =>
     (
       await db.get<{ count: number }>(sql`
       SELECT COUNT(*) AS count FROM passing_registry_uploads WHERE repository = ${repository} AND ends_at > ${now}`)
     )?.count ?? 0,
 
-  /** How many are under way into all repositories. */
+  /** Counts the pending uploads into all repositories. */
   countAll: async (now: string) =>
     (
       await db.get<{ count: number }>(sql`
@@ -49,7 +49,10 @@ export const registryUploadPassing = (db: Queries) => ({
       INSERT INTO passing_registry_uploads (id, repository, account_id, size, ends_at)
       VALUES (${id}, ${repository}, ${accountId}, 0, ${endsAt})`),
 
-  /** Begins to send from where the upload stands, or goes on with that; false when another request does, or it has ended. */
+  /**
+   * Claims an upload at its current size for a request, or renews the claim. Returns false if another request is sending, or the upload has
+   * ended.
+   */
   send: async (id: string, size: number, { sender, now, until }: Sending, endsAt: string) =>
     0 <
     (await db.run(sql`
@@ -57,23 +60,23 @@ export const registryUploadPassing = (db: Queries) => ({
       WHERE id = ${id} AND size = ${size} AND ends_at > ${now}
         AND (sender IS NULL OR sender = ${sender} OR sending_until <= ${now})`)),
 
-  /** Says how much has come when a request has sent; false when it is not the one that sends. */
+  /** Records the new size after a request, and releases its claim. Returns false if the request has no claim. */
   sent: async (id: string, sender: string, { size, endsAt }: Pick<RegistryUpload, 'size' | 'endsAt'>) =>
     0 <
     (await db.run(sql`
       UPDATE passing_registry_uploads SET size = ${size}, sender = NULL, sending_until = NULL, ends_at = ${endsAt}
       WHERE id = ${id} AND sender = ${sender}`)),
 
-  /** Ends one that nobody is sending to; false when somebody is, or it has ended. */
+  /** Ends an upload without an active request. Returns false if a request is sending, or the upload has ended. */
   end: async (id: string, now: string) =>
     0 <
     (await db.run(sql`
       DELETE FROM passing_registry_uploads WHERE id = ${id} AND (sender IS NULL OR sending_until <= ${now})`)),
 
-  /** Gives one up, whoever is sending to it. */
+  /** Abandons an upload, even if a request is sending. */
   giveUp: (id: string) => db.run(sql`DELETE FROM passing_registry_uploads WHERE id = ${id}`),
 
-  /** Gives up all, with whose bytes nobody goes on. */
+  /** Abandons uploads that no client is resuming. */
   giveUpAll: () => db.run(sql`DELETE FROM passing_registry_uploads`),
 
   sweep: (now: string) => db.run(sql`DELETE FROM passing_registry_uploads WHERE ends_at <= ${now}`),

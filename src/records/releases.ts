@@ -1,4 +1,4 @@
-// Releases: what each channel of a package holds now.
+// Releases: the revisions that each channel of a package holds now.
 import { isProgressive, type Holding } from '#domain/channel-map.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
@@ -26,14 +26,14 @@ const releaseColumns = columns`
   released_at AS "releasedAt", expires_at AS "expiresAt"`;
 
 export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** What a package's channels hold, with what has expired. */
+  /** Lists the releases of a package, including expired ones. */
   async held(packageId: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${releaseColumns} FROM releases WHERE package_id = ${packageId} ORDER BY channel, slot, progressive`);
     return rows.map(asRelease);
   },
 
-  /** What a package's channels hold, without what has expired by `now`. */
+  /** Lists the releases of a package that have not expired by `now`. */
   async current(packageId: string, now: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${releaseColumns}
@@ -43,7 +43,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
-  /** What one channel holds, without what has expired by `now`. */
+  /** Lists the releases in one channel that have not expired by `now`. */
   async inChannel(packageId: string, channel: string, now: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${releaseColumns}
@@ -53,7 +53,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
-  /** What holds a revision in whichever channel, without what has expired by `now`. */
+  /** Lists the releases of a revision in any channel that have not expired by `now`. */
   async holding(packageId: string, revision: number, now: string): Promise<Release[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${releaseColumns}
@@ -71,7 +71,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const releaseChanges = (db: Queries) => ({
   ...releases(db),
 
-  /** Fills a slot of a channel, whatever it held before. */
+  /** Sets the release of a slot, and replaces its earlier release. */
   fill: (r: Release) =>
     db.run(sql`
       INSERT INTO releases (package_id, channel, slot, progressive, architecture, base_name, base_channel, revision, progressive_paused,
@@ -85,13 +85,13 @@ export const releaseChanges = (db: Queries) => ({
         progressive_percentage = excluded.progressive_percentage, resources = excluded.resources,
         released_at = excluded.released_at, expires_at = excluded.expires_at`),
 
-  /** Ends the progressive release that lies over a slot. */
+  /** Ends the progressive release of a slot. */
   endProgress: (packageId: string, channel: string, slot: string) =>
     db.run(sql`
       DELETE FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot} AND progressive = 1`),
 
-  /** Empties one slot, or ends the progressive release that lies over it. */
+  /** Empties one slot, or ends its progressive release. */
   empty: ({ packageId, channel, slot, progressive }: Pick<Release, 'packageId' | 'channel' | 'slot' | 'progressive'>) =>
     db.run(sql`
       DELETE FROM releases
@@ -102,11 +102,11 @@ export const releaseChanges = (db: Queries) => ({
   close: (packageId: string, channel: string) =>
     db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),
 
-  /** Empties every slot that holds a revision, in whichever channel. */
+  /** Empties every slot with a revision, in all channels. */
   remove: (packageId: string, revision: number) =>
     db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND revision = ${revision}`),
 
-  /** Forgets releases to branches that have expired. */
+  /** Deletes expired releases of branches. */
   removeExpired: (now: string) =>
     db.run(sql`DELETE FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now}`),
 });

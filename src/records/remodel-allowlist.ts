@@ -1,7 +1,7 @@
-// The remodel allowlist: from which model, and which of its serials, a device may become which other model.
+// The remodel allowlist: the changes from one model (or one serial of it) to another model that a brand allows.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-/** What names an entry of a brand's list; no serial stands for all of them. */
+/** The key of an entry; no serial means all serials. */
 export interface Remodel {
   fromModel: string;
   fromSerial: string | null;
@@ -25,7 +25,7 @@ const remodelColumns = columns`
   created_at AS "createdAt", created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy"`;
 
 export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** A brand's entries after the one given, in the order of model, serial and target; `only` narrows by models. */
+  /** Lists a brand's entries after the given one, by model, serial and target; `only` filters by models. */
   async list(
     brandAccountId: string,
     after: Remodel | undefined,
@@ -52,7 +52,7 @@ export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asEntry(row);
   },
 
-  /** Whether a device may be remodelled: by an entry for its serial, or for every serial. */
+  /** Returns whether a device may be remodelled, by an entry for its serial or for all serials. */
   allows: async (brandAccountId: string, fromModel: string, serial: string, toModel: string) =>
     undefined !==
     (await db.get(sql`
@@ -64,7 +64,7 @@ export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const remodelAllowlistChanges = (db: Queries) => ({
   ...remodelAllowlist(db),
 
-  /** Adds an entry; false when it is there already. */
+  /** Adds an entry. Returns false if it exists. */
   claim: async (brandAccountId: string, entry: RemodelEntry) =>
     0 <
     (await db.run(sql`
@@ -73,7 +73,7 @@ export const remodelAllowlistChanges = (db: Queries) => ({
         ${entry.createdAt}, ${entry.createdBy})
       ON CONFLICT DO NOTHING`)),
 
-  /** Writes an entry's description; false when there is no such entry. */
+  /** Sets an entry's description. Returns false if there is no such entry. */
   describe: async (brandAccountId: string, entry: Remodel & { description: string | null; at: string; by: string }) =>
     0 <
     (await db.run(sql`
@@ -82,7 +82,7 @@ export const remodelAllowlistChanges = (db: Queries) => ({
       WHERE brand_account_id = ${brandAccountId} AND from_model = ${entry.fromModel}
         AND from_serial = ${entry.fromSerial ?? ''} AND to_model = ${entry.toModel}`)),
 
-  /** Removes an entry; false when there is no such entry. */
+  /** Removes an entry. Returns false if there is no such entry. */
   remove: async (brandAccountId: string, { fromModel, fromSerial, toModel }: Remodel) =>
     0 <
     (await db.run(sql`

@@ -1,19 +1,19 @@
-// Requests: those that were carried out of here, what they tell of what is here, and what the requests of others told us.
+// Requests to other sites that were made here, and the receipts that came with the requests of other sites.
 import { list, sql, type Queries } from '#engine/database.ts';
 
 export interface MadeRequest {
   number: number;
   /** The SHA-256 of its statement. */
   id: string;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   bytes: number;
   /** RFC 3339. */
   madeAt: string;
-  /** As the audit log writes it. */
+  /** In the form of the audit log. */
   madeBy: string;
 }
 
-/** What a site says of a transfer that it has let in. */
+/** A site's confirmation that it accepted or withdrew a transfer. */
 export interface SiteReceipt {
   site: string;
   /** The SHA-256 of the transfer's statement. */
@@ -27,19 +27,19 @@ export interface SiteReceipt {
 }
 
 export const requests = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The last that was made; nothing where none was. */
+  /** Returns the last request; undefined if there is none. */
   newest: () =>
     db.get<MadeRequest>(sql`
       SELECT number, id, bytes, made_at AS "madeAt", made_by AS "madeBy" FROM made_requests ORDER BY number DESC LIMIT 1`),
 
-  /** The contents of these packages, by their SHA3-384, each once. */
+  /** Lists the contents of these packages by their SHA3-384, each once. */
   contentsOf: async (packageIds: readonly string[]): Promise<string[]> =>
     (
       await db.all<{ sha3_384: string }>(sql`
         SELECT DISTINCT sha3_384 FROM package_contents WHERE package_id IN ${list(packageIds)}`)
     ).map(({ sha3_384 }) => sha3_384),
 
-  /** What a site said of transfers. */
+  /** Lists the receipts of a site. */
   receiptsOf: (site: string, limit: number) =>
     db.all<SiteReceipt>(sql`
       SELECT site, transfer, status, at, receipt, noted_at AS "notedAt" FROM site_receipts
@@ -54,7 +54,7 @@ export const requestChanges = (db: Queries) => ({
       INSERT INTO made_requests (number, id, bytes, made_at, made_by)
       VALUES (${r.number}, ${r.id}, ${r.bytes}, ${r.madeAt}, ${r.madeBy})`),
 
-  /** Notes what a site says of a transfer; what it says later counts. How many were new. */
+  /** Stores a receipt; a later one of the same transfer replaces it. Returns how many were new. */
   noteReceipt: (r: SiteReceipt) =>
     db.run(sql`
       INSERT INTO site_receipts (site, transfer, status, at, receipt, noted_at)

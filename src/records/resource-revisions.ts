@@ -13,10 +13,10 @@ export interface ResourceRevision {
   sha384: string;
   sha512: string;
   size: number;
-  /** What it runs on; null for a snap's, which has architectures instead. */
+  /** The bases that it runs on; null for a component of a snap, which has architectures instead. */
   bases: ResourceBase[] | null;
   architectures: string[] | null;
-  /** The snap's revision that it was first pushed for. */
+  /** The revision of the snap that it was first pushed for. */
   packageRevision: number | null;
   createdAt: string;
   createdBy: string;
@@ -37,7 +37,7 @@ const resourceRevisionColumns = columns`
   package_revision AS "packageRevision", created_at AS "createdAt", created_by AS "createdBy",
   updated_at AS "updatedAt", updated_by AS "updatedBy"`;
 
-/** A revision of a resource that comes beside a snap. */
+/** A component of a snap: a revision of its resource. */
 export interface Component {
   name: string;
   revision: number;
@@ -54,7 +54,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
     return row && asResourceRevision(row);
   },
 
-  /** The revisions of a resource, oldest first. */
+  /** Lists the revisions of a resource, oldest first. */
   async list(packageId: string, name: string): Promise<ResourceRevision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${resourceRevisionColumns}
@@ -63,13 +63,13 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
     return rows.map(asResourceRevision);
   },
 
-  /** The revision of a resource that has this content, also one that was deleted. */
+  /** Finds the revision of a resource with this content, including deleted ones. */
   withContent: (packageId: string, name: string, sha3_384: string) =>
     db.get<{ revision: number; deletedAt: string | null }>(sql`
       SELECT revision, deleted_at AS "deletedAt" FROM resource_revisions
       WHERE package_id = ${packageId} AND name = ${name} AND sha3_384 = ${sha3_384}`),
 
-  /** The components of a snap that serve no revision of it once these are gone, by name and number. */
+  /** Lists the components of a snap that no remaining revision uses if the revisions in `without` are deleted, by name and number. */
   servingNone: (packageId: string, without: number[]) =>
     db.all<Component>(sql`
       SELECT name, revision, size FROM resource_revisions AS component
@@ -82,7 +82,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
             AND revisions.deleted_at IS NULL AND revisions.revision NOT IN ${list(without)})
       ORDER BY name, revision`),
 
-  /** The newest revision of a component that was pushed for a revision of its snap. */
+  /** Finds the newest revision of a component that was pushed for a revision of its snap. */
   async newestFor(packageId: string, name: string, packageRevision: number): Promise<ResourceRevision | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${resourceRevisionColumns}
@@ -96,7 +96,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
     return row && asResourceRevision(row);
   },
 
-  /** The revisions of its snap that a component was pushed for. */
+  /** Lists the revisions of the snap that a component was pushed for. */
   served: async (packageId: string, name: string, revision: number): Promise<number[]> =>
     (
       await db.all<{ served: number }>(sql`
@@ -104,7 +104,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
         WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision} ORDER BY package_revision LIMIT 10000`)
     ).map(({ served }) => served),
 
-  /** The newest revision of its snap that a component was pushed for; null where there is none. */
+  /** Returns the newest revision of the snap that a component was pushed for; null if there is none. */
   newestServed: async (packageId: string, name: string, revision: number) =>
     (
       await db.get<{ served: number | null }>(sql`
@@ -114,11 +114,11 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
           AND revisions.deleted_at IS NULL`)
     )?.served ?? null,
 
-  /** Whether the record of a revision is not as it was written. */
+  /** Returns whether the record of a revision is corrupt. */
   isDamaged: (packageId: string, name: string, revision: number) =>
     db.isDamaged('resource_revisions', { package_id: packageId, name, revision }),
 
-  /** Refuses to build on a revision whose record is not as it was written. */
+  /** Throws if the record of a revision is corrupt, before a change uses it. */
   async refuseDamaged(packageId: string, name: string, revision: number): Promise<void> {
     if (!(await db.isDamaged('resource_revisions', { package_id: packageId, name, revision }))) return;
     throw new Refusal(
@@ -157,17 +157,17 @@ export const resourceRevisionChanges = (db: Queries) => ({
     if (r.packageRevision !== null) await pair(db, r, r.packageRevision);
   },
 
-  /** Notes that a component was pushed for a revision of its snap, be it once more. */
+  /** Records that a component was pushed for a revision of its snap; a repetition changes nothing. */
   pair: (component: Pick<ResourceRevision, 'packageId' | 'name' | 'revision'>, packageRevision: number) =>
     pair(db, component, packageRevision),
 
-  /** Says that a revision is deleted, or with null that it is there again. */
+  /** Marks a revision as deleted, or with null as available again. */
   setDeleted: (packageId: string, name: string, revision: number, at: string | null) =>
     db.run(sql`
       UPDATE resource_revisions SET deleted_at = ${at}
       WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`),
 
-  /** Says on which bases a revision runs. */
+  /** Sets the bases of a revision. */
   rebase: (r: { packageId: string; name: string; revision: number; bases: ResourceBase[]; at: string; by: string }) =>
     db.run(sql`
       UPDATE resource_revisions SET bases = ${JSON.stringify(r.bases)}, updated_at = ${r.at}, updated_by = ${r.by}

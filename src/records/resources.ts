@@ -1,4 +1,4 @@
-// Resources: what revisions ask to come beside them.
+// Resources that revisions of packages declare.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface DeclaredResource {
@@ -12,7 +12,7 @@ type Row = Omit<DeclaredResource, 'optional'> & { optional: 0 | 1 };
 const declaredColumns = columns`name, type, optional, revision`;
 
 export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** What a revision declares, with the newest revision there is of each resource. */
+  /** Lists the resources that a revision declares, each with its newest revision. */
   async list(packageId: string, revision: number): Promise<(DeclaredResource & { newest: number | null })[]> {
     const rows = await db.all<Row & { newest: number | null }>(sql`
       SELECT name, type, optional,
@@ -24,7 +24,7 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map((row) => ({ ...row, optional: row.optional === 1 }));
   },
 
-  /** What the newest revision that declares a resource says of it; with a revision, what that one says. */
+  /** Returns the declaration of a resource in a revision; by default, in the newest revision that declares it. */
   async declared(
     packageId: string,
     name: string,

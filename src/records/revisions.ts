@@ -1,10 +1,10 @@
-// Revisions: approved content of a package, numbered 1, 2, 3, or as in the store from which it was carried in.
+// Revisions: approved content of a package, numbered 1, 2, 3, or as in the store that they were imported from.
 import type { PackageType } from '#domain/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
 import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
 
-/** What only some namespaces know about a revision. */
+/** Details of a revision that only some namespaces have. */
 export interface RevisionDetails {
   apps?: string[];
   architectures?: string[];
@@ -14,29 +14,29 @@ export interface RevisionDetails {
   confinement?: 'strict' | 'classic' | 'devmode';
   grade?: 'stable' | 'devel';
   type?: 'app' | 'os' | 'gadget' | 'kernel' | 'base' | 'snapd';
-  /** Which files of a snap the store does not use, and why; for people. */
+  /** Files of a snap that the store does not use, with the reasons; for people. */
   notices?: string[];
-  /** What a charm says of its relations and resources. */
+  /** Relations and resources of a charm. */
   said?: {
     /** The interfaces of its relations. */
     provides: string[];
     requires: string[];
-    /** By their names. */
+    /** By name. */
     resources: Record<string, { filename: string; description: string }>;
-    /** Its sorts and its license; not there for what was reviewed before these were read. */
+    /** Categories and license; missing for charms that were reviewed before these were read. */
     categories?: string[];
     license?: string | null;
   };
 }
 
-/** What juju hears of a charm before it fetches it, beside its metadata; null for a file that it does not have. */
+/** The data that juju gets about a charm before the download, in addition to its metadata; null for a missing file. */
 export interface CharmTexts {
   sha384: string;
   configYaml: string | null;
   actionsYaml: string | null;
 }
 
-/** A revision as it is made. */
+/** A new revision. */
 export interface NewRevision {
   packageId: string;
   revision: number;
@@ -50,23 +50,23 @@ export interface NewRevision {
   details: RevisionDetails;
 }
 
-/** A revision as it stands; its status is `rejected` for as long as it is withdrawn, or deleted. */
+/** A stored revision. Its status is `rejected` while it is withdrawn or deleted. */
 export interface Revision extends Omit<NewRevision, 'status'> {
   status: RevisionStatus;
   withdrawnAt: string | null;
-  /** As the audit log writes it. */
+  /** In the form of the audit log. */
   withdrawnBy: string | null;
   withdrawnBecause: string | null;
   deletedAt: string | null;
-  /** As the audit log writes it. */
+  /** In the form of the audit log. */
   deletedBy: string | null;
   deletedBecause: string | null;
 }
 
-/** A revision with what it says of itself. */
+/** A revision with the text of its snap.yaml. */
 export type RevisionForDevices = Revision & { packageYaml: string | null };
 
-/** A revision of a charm with what juju needs to deploy it; an empty `sha384` says that it has not been read for that yet. */
+/** A revision of a charm with the data that juju needs to deploy it. An empty `sha384` means that this data has not been read yet. */
 export type RevisionForJuju = RevisionForDevices & CharmTexts;
 
 type Row = Omit<Revision, 'details'> & { details: string };
@@ -76,7 +76,7 @@ const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: Revi
   details: JSON.parse(row.details) as RevisionDetails,
 });
 
-/** In which other order than the newest first they can stand; `-` turns it round. */
+/** Sort orders other than newest first; `-` reverses the order. */
 export type RevisionOrder = 'revision' | 'size' | '-size';
 
 const revisionColumns = columns`
@@ -86,7 +86,7 @@ const revisionColumns = columns`
   withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt", deleted_by AS "deletedBy",
   deleted_because AS "deletedBecause"`;
 
-/** What was deleted is in none of these answers, unless they say so. */
+/** These queries leave out deleted revisions, unless they say otherwise. */
 export const revisions = (db: Reading) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
     const row = await db.get<Row>(sql`
@@ -95,7 +95,7 @@ export const revisions = (db: Reading) => ({
     return row && asRevision(row);
   },
 
-  /** Why a revision was deleted, where it was. */
+  /** Returns why a revision was deleted; undefined if it was not. */
   whyDeleted: async (packageId: string, revision: number): Promise<string | undefined> =>
     (
       await db.get<{ because: string }>(sql`
@@ -103,7 +103,7 @@ export const revisions = (db: Reading) => ({
         FROM revisions WHERE package_id = ${packageId} AND revision = ${revision} AND deleted_at IS NOT NULL`)
     )?.because,
 
-  /** The newest revisions first; so many are passed over before. */
+  /** Lists the newest revisions first, by offset. */
   async list(packageId: string, limit: number, passedOver = 0): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
@@ -112,7 +112,7 @@ export const revisions = (db: Reading) => ({
     return rows.map(asRevision);
   },
 
-  /** The newest revisions before a number, newest first, also deleted ones. */
+  /** Lists the revisions before a number, newest first, including deleted ones. */
   async before(packageId: string, before: number, limit: number): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
@@ -120,7 +120,7 @@ export const revisions = (db: Reading) => ({
     return rows.map(asRevision);
   },
 
-  /** The revisions of a package in another order, so many behind so many, also deleted ones. */
+  /** Lists the revisions of a package in another order, by offset, including deleted ones. */
   async sorted(
     packageId: string,
     order: RevisionOrder,
@@ -135,7 +135,7 @@ export const revisions = (db: Reading) => ({
     return rows.map(asRevision);
   },
 
-  /** These revisions of a package, newest first. */
+  /** Lists these revisions of a package, newest first. */
   async listOf(packageId: string, numbers: number[]): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
@@ -144,19 +144,19 @@ export const revisions = (db: Reading) => ({
     return rows.map(asRevision);
   },
 
-  /** The names of the assertions that say of some revisions what they are; none of those that have none. */
+  /** Lists the names of the snap-revision assertions of these revisions; revisions without one are left out. */
   assertionsOf: (packageId: string, numbers: readonly number[]) =>
     db.all<{ revision: number; assertion: string }>(sql`
       SELECT revision, assertion FROM revisions
       WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND assertion IS NOT NULL AND assertion <> ''`),
 
-  /** The revisions that are withdrawn, and why. */
+  /** Lists the withdrawn revisions with the reasons. */
   withdrawn: (packageId: string) =>
     db.all<{ revision: number; because: string }>(sql`
       SELECT revision, coalesce(withdrawn_because, '') AS because FROM revisions
       WHERE package_id = ${packageId} AND withdrawn_at IS NOT NULL ORDER BY revision LIMIT 10000`),
 
-  /** A revision that may be given to devices, with the text of its snap.yaml; not one that was withdrawn or deleted. */
+  /** Finds a revision for devices, with the text of its snap.yaml. Withdrawn and deleted revisions are not found. */
   async forDevices(packageId: string, revision: number): Promise<RevisionForDevices | undefined> {
     const row = await db.get<Row & { packageYaml: string | null }>(sql`
       SELECT ${revisionColumns}, package_yaml AS "packageYaml"
@@ -165,7 +165,7 @@ export const revisions = (db: Reading) => ({
     return row && asRevision(row);
   },
 
-  /** The same of a charm, for juju. */
+  /** The same for a charm and juju. */
   async forJuju(packageId: string, revision: number): Promise<RevisionForJuju | undefined> {
     const row = await db.get<Row & { packageYaml: string | null } & CharmTexts>(sql`
       SELECT ${revisionColumns}, package_yaml AS "packageYaml", coalesce(sha384, '') AS sha384,
@@ -175,7 +175,7 @@ export const revisions = (db: Reading) => ({
     return row && asRevision(row);
   },
 
-  /** Charms that were taken in before juju was answered, and have not been read for it, after the one given. */
+  /** Lists charms of an older release after the given one that have not been read for juju yet. */
   toReadForJuju: (after: { packageId: string; revision: number }, limit: number) =>
     db.all<{ packageId: string; revision: number; sha3_384: string; name: string; type: PackageType }>(sql`
       SELECT package_id AS "packageId", revision, sha3_384, packages.name, packages.type
@@ -183,7 +183,7 @@ export const revisions = (db: Reading) => ({
       WHERE sha384 = '' AND deleted_at IS NULL AND (package_id, revision) > (${after.packageId}, ${after.revision})
       ORDER BY package_id, revision LIMIT ${limit}`),
 
-  /** What a revision says of itself in files of its own, as far as they are kept. */
+  /** Returns the files with the metadata of a revision, as far as they are stored. */
   texts: (packageId: string, revision: number) =>
     db.get<{
       packageYaml: string | null;
@@ -194,25 +194,25 @@ export const revisions = (db: Reading) => ({
       SELECT craft_yaml AS "craftYaml", package_yaml AS "packageYaml", actions_yaml AS "actionsYaml", config_yaml AS "configYaml"
       FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`),
 
-  /** The build recipes of these revisions, where one was found inside. */
+  /** Returns the build recipes of these revisions, if their content had one. */
   craftYaml: (packageId: string, numbers: number[]) =>
     db.all<{ revision: number; craftYaml: string | null }>(sql`
       SELECT revision, craft_yaml AS "craftYaml"
       FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND deleted_at IS NULL`),
 
-  /** The revision of a package that has this content, also a deleted one. */
+  /** Finds the revision of a package with this content, including deleted ones. */
   withContent: (packageId: string, sha3_384: string) =>
     db.get<Pick<Revision, 'revision' | 'withdrawnBecause' | 'deletedAt'>>(sql`
       SELECT revision, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt"
       FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
 
-  /** What has a number, also a deleted revision; `assertion` names its snap-revision. */
+  /** Finds a revision by its number, including deleted ones; `assertion` names its snap-revision. */
   numbered: (packageId: string, revision: number) =>
     db.get<Pick<Revision, 'sha3_384' | 'withdrawnBecause' | 'deletedAt'> & { assertion: string | null }>(sql`
       SELECT sha3_384, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt", assertion
       FROM revisions WHERE package_id = ${packageId} AND revision = ${revision}`),
 
-  /** Revisions whose snap.yaml speaks of a provenance and that have no assertion yet, after the one given. */
+  /** Lists revisions after the given one with a provenance in their snap.yaml and without an assertion. */
   toSign: (after: { packageId: string; revision: number }, limit: number) =>
     db.all<{ packageId: string; revision: number; sha3_384: string; size: number; packageYaml: string }>(sql`
       SELECT package_id AS "packageId", revision, sha3_384, size, package_yaml AS "packageYaml"
@@ -221,7 +221,7 @@ export const revisions = (db: Reading) => ({
         AND (package_id, revision) > (${after.packageId}, ${after.revision})
       ORDER BY package_id, revision LIMIT ${limit}`),
 
-  /** The newest number that was ever given, also to a revision that was deleted. */
+  /** Returns the highest number ever used, including deleted revisions. */
   newest: async (packageId: string) =>
     (
       await db.get<{ revision: number | null }>(sql`
@@ -231,11 +231,11 @@ export const revisions = (db: Reading) => ({
   isDamaged: (packageId: string, revision: number) => isDamaged(db, packageId, revision),
 });
 
-/** Whether the record of a revision is not as it was written. */
+/** Returns whether the record of a revision is corrupt. */
 const isDamaged = (db: Reading, packageId: string, revision: number): Promise<boolean> =>
   db.isDamaged('revisions', { package_id: packageId, revision });
 
-/** Whoever writes a row anew gives it a new digest, under which its damage would pass for good. */
+/** Throws if the record is corrupt. A rewritten row gets a new digest, so its corruption would no longer be noticed. */
 async function refuseDamaged(db: Reading, packageId: string, revision: number): Promise<void> {
   if (!(await isDamaged(db, packageId, revision))) return;
   const { name } = (await db.get<{ name: string }>(sql`SELECT name FROM packages WHERE id = ${packageId}`))!;
@@ -249,7 +249,7 @@ async function refuseDamaged(db: Reading, packageId: string, revision: number): 
 export const revisionChanges = (db: Queries) => ({
   ...revisions(db),
 
-  /** A revision to build on; refused when its record is damaged. */
+  /** Finds a revision for a change. Throws if its record is corrupt. */
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
     await refuseDamaged(db, packageId, revision);
     return revisions(db).find(packageId, revision);
@@ -263,7 +263,7 @@ export const revisionChanges = (db: Queries) => ({
         ${r.createdBy}, ${JSON.stringify(r.details)}, ${r.packageYaml}, ${r.craftYaml}, ${r.charm?.sha384 ?? null},
         ${r.charm?.configYaml ?? null}, ${r.charm?.actionsYaml ?? null})`),
 
-  /** Keeps what was read of a charm that was there already. */
+  /** Stores the data for juju of an existing charm. */
   async setCharm(
     packageId: string,
     revision: number,
@@ -278,14 +278,14 @@ export const revisionChanges = (db: Queries) => ({
       WHERE package_id = ${packageId} AND revision = ${revision} AND sha384 = ''`);
   },
 
-  /** Says under which name the assertion of a revision is kept; empty when it needs none. */
+  /** Sets the name of a revision's assertion; empty if it needs none. */
   async setAssertion(packageId: string, revision: number, assertion: string): Promise<void> {
     await refuseDamaged(db, packageId, revision);
     await db.run(sql`
       UPDATE revisions SET assertion = ${assertion} WHERE package_id = ${packageId} AND revision = ${revision}`);
   },
 
-  /** Says that a revision is given to nobody any more, or with `undefined` that it may be given again. */
+  /** Marks a revision as withdrawn, or with `undefined` as available again. */
   async setWithdrawn(
     packageId: string,
     revision: number,
@@ -298,7 +298,7 @@ export const revisionChanges = (db: Queries) => ({
       WHERE package_id = ${packageId} AND revision = ${revision}`);
   },
 
-  /** Says that revisions are deleted, or with `undefined` that they are there again. */
+  /** Marks revisions as deleted, or with `undefined` as available again. */
   async setDeleted(
     packageId: string,
     numbers: number[],
@@ -311,7 +311,7 @@ export const revisionChanges = (db: Queries) => ({
       WHERE package_id = ${packageId} AND revision IN ${list(numbers)}`);
   },
 
-  /** For a revision that `find` has given in the same change, and so is not damaged. */
+  /** Marks a revision as released. Call `find` before it in the same change, which throws if the record is corrupt. */
   markReleased: (packageId: string, revision: number) =>
     db.run(sql`
       UPDATE revisions SET status = 'released'

@@ -1,4 +1,4 @@
-// Revoked serials: those that count for nothing here any more.
+// Revoked serials, which the store no longer accepts.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface RevokedSerial {
@@ -16,7 +16,7 @@ const revokedColumns = columns`
   brand_id AS "brandId", model, serial, because, revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
 
 export const revokedSerials = (db: Pick<Queries, 'get'>) => ({
-  /** The revocation of a serial of a model, `BRAND/MODEL`; null where it is not revoked. */
+  /** Finds the revocation of a serial of a model, `BRAND/MODEL`; null if it is not revoked. */
   async find(serial: string, brandAndModel: string): Promise<RevokedSerial | null> {
     const [brandId = '', model = ''] = brandAndModel.split('/');
     const found = await db.get<RevokedSerial>(sql`
@@ -29,7 +29,7 @@ export const revokedSerials = (db: Pick<Queries, 'get'>) => ({
 export const revokedSerialChanges = (db: Queries) => ({
   ...revokedSerials(db),
 
-  /** Revokes a serial; false when it is revoked already. */
+  /** Revokes a serial. Returns false if it is revoked already. */
   claim: async ({ brandId, model, serial, because, revokedAt, revokedBy }: RevokedSerial) =>
     0 <
     (await db.run(sql`

@@ -1,4 +1,4 @@
-// Root keys: what tokens are signed with, sealed under the site key.
+// Root keys, which sign tokens, sealed with the site key.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface RootKey {
@@ -17,8 +17,8 @@ export const rootKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
     ),
 
   /**
-   * Keys that verify nothing any more: a newer one took over before `replacedBefore`, and every token that
-   * they signed has ended by `now`, or is revoked.
+   * Lists keys that verify no token any longer: a newer key took over before `replacedBefore`, and every token that they signed is revoked
+   * or has ended by `now`.
    */
   spent: async (replacedBefore: string, now: string) => {
     const rows = await db.all<{ id: string }>(sql`
@@ -39,6 +39,6 @@ export const rootKeyChanges = (db: Queries) => ({
   add: (key: RootKey) =>
     db.run(sql`INSERT INTO root_keys (id, sealed, created_at) VALUES (${key.id}, ${key.sealed}, ${key.createdAt})`),
 
-  /** Deletes a key; whatever it has signed is worth nothing from then on. */
+  /** Deletes a key. All tokens that it signed become invalid. */
   remove: (id: string) => db.run(sql`DELETE FROM root_keys WHERE id = ${id}`),
 });

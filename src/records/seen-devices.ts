@@ -1,5 +1,4 @@
-// Devices seen: when they called last, what they say to hold, and what became of what they were offered. Their contacts
-// (`contacts.ts`) write it.
+// Seen devices: when they last called, the revisions that they reported, and the results of offers. `contacts.ts` writes the rows.
 import { after, days, timestamp } from '#domain/clock.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
@@ -13,32 +12,32 @@ export interface SeenDevice {
   lastAt: string;
 }
 
-/** A revision of a snap that a device says to have. */
+/** A revision of a snap that a device reports. */
 export interface Held {
   packageId: string;
   revision: number;
 }
 
-/** What became of the offers of a revision in a channel, in devices that were offered it. */
+/** The results of offering a revision in a channel to devices. */
 export interface OfferCounts {
   channel: string;
   revision: number;
   offered: number;
   took: number;
-  /** It was given the same again an hour later or more: because its refreshes are held, or for no reason that it said. */
+  /** Devices that got the same offer again after an hour or more: refreshes are held, or they failed without a stated reason. */
   held: number;
   failed: number;
 }
 
-/** By what devices can be sorted beside their brands; `-` turns it round. */
+/** Sort orders of devices other than by brand; `-` reverses the order. */
 export type DeviceOrder = '-brand' | `${'' | '-'}${'serial' | 'model' | 'first' | 'last'}`;
 
 const mostSorted = 100_000;
 
-/** So many are read at once, in some 5 ms. */
+/** How many devices are read per query, in about 5 ms. */
 const atOnce = 500;
 
-/** A device that was silent for so long is forgotten. */
+/** A device that was silent for so long is deleted. */
 const remembered = days(400);
 
 export const firstMomentSeen = (now: Date): string => timestamp(after(now, -remembered));
@@ -46,14 +45,14 @@ export const firstMomentSeen = (now: Date): string => timestamp(after(now, -reme
 const deviceColumns = columns`brand_id AS "brandId", model, serial, first_at AS "firstAt", last_at AS "lastAt"`;
 
 export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Those whose last contact is before a moment, in the order of brands, models and serials, behind the one named. */
+  /** Lists devices with their last contact before a time, by brand, model and serial, after the given one. */
   list: (after: readonly [brand: string, model: string, serial: string], silentSince: string, limit: number) =>
     db.all<SeenDevice>(sql`
       SELECT ${deviceColumns} FROM passing_seen_devices
       WHERE (brand_id, model, serial) > (${after[0]}, ${after[1]}, ${after[2]}) AND last_at <= ${silentSince}
       ORDER BY brand_id, model, serial LIMIT ${limit}`),
 
-  /** The same in another order, so many behind so many; sorted are the first 100,000. */
+  /** The same in another order, by offset. Only the first 100,000 are sorted. */
   sorted: (order: DeviceOrder, { offset, limit }: { offset: number; limit: number }) =>
     db.all<SeenDevice>(sql`
       SELECT ${deviceColumns}
@@ -67,7 +66,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
         brand_id, model, serial
       LIMIT ${limit} OFFSET ${offset}`),
 
-  /** One, with what it said last to hold. */
+  /** Finds a device with the revisions that it last reported. */
   async find(brandId: string, model: string, serial: string): Promise<(SeenDevice & { holds: Held[] }) | undefined> {
     const row = await db.get<SeenDevice & { holds: string }>(sql`
       SELECT ${deviceColumns}, holds FROM passing_seen_devices
@@ -83,7 +82,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     };
   },
 
-  /** Of each snap the revisions that most devices say to hold, at most so many. */
+  /** Returns for each snap the revisions that most devices report, at most so many. */
   async mostHeld(most: number): Promise<Map<string, number[]>> {
     const counts = new Map<number, Map<number, number>>();
     for (let after = ['', '', ''] as [string, string, string]; ;) {
@@ -111,7 +110,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     );
   },
 
-  /** Of so many devices that called last those that say to hold a snap, counted by its revision, the newest revision first. */
+  /** Counts the devices that report a snap, by its revision, newest revision first, among the `most` devices that called last. */
   async holding(
     packageId: string,
     most: number,
@@ -133,7 +132,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     return { looked, holds: [...counts].sort(([a], [b]) => b - a) };
   },
 
-  /** How the offers of a snap went, in all channels and revisions: the newest revision first. */
+  /** Returns the results of a snap's offers in all channels and revisions, newest revision first. */
   async offersOf(packageId: string): Promise<OfferCounts[]> {
     const rows = await db.all<{ kind: string; key: string; count: number }>(sql`
       SELECT kind, key, count FROM notes
@@ -151,11 +150,11 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
 });
 
 export const seenDevicePassing = (db: Queries) => ({
-  /** Forgets devices that were silent since before a moment; how many rows. */
+  /** Deletes devices that have been silent since before a time. Returns how many rows. */
   sweep: (before: string) => db.run(sql`DELETE FROM passing_seen_devices WHERE last_at < ${before}`),
 });
 
-/** The revisions that a device says to hold, by the short numbers of their snaps. */
+/** Parses the revisions that a device reports, by the short numbers of their snaps. */
 export const readHolds = (text: string): Map<number, number> =>
   new Map(
     text.split(' ').flatMap((one) => {

@@ -1,4 +1,4 @@
-// The serial log: which devices got which serial, of which model, signed with which key.
+// The serial log: each serial that was signed, with its device, model and signing key.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface SerialLogEntry {
@@ -9,7 +9,7 @@ export interface SerialLogEntry {
   deviceKeySha3384: string;
   signingKeySha3384: string;
   serialAssertion: string;
-  /** What the device sent. */
+  /** The request of the device. */
   serialRequest: string;
   createdAt: string;
 }
@@ -20,7 +20,7 @@ const serialColumns = columns`
   serial_assertion AS "serialAssertion", serial_request AS "serialRequest", created_at AS "createdAt"`;
 
 export const serialLog = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** A model's entries within a time, newest first, those before a number. */
+  /** Lists a model's entries within a time span and before a number, newest first. */
   list: (
     brandAccountId: string,
     modelName: string,
@@ -41,7 +41,7 @@ export const serialLog = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM serial_log
       WHERE brand_account_id = ${brandAccountId} AND model_name = ${modelName} AND serial = ${serial}`),
 
-  /** What a device has got from a brand, newest first. */
+  /** Lists the serials of a device from a brand, newest first. */
   ofDevice: (brandAccountId: string, deviceKeySha3384: string) =>
     db.all<SerialLogEntry>(sql`
       SELECT ${serialColumns}
@@ -52,7 +52,7 @@ export const serialLog = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const serialLogChanges = (db: Queries) => ({
   ...serialLog(db),
 
-  /** Adds an entry; false when the serial is another device's, or the device has one of the model already. */
+  /** Adds an entry. Returns false if another device has the serial, or the device has a serial of the model already. */
   claim: async (e: Omit<SerialLogEntry, 'seq'>) =>
     0 <
     (await db.run(sql`

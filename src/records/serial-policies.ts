@@ -1,4 +1,4 @@
-// Serial policies: with which key a brand signs the serials of a model.
+// Serial policies: they name the key that signs the serials of a model.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface SerialPolicy {
@@ -6,7 +6,7 @@ export interface SerialPolicy {
   modelName: string;
   revision: number;
   signingKeySha3384: string;
-  /** The account that the key belongs to: the brand, or another to which the brand's model gives this right. */
+  /** The account that owns the key: the brand, or another account that the brand's model authorizes. */
   authority: string;
   createdAt: string;
   createdBy: string;
@@ -18,7 +18,7 @@ const policyColumns = columns`
   policy.created_at AS "createdAt", policy.created_by AS "createdBy"`;
 
 export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** A model's policies, newest first. */
+  /** Lists a model's policies, newest first. */
   list: (brandAccountId: string, modelName: string) =>
     db.all<SerialPolicy>(sql`
       SELECT ${policyColumns}
@@ -26,7 +26,7 @@ export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE policy.brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC`),
 
-  /** The policy that counts. */
+  /** Returns the policy in force. */
   current: (brandAccountId: string, modelName: string) =>
     db.get<SerialPolicy>(sql`
       SELECT ${policyColumns}
@@ -34,14 +34,14 @@ export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE policy.brand_account_id = ${brandAccountId} AND model_name = ${modelName}
       ORDER BY revision DESC LIMIT 1`),
 
-  /** The policies by which a key signs, of models of any brand. */
+  /** Lists the policies with a key, for models of any brand. */
   ofKey: (sha3_384: string) =>
     db.all<Pick<SerialPolicy, 'brandAccountId' | 'modelName' | 'revision'>>(sql`
       SELECT brand_account_id AS "brandAccountId", model_name AS "modelName", revision
       FROM serial_policies WHERE signing_key_sha3_384 = ${sha3_384}
       ORDER BY brand_account_id, model_name, revision`),
 
-  /** Whether a key signs the serials of any model. */
+  /** Returns whether a key signs the serials of any model. */
   useKey: async (sha3_384: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM serial_policies WHERE signing_key_sha3_384 = ${sha3_384} LIMIT 1`)),
 });
@@ -49,7 +49,7 @@ export const serialPolicies = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const serialPolicyChanges = (db: Queries) => ({
   ...serialPolicies(db),
 
-  /** Adds a policy under the next number, which no deleted policy had either, and gives that number. */
+  /** Adds a policy under the next number, which is never reused. Returns the number. */
   async add(policy: Omit<SerialPolicy, 'revision' | 'authority'>): Promise<number> {
     const { brandAccountId, modelName } = policy;
     const model = await db.get<{ revision: number }>(sql`
@@ -64,7 +64,7 @@ export const serialPolicyChanges = (db: Queries) => ({
     return model.revision;
   },
 
-  /** Removes a policy; false when there is none of that number. */
+  /** Removes a policy. Returns false if there is none of that number. */
   remove: async (brandAccountId: string, modelName: string, revision: number) =>
     0 <
     (await db.run(sql`

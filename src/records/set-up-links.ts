@@ -1,16 +1,16 @@
-// Set-up links: with one of them somebody sets his own password, once.
+// Set-up links: an account sets its own password with one, once.
 import { accountColumns, type Account } from './accounts.ts';
 import { sql, type Queries } from '#engine/database.ts';
 
 export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Whose link it is, when it is there and has not expired by `now`; disabled accounts have none. */
+  /** Finds the account of a link that has not expired by `now`. Disabled accounts are not found. */
   find: (digest: string, now: string) =>
     db.get<Account>(sql`
       SELECT ${accountColumns}
       FROM set_up_links JOIN accounts ON accounts.id = account_id
       WHERE digest = ${digest} AND expires_at > ${now} AND disabled_at IS NULL`),
 
-  /** Whether 'larder init' made the link. */
+  /** Returns whether 'larder init' made the link. */
   isFromInit: async (digest: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM set_up_links WHERE digest = ${digest} AND from_init = 1`)),
 
@@ -21,7 +21,7 @@ export const setUpLinks = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const setUpLinkChanges = (db: Queries) => ({
   ...setUpLinks(db),
 
-  /** Makes a link; an earlier one of the account is void. */
+  /** Makes a link. It replaces an earlier link of the account. */
   set: (accountId: string, digest: string, expiresAt: string, { fromInit = false } = {}) =>
     db.run(sql`
       INSERT INTO set_up_links (digest, account_id, expires_at, from_init)
@@ -29,7 +29,7 @@ export const setUpLinkChanges = (db: Queries) => ({
       ON CONFLICT (account_id) DO UPDATE
         SET digest = excluded.digest, expires_at = excluded.expires_at, from_init = excluded.from_init`),
 
-  /** Uses a link up; false when it was used before. */
+  /** Uses a link. Returns false if it was used before. */
   remove: async (digest: string) => 0 < (await db.run(sql`DELETE FROM set_up_links WHERE digest = ${digest}`)),
 
   forgetEnded: (now: string, limit: number) =>
@@ -37,6 +37,6 @@ export const setUpLinkChanges = (db: Queries) => ({
       DELETE FROM set_up_links WHERE digest IN (
         SELECT digest FROM set_up_links WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit})`),
 
-  /** Voids the link of an account, if it has one. */
+  /** Removes the link of an account, if it has one. */
   removeOf: (accountId: string) => db.run(sql`DELETE FROM set_up_links WHERE account_id = ${accountId}`),
 });

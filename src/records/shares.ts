@@ -1,7 +1,7 @@
-// Shares: what each process holds of something that all of a store have together. They pass: each ends with its process.
+// Shares: the part of a common amount that each process holds. They are ephemeral: each ends with its process.
 import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
 
-/** How much of something one process holds. */
+/** The amount of a share that one process holds. */
 export interface Share {
   name: string;
   holder: string;
@@ -11,13 +11,13 @@ export interface Share {
 const asShare = columns`name, holder, amount`;
 
 export const shares = (db: Reading) => ({
-  /** Every share of every process. */
+  /** Lists the shares of all processes. */
   all: () => db.all<Share>(sql`SELECT ${asShare} FROM passing_shares`),
 
-  /** What each process holds of one thing. */
+  /** Lists the shares of all processes in one thing. */
   of: (name: string) => db.all<Share>(sql`SELECT ${asShare} FROM passing_shares WHERE name = ${name}`),
 
-  /** Everybody who holds something. */
+  /** Lists the holders of all shares. */
   holders: async (): Promise<string[]> =>
     (await db.all<{ holder: string }>(sql`SELECT DISTINCT holder FROM passing_shares`)).map(({ holder }) => holder),
 });
@@ -25,7 +25,7 @@ export const shares = (db: Reading) => ({
 export const sharePassing = (db: Queries) => ({
   ...shares(db),
 
-  /** Holds so much of something instead of what was held of it before; 0 for nothing. */
+  /** Sets the amount of a share; 0 removes it. */
   set: ({ name, holder, amount }: Share) =>
     db.run(
       amount === 0
@@ -35,6 +35,6 @@ export const sharePassing = (db: Queries) => ({
             ON CONFLICT (name, holder) DO UPDATE SET amount = excluded.amount`,
     ),
 
-  /** Gives back all that a holder has. */
+  /** Releases all shares of a holder. */
   releaseAll: (holder: string) => db.run(sql`DELETE FROM passing_shares WHERE holder = ${holder}`),
 });

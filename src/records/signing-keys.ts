@@ -1,4 +1,4 @@
-// Signing keys: what a brand signs with; the private half is kept sealed.
+// Signing keys of brands. The private half is stored sealed.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface SigningKey {
@@ -7,19 +7,19 @@ export interface SigningKey {
   brandAccountId: string;
   name: string;
   fingerprint: string;
-  /** The encoded public key, as an assertion's body holds it. */
+  /** The encoded public key, as in the body of an assertion. */
   publicKey: string;
   sealed: string;
   createdAt: string;
   createdBy: string;
   modifiedAt: string | null;
   modifiedBy: string | null;
-  /** When its registration was first asked for. */
+  /** When its registration was first requested. */
   requestedAt: string | null;
 }
 
 export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** A key with its sealed private half. */
+  /** Finds a key with its sealed private half. */
   find: (sha3_384: string) =>
     db.get<SigningKey>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, public_key AS "publicKey", sealed,
@@ -27,7 +27,7 @@ export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
         requested_at AS "requestedAt"
       FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
 
-  /** A key without its private half. */
+  /** Finds a key without its private half. */
   publicHalf: (sha3_384: string) =>
     db.get<Omit<SigningKey, 'sealed'>>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, public_key AS "publicKey",
@@ -35,7 +35,7 @@ export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
         requested_at AS "requestedAt"
       FROM signing_keys WHERE sha3_384 = ${sha3_384}`),
 
-  /** A brand's keys, in the order of creation. */
+  /** Lists a brand's keys in the order of creation. */
   list: (brandAccountId: string) =>
     db.all<Omit<SigningKey, 'sealed' | 'publicKey'>>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, created_at AS "createdAt",
@@ -51,7 +51,7 @@ export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const signingKeyChanges = (db: Queries) => ({
   ...signingKeys(db),
 
-  /** Adds a key; false when the brand already has one of that name. */
+  /** Adds a key. Returns false if the brand has one of that name. */
   claim: async (k: SigningKey) =>
     0 <
     (await db.run(sql`
@@ -60,7 +60,7 @@ export const signingKeyChanges = (db: Queries) => ({
         ${k.createdAt}, ${k.createdBy})
       ON CONFLICT DO NOTHING`)),
 
-  /** Remembers that its registration was asked for. */
+  /** Records that its registration was requested. */
   request: (sha3_384: string, at: string) =>
     db.run(sql`
       UPDATE signing_keys SET requested_at = ${at} WHERE sha3_384 = ${sha3_384} AND requested_at IS NULL`),

@@ -1,14 +1,14 @@
-// Subscriptions: what this site wishes for.
+// Subscriptions: standing requests of this site for packages, channels and architectures.
 import type { Namespace } from '#domain/namespace.ts';
 import type { Wish } from '#domain/subscription.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Subscription extends Wish {
-  /** A set, a model, a bundle; nothing where somebody typed it. */
+  /** The set, model or bundle that added it; null if a person did. */
   because: string | null;
   /** RFC 3339. */
   addedAt: string;
-  /** As the audit log writes it. */
+  /** In the form of the audit log. */
   addedBy: string;
 }
 
@@ -30,7 +30,7 @@ export const subscriptions = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asSubscription(row);
   },
 
-  /** By namespace and name, behind one of them. */
+  /** Lists subscriptions by namespace and name, after one. */
   after: async (namespace: string, name: string, limit: number): Promise<Subscription[]> =>
     (
       await db.all<Row>(sql`

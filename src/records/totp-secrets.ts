@@ -1,11 +1,11 @@
-// Secrets of one-time passwords: one to an account, sealed under the site key; and by their digests the recovery codes, each of
-// which is good once in the place of a one-time password.
+// Secrets of one-time passwords, one per account, sealed with the site key, and the digests of recovery codes. Each code replaces a
+// one-time password once.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface TotpSecret {
   sealed: string;
   since: string;
-  /** A JSON list of the digests of those recovery codes that nobody has used. */
+  /** A JSON list of the digests of unused recovery codes. */
   recovery: string;
 }
 
@@ -17,18 +17,18 @@ export const totpSecrets = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const totpSecretChanges = (db: Queries) => ({
   ...totpSecrets(db),
 
-  /** A new secret, without any recovery code. */
+  /** Sets a new secret, without recovery codes. */
   set: (accountId: string, sealed: string, since: string) =>
     db.run(sql`
       INSERT INTO totp_secrets (account_id, sealed, since) VALUES (${accountId}, ${sealed}, ${since})
       ON CONFLICT (account_id) DO UPDATE
         SET sealed = excluded.sealed, since = excluded.since, used_step = 0, recovery = '[]'`),
 
-  /** Recovery codes by their digests, in the place of those that were. */
+  /** Replaces the recovery codes, given by their digests. */
   setRecovery: (accountId: string, digests: readonly string[]) =>
     db.run(sql`UPDATE totp_secrets SET recovery = ${JSON.stringify(digests)} WHERE account_id = ${accountId}`),
 
-  /** Uses a recovery code up; how many are left then, or nothing where it is none, or was used before. */
+  /** Uses a recovery code. Returns how many are left; undefined if the code is invalid or was used before. */
   async useRecovery(accountId: string, digest: string): Promise<number | undefined> {
     const row = await db.get<{ recovery: string }>(sql`
       SELECT recovery FROM totp_secrets WHERE account_id = ${accountId}`);
@@ -42,7 +42,7 @@ export const totpSecretChanges = (db: Queries) => ({
   remove: async (accountId: string) =>
     0 < (await db.run(sql`DELETE FROM totp_secrets WHERE account_id = ${accountId}`)),
 
-  /** Marks a time step as used; false when it, or a later one, was used before. */
+  /** Marks a time step as used. Returns false if this step or a later one was used before. */
   use: async (accountId: string, step: number) =>
     0 <
     (await db.run(

@@ -1,5 +1,4 @@
-// Tracks: the lines of development a package releases to; every package has `latest`, with a row of its own where something was
-// set for it.
+// Tracks: the lines of development that a package releases to. Every package has `latest`, with a row only if it has settings.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Track {
@@ -14,22 +13,22 @@ const trackColumns = columns`
   created_at AS "createdAt"`;
 
 export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** A package's tracks, `latest` first, then in the order of creation. */
+  /** Lists a package's tracks: `latest` first, then in the order of creation. */
   list: (packageId: string) =>
     db.all<Track>(sql`
       SELECT ${trackColumns}
       FROM package_tracks WHERE package_id = ${packageId}
       ORDER BY name <> 'latest', created_at, name`),
 
-  /** Whether a package has a track; `latest` need not be looked for. */
+  /** Returns whether a package has a track; `latest` needs no query. */
   has: async (packageId: string, name: string) =>
     name === 'latest' ||
     undefined !== (await db.get(sql`SELECT 1 FROM tracks WHERE package_id = ${packageId} AND name = ${name}`)),
 
   /**
-   * The tracks that have a row of their own, of all packages that an account publishes or collaborates on in a namespace; `withLatest` adds the
-   * others. Of a thousand packages these would be a thousand, and a third of all that is read for a list of them. A server begins with whichever
-   * there are less of, packages or tracks, as long as each of the two is joined for itself.
+   * Lists the tracks with a row, of all packages that an account publishes or collaborates on in a namespace; `withLatest` adds the missing
+   * `latest` tracks. For a thousand packages these would be a thousand rows, a third of all data read for the list. PostgreSQL starts with
+   * the smaller of packages and tracks, as long as the two queries are joined separately.
    */
   ofAccount: (accountId: string, namespace: string) =>
     db.all<Track & { packageId: string }>(sql`
@@ -45,7 +44,7 @@ export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY name <> 'latest', created_at, name`),
 });
 
-/** The tracks of a package of which those are given that have a row of their own: `latest` is there also where nothing was set for it. */
+/** Adds `latest` to the tracks of a package if it has no row. */
 export const withLatest = (own: Track[], { createdAt }: { createdAt: string }): Track[] =>
   own[0]?.name === 'latest'
     ? own
@@ -60,7 +59,7 @@ export const trackChanges = (db: Queries) => ({
       INSERT INTO tracks (${writtenColumns})
       VALUES (${packageId}, ${track.name}, ${track.versionPattern}, ${track.automaticPhasingPercentage}, ${track.createdAt})`),
 
-  /** Of a track that there is; `latest` gets its row by it. */
+  /** Updates an existing track; `latest` gets its row here. */
   update: (packageId: string, { name, versionPattern, automaticPhasingPercentage }: Omit<Track, 'createdAt'>) =>
     db.run(sql`
       INSERT INTO tracks (${writtenColumns})

@@ -1,4 +1,4 @@
-// Whose transfers are let in here: the keys that must have signed them, and what they may bring.
+// Transfer sources: the sites that this store accepts transfers from, with their keys and their scope.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface TransferSource {
@@ -7,27 +7,27 @@ export interface TransferSource {
   keys: string[];
   /** How many of them must have signed. */
   threshold: number;
-  /** What it may bring: globs of `namespace/name`. */
+  /** Its scope: globs of `namespace/name`. */
   packages: string[];
-  /** Whether what it brings may be released; otherwise revisions come in, and channels stay as they are. */
+  /** Whether its releases are applied; if not, only revisions are accepted and channels stay as they are. */
   mayRelease: boolean;
-  /** Whether what it sends waits for people, or is let in by itself where it brings nothing that they should see. */
+  /** Whether its transfers wait for people, or are accepted automatically if they contain nothing that needs review. */
   accept: 'people' | 'automatic';
-  /** The highest sequence number that was let in. */
+  /** The highest accepted sequence number. */
   floor: number;
-  /** Whether the store was put back since, so that a higher number may have been let in. */
+  /** Whether the store was restored since, so that transfers with higher numbers may have been accepted before. */
   floorInDoubt: boolean;
-  /** Ed25519 public keys of stations that look at what it carries, base64url, and how many of them must have signed. */
+  /** Ed25519 public keys of scanning stations, base64url, and how many of them must have signed. */
   scanners: string[];
   scans: number;
   /** How often its keys were rotated. */
   rotation: number;
-  /** Its keys before each rotation, the newest last. */
+  /** Its keys before each rotation, newest last. */
   keysBefore: SourceKeys[];
   /** RFC 3339; when two different rotations with one number proved that one of its keys was copied. */
   keyCopiedAt: string | null;
   addedAt: string;
-  /** As the audit log writes it. */
+  /** In the form of the audit log. */
   addedBy: string;
 }
 
@@ -70,8 +70,8 @@ export const transferSourceChanges = (db: Queries) => ({
   ...transferSources(db),
 
   /**
-   * Adds a source, or changes it. Its floor stays; of one that was trusted before it is the highest number that was accepted of it. Whoever
-   * sets it has said which keys are right, so that a copied key is settled.
+   * Adds or changes a source. An existing floor stays; for a source that was trusted before, the floor is its highest accepted number. The
+   * administrator confirms the keys with this, so a copied key is settled.
    */
   set: (s: Omit<TransferSource, 'floor' | 'floorInDoubt' | 'rotation' | 'keysBefore' | 'keyCopiedAt'>) =>
     db.run(sql`
@@ -87,18 +87,18 @@ export const transferSourceChanges = (db: Queries) => ({
         may_release = excluded.may_release, accept = excluded.accept, scanners = excluded.scanners, scans = excluded.scans,
         added_at = excluded.added_at, added_by = excluded.added_by`),
 
-  /** Takes other keys for a source, by the statement that has this number. */
+  /** Replaces the keys of a source, by the rotation statement with this number. */
   rotate: (s: Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation' | 'keysBefore'>) =>
     db.run(sql`
       UPDATE transfer_sources SET keys = ${JSON.stringify(s.keys)}, threshold = ${s.threshold}, rotation = ${s.rotation},
         keys_before = ${JSON.stringify(s.keysBefore)}
       WHERE name = ${s.name}`),
 
-  /** Notes when it was proved that one of its keys was copied; the first time stays. */
+  /** Records when a copied key was proved; the first time stays. */
   noteCopiedKey: (name: string, at: string) =>
     db.run(sql`UPDATE transfer_sources SET key_copied_at = COALESCE(key_copied_at, ${at}) WHERE name = ${name}`),
 
-  /** Lowers the floor: what was accepted above it does not count for it any more, also if the source is trusted again. */
+  /** Lowers the floor. Transfers that were accepted above it no longer count for it, even if the source is removed and trusted again. */
   async lowerFloor(name: string, to: number): Promise<void> {
     await db.run(sql`
       UPDATE transfers SET beyond_floor = 1
@@ -106,10 +106,10 @@ export const transferSourceChanges = (db: Queries) => ({
     await db.run(sql`UPDATE transfer_sources SET floor = ${to} WHERE name = ${name} AND floor > ${to}`);
   },
 
-  /** Says of all floors that a higher number may have been let in. */
+  /** Marks all floors as uncertain: higher numbers may have been accepted. */
   doubtFloors: () => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 1 WHERE name > ''`),
 
-  /** Settles that of one of them. */
+  /** Marks the floor of a source as certain. */
   believeFloor: (name: string) => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 0 WHERE name = ${name}`),
 
   /** Raises the floor. */

@@ -1,4 +1,4 @@
-// Transfers: what came across the gap and waits, was let in or not; what of it has come; and what was made for others.
+// Transfers: received ones with their state and their received content, and those made for other sites.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export interface ReceivedTransfer {
@@ -6,27 +6,27 @@ export interface ReceivedTransfer {
   id: string;
   source: string;
   sequence: number;
-  /** The SHA3-384 of its statement, which is kept as content. */
+  /** The SHA3-384 of its statement, which is stored as a blob. */
   statement: string;
-  /** As they came. */
+  /** As received. */
   signatures: string;
   status: 'waiting' | 'accepted' | 'discarded' | 'withdrawn';
   receivedAt: string;
-  /** As the audit log writes it. */
+  /** In the form of the audit log. */
   receivedBy: string;
   settledAt: string | null;
   settledBy: string | null;
   /** JSON. */
   receipt: string | null;
-  /** The request that it meets, by the SHA-256 of that one's statement. */
+  /** The request that it answers, by the SHA-256 of the request's statement. */
   answers: string | null;
-  /** What it came on, in that order, as whoever carried it calls each; a JSON array of texts. */
+  /** The media that it came on, in order, by the carrier's names; a JSON array of strings. */
   media: string;
-  /** Whether nobody has signed it: it lay in a folder as what it is made of. */
+  /** Whether it has no signature: its packages came from a folder. */
   unsigned: 0 | 1;
 }
 
-/** What a review found in something that is carried, or why it cannot be taken in. */
+/** The findings of a review for one subject of a transfer, or why the subject is refused. */
 export type TransferFinding = { subject: string } & (
   { findings: string; refused: null } | { findings: null; refused: string }
 );
@@ -34,11 +34,11 @@ export type TransferFinding = { subject: string } & (
 export interface MadeTransfer {
   sequence: number;
   id: string;
-  /** The sites that it is for; none stands for any. */
+  /** The sites that it is for; empty means any site. */
   sites: string[];
-  /** The SHA3-384 of its statement, which is kept as content. */
+  /** The SHA3-384 of its statement, which is stored as a blob. */
   statement: string;
-  /** Of all its parts. */
+  /** Size of all its parts. */
   bytes: number;
   madeAt: string;
   madeBy: string;
@@ -51,23 +51,23 @@ const transferColumns = columns`
 export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (id: string) => db.get<ReceivedTransfer>(sql`SELECT ${transferColumns} FROM transfers WHERE id = ${id}`),
 
-  /** Those whose id begins so; two at most, to tell whether it is one. */
+  /** Lists the transfers with an id that starts with `prefix`; at most two, to tell whether it is unique. */
   beginningWith: (prefix: string) =>
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers WHERE id >= ${prefix} AND id < ${`${prefix}g`} ORDER BY id LIMIT 2`),
 
-  /** The newest first. */
+  /** Lists transfers, newest first. */
   list: (limit: number) =>
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers ORDER BY received_at DESC LIMIT ${limit}`),
 
-  /** Those that came before another one, the newest first. */
+  /** Lists the transfers received before another one, newest first. */
   before: ({ receivedAt, id }: { receivedAt: string; id: string }, limit: number) =>
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers WHERE (received_at, id) < (${receivedAt}, ${id})
       ORDER BY received_at DESC, id DESC LIMIT ${limit}`),
 
-  /** Those that were let in or put back after a moment, in that order. */
+  /** Lists the transfers that were accepted or withdrawn after a time, in that order. */
   settledSince: (moment: string, limit: number) =>
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers
@@ -75,8 +75,8 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY settled_at, id LIMIT ${limit}`),
 
   /**
-   * Those that were let in or put back, and of which their source has not shown that it knows: it has answered no request that
-   * was made since. The last of them, in their order.
+   * Lists the accepted or withdrawn transfers without an acknowledgement: their source has answered no request that was made since. Returns
+   * the latest of them, in order.
    */
   unacknowledged: async (limit: number): Promise<ReceivedTransfer[]> =>
     (
@@ -92,12 +92,12 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers WHERE status = 'waiting' ORDER BY id LIMIT ${limit}`),
 
-  /** The last that nobody has signed. */
+  /** Returns the last unsigned transfer. */
   newestUnsigned: () =>
     db.get<ReceivedTransfer>(sql`
       SELECT ${transferColumns} FROM transfers WHERE unsigned = 1 ORDER BY sequence DESC, received_at DESC LIMIT 1`),
 
-  /** When one was last let in, also where it was put back later; nothing where none was. */
+  /** Returns when a transfer was last accepted or withdrawn; null if none was. */
   lastSettled: async () =>
     (
       await db.get<{ at: string }>(sql`
@@ -105,7 +105,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
         WHERE settled_at IS NOT NULL AND status IN ('accepted', 'withdrawn') ORDER BY settled_at DESC LIMIT 1`)
     )?.at ?? null,
 
-  /** Of these contents those that have come for a transfer that waits. */
+  /** Returns the contents that were received for a pending transfer. */
   arrived: (id: string): Promise<Set<string>> =>
     allTexts((after, limit) =>
       db.all(sql`
@@ -113,12 +113,12 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
         WHERE transfer = ${id} AND sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`),
     ),
 
-  /** What a review found of a subject of a transfer. */
+  /** Returns the review of a subject of a transfer. */
   finding: (id: string, subject: string) =>
     db.get<TransferFinding>(sql`
       SELECT subject, findings, refused FROM passing_transfer_findings WHERE transfer = ${id} AND subject = ${subject}`),
 
-  /** The subjects of a transfer of which a review has found something. */
+  /** Returns the reviewed subjects of a transfer. */
   reviewed: (id: string): Promise<Set<string>> =>
     allTexts((after, limit) =>
       db.all(sql`
@@ -137,7 +137,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<{ sequence: number | null }>(sql`SELECT MAX(sequence) AS sequence FROM made_transfers`))?.sequence ??
     0,
 
-  /** What a site was told last of each package: a digest of it, and in which transfer. */
+  /** Returns the state of each package that was last sent to a site: its digest and the transfer. */
   toldOf: async (site: string): Promise<Map<string, { digest: string; sequence: number }>> =>
     new Map(
       (
@@ -146,7 +146,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       ).map(({ id, ...told }) => [id, told]),
     ),
 
-  /** Of these numbers of a source those that were let in here. */
+  /** Returns which of these numbers of a source were accepted here. */
   letIn: async (source: string, sequences: readonly number[]): Promise<Set<number>> =>
     new Set(
       (
@@ -156,7 +156,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       ).map(({ sequence }) => sequence),
     ),
 
-  /** Of these contents those that were sent to a site, or to any. */
+  /** Returns which of these contents were sent to a site, or to any site. */
   sentTo: async (site: string, contents: readonly string[]): Promise<Set<string>> =>
     new Set(
       (
@@ -166,7 +166,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
     ),
 });
 
-/** Texts that are found page by page, each behind the one before: as rows at once tens of thousands would take three times as much. */
+/** Reads strings page by page, each page after the one before. Tens of thousands in one query would take three times as much memory. */
 async function allTexts(page: (after: string, limit: number) => Promise<{ text: string }[]>): Promise<Set<string>> {
   const all = new Set<string>();
   for (let after: string | undefined = ''; after !== undefined;) {
@@ -182,7 +182,7 @@ const pageOfTexts = 1000;
 export const transferChanges = (db: Queries) => ({
   ...transfers(db),
 
-  /** Adds one that waits; one that was discarded waits again. False when it is here already. */
+  /** Adds a pending transfer; a discarded one becomes pending again. Returns false if it exists already. */
   add: async (t: Omit<ReceivedTransfer, 'status' | 'settledAt' | 'settledBy' | 'receipt' | 'media'>) =>
     0 <
     (await db.run(sql`
@@ -204,13 +204,13 @@ export const transferChanges = (db: Queries) => ({
       UPDATE transfers SET status = ${s.status}, settled_at = ${s.at}, settled_by = ${s.by}, receipt = ${s.receipt}
       WHERE id = ${id}`),
 
-  /** Forgets what has come for one that waits no more. */
+  /** Deletes the received contents and the findings of a transfer that is no longer pending. */
   async forgetArrived(id: string): Promise<void> {
     await db.run(sql`DELETE FROM passing_transfer_contents WHERE transfer = ${id}`);
     await db.run(sql`DELETE FROM passing_transfer_findings WHERE transfer = ${id}`);
   },
 
-  /** Forgets that a transfer has carried anything; how much that was. */
+  /** Forgets that a transfer carried anything, so that it is sent again. Returns how much. */
   async forgetSent(sequence: number): Promise<{ contents: number; packages: number }> {
     return {
       contents: await db.run(sql`DELETE FROM sent_contents WHERE sequence = ${sequence}`),
@@ -218,7 +218,7 @@ export const transferChanges = (db: Queries) => ({
     };
   },
 
-  /** Adds one with the contents that are in it, and what it tells of packages, by a digest of each. */
+  /** Adds a transfer that was made here, with its contents and the digests of its packages. */
   async addMade(
     t: MadeTransfer,
     {
@@ -249,7 +249,7 @@ export const transferChanges = (db: Queries) => ({
 });
 
 export const transferPassing = (db: Queries) => ({
-  /** Notes that a content of a waiting transfer has come; it is held until `endsAt`, or until the transfer is settled. */
+  /** Records that a content of a pending transfer was received. It is kept until `endsAt`, or until the transfer is settled. */
   arrive: (id: string, sha3_384: string, endsAt: string) =>
     db.run(sql`
       INSERT INTO passing_transfer_contents (transfer, sha3_384, ends_at) VALUES (${id}, ${sha3_384}, ${endsAt})
@@ -261,7 +261,7 @@ export const transferPassing = (db: Queries) => ({
       VALUES (${id}, ${subject}, ${findings}, ${refused}, ${endsAt})
       ON CONFLICT (transfer, subject) DO UPDATE SET findings = excluded.findings, refused = excluded.refused`),
 
-  /** Forgets what came for transfers that waited too long; how much. */
+  /** Deletes the contents and findings of transfers that were pending too long. Returns how many rows. */
   sweep: async (now: string) =>
     (await db.run(sql`DELETE FROM passing_transfer_contents WHERE ends_at <= ${now}`)) +
     (await db.run(sql`DELETE FROM passing_transfer_findings WHERE ends_at <= ${now}`)),

@@ -1,8 +1,8 @@
-// Unclaimed uploads: what anybody may have sent, and nobody has pushed to a package. They come and go without an entry in the
-// audit log, which a stranger could fill for ever; an upload enters the log when somebody claims it.
+// Unclaimed uploads: content from any client that no package has claimed. They have no entries in the audit log, because a stranger could
+// fill the log; an upload enters the log when it is claimed.
 import { sql, type Queries } from '#engine/database.ts';
 
-/** Content that was received and that no package has claimed yet. */
+/** Received content that no package has claimed yet. */
 export interface Upload {
   id: string;
   sha3_384: string;
@@ -12,35 +12,38 @@ export interface Upload {
   receivedAt: string;
 }
 
-/** What lies unclaimed. */
+/** Number and bytes of unclaimed uploads. */
 export interface Unclaimed {
   uploads: number;
   bytes: number;
 }
 
-/** Beginnings of names in the table of leases; both rows outlive the process that wrote them, and are swept at their end. */
+/**
+ * Name of a row in the table of leases that remembers a deleted upload. The row outlives the process that wrote it, and is swept at its
+ * end.
+ */
 export const removedName = (id: string): string => `removed upload ${id}`.slice(0, 128);
 
 export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** What one client has sent. */
+  /** Returns the unclaimed uploads of one client. */
   of: async (address: string): Promise<Unclaimed> =>
     (await db.get<Unclaimed>(sql`
       SELECT COUNT(*) AS uploads, COALESCE(SUM(size), 0) AS bytes FROM uploads
       WHERE address = ${address} AND package_id IS NULL`)) ?? { uploads: 0, bytes: 0 },
 
-  /** How many uploads there are of all clients together. */
+  /** Counts the unclaimed uploads of all clients. */
   count: async (): Promise<number> =>
     (await db.get<{ uploads: number }>(sql`SELECT COUNT(*) AS uploads FROM uploads WHERE package_id IS NULL`))
       ?.uploads ?? 0,
 
-  /** Those that were received before a moment, of clients that have sent nothing since; see `sending`. */
+  /** Lists the uploads that were received before a time, of clients that have sent nothing since; see `sending`. */
   receivedBefore: ({ before, now }: { before: string; now: string }, limit: number) =>
     db.all<{ id: string; sha3_384: string }>(sql`
       SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} AND NOT EXISTS (
         SELECT 1 FROM passing_leases WHERE name = 'sending ' || uploads.address AND ends_at > ${now})
       LIMIT ${limit}`),
 
-  /** The oldest upload of the client that has sent most. */
+  /** Returns the oldest upload of the client with the most uploads. */
   oldestOfMost: () =>
     db.get<{ id: string; sha3_384: string; address: string }>(sql`
       SELECT id, sha3_384, address FROM uploads
@@ -58,19 +61,19 @@ export const unclaimedUploadChanges = (db: Queries) => ({
       VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt},
         (SELECT COALESCE(MAX(seq), 0) + 1 FROM uploads))`),
 
-  /** Notes that a client is sending, or has sent, an upload: none of its uploads is deleted before `until`. */
+  /** Records that a client sends or has sent an upload: none of its uploads is deleted before `until`. */
   sending: (client: string, until: string) =>
     db.run(sql`
       INSERT INTO passing_leases (name, holder, ends_at) VALUES (${`sending ${client}`}, 'outlives upload', ${until})
       ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at WHERE passing_leases.ends_at < excluded.ends_at`),
 
-  /** Remembers for a while that an upload was deleted, so that a client that pushes it late is told. */
+  /** Remembers a deleted upload for some time, so that a late push gets an explanation. */
   rememberRemoval: (id: string, { at, hours, until }: { at: string; hours: number; until: string }) =>
     db.run(sql`
       INSERT INTO passing_leases (name, holder, ends_at)
       VALUES (${removedName(id)}, ${`outlives ${at} ${String(hours)}`}, ${until})
       ON CONFLICT (name) DO NOTHING`),
 
-  /** False when it was claimed meanwhile, or forgotten. */
+  /** Deletes an upload. Returns false if it was claimed or deleted in the meantime. */
   forget: async (id: string) => 0 < (await db.run(sql`DELETE FROM uploads WHERE id = ${id} AND package_id IS NULL`)),
 });

@@ -1,4 +1,4 @@
-// Uploads: content that was sent, the package that claimed it, and how its review goes.
+// Uploads: received content, the package that claimed it, and the state of its review.
 import { removedName } from './unclaimed-uploads.ts';
 import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
@@ -22,14 +22,14 @@ export interface Review extends Upload {
   status: UploadStatus;
   revision: number | null;
   errors: ReviewError[] | null;
-  /** The resource that it was pushed for; null when it was pushed as a revision. */
+  /** The resource that it was pushed for; null if it was pushed as a revision. */
   resource: string | null;
   request: ResourceRequest | null;
-  /** What was found in it, where a person has still to say yes. */
+  /** The findings of the review, if a person still has to approve. */
   findings: Findings | null;
 }
 
-/** What was said of a resource when it was pushed. */
+/** The publisher's data about a resource at the push. */
 export interface ResourceRequest {
   type: string;
   bases: ResourceBase[] | null;
@@ -37,7 +37,7 @@ export interface ResourceRequest {
   packageRevision: number | null;
 }
 
-/** What becomes of an upload's content when it is approved. */
+/** The data that an approved upload's revision or resource gets. */
 export type Findings =
   | {
       kind: 'revision';
@@ -46,16 +46,16 @@ export type Findings =
       declares: DeclaredResource[];
       packageYaml: string | null;
       craftYaml: string | null;
-      /** What juju hears of a charm beside its metadata. */
+      /** The data of a charm for juju, in addition to its metadata. */
       charm?: CharmTexts;
-      /** What the content says of itself, for what its publisher has not said. */
+      /** Metadata in the content, for fields that the publisher has not set. */
       prose: ContentProse | null;
-      /** The icon's digest and file ending; undefined where content has no say in that. */
+      /** The icon's digest and file ending; undefined if the content does not determine it. */
       icon?: string | null;
     }
   | { kind: 'resource'; sha384: string; sha512: string };
 
-/** Findings of earlier releases have neither license nor links, and those of charms have none here. */
+/** Findings of earlier releases have neither license nor links; findings of charms do not have them here. */
 interface ContentProse {
   title: string | null;
   summary: string | null;
@@ -82,13 +82,13 @@ const reviewColumns = columns`
   pushed_by AS "pushedBy", pushed_at AS "pushedAt", status, revision, errors, resource, request, findings`;
 
 export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** The upload of this id, claimed or not. */
+  /** Finds an upload, claimed or not. */
   find: (id: string) =>
     db.get<Upload & { packageId: string | null }>(sql`
       SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId"
       FROM uploads WHERE id = ${id}`),
 
-  /** The review of this upload by this package. */
+  /** Finds the review of an upload by a package. */
   async review(packageId: string, id: string): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${reviewColumns}
@@ -96,7 +96,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asReview(row);
   },
 
-  /** The upload of this id, whichever package claimed it. */
+  /** Finds a claimed upload of any package. */
   async claimed(id: string): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${reviewColumns}
@@ -104,7 +104,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asReview(row);
   },
 
-  /** The uploads that wait for a person's verdict, the longest waiting first. */
+  /** Lists the uploads that wait for a person's verdict, the longest wait first. */
   async awaitingPeople(limit: number): Promise<Review[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${reviewColumns}
@@ -113,7 +113,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asReview);
   },
 
-  /** When and why an upload was deleted, if that was not long ago. */
+  /** Returns when an upload was deleted, and after how many hours; undefined if that is too long ago or it was not deleted. */
   removal: async (id: string): Promise<{ at: string; hours: number } | undefined> => {
     const row = await db.get<{ holder: string }>(sql`
       SELECT holder FROM passing_leases WHERE name = ${removedName(id)}`);
@@ -121,7 +121,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     return at === undefined ? undefined : { at, hours: Number(hours) };
   },
 
-  /** A package's newest reviews, newest first. */
+  /** Lists a package's reviews, newest first. */
   async reviews(packageId: string, limit: number): Promise<Review[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${reviewColumns}
@@ -130,10 +130,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asReview);
   },
 
-  /**
-   * The upload that has waited longest for its review, of those pushed as revisions or of those pushed for resources,
-   * but for some by their ids.
-   */
+  /** Returns the next upload to review, among those pushed as revisions or as resources, skipping the given ids. */
   async nextToReview(of: 'revisions' | 'resources', but: string[] = []): Promise<Review | undefined> {
     const row = await db.get<Row>(sql`
       SELECT ${reviewColumns}
@@ -149,19 +146,19 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get(sql`
       SELECT 1 FROM uploads WHERE package_id = ${packageId} AND status IN ('new', 'scanned') LIMIT 1`)),
 
-  /** The contents of all uploads after one, in order, each once. */
+  /** Lists the contents of all uploads after one, in order, each once. */
   contents: async (after: string, limit: number) =>
     (
       await db.all<{ sha3_384: string }>(sql`
         SELECT DISTINCT sha3_384 FROM uploads WHERE sha3_384 > ${after} ORDER BY sha3_384 LIMIT ${limit}`)
     ).map(({ sha3_384 }) => sha3_384),
 
-  /** The uploads of this content that nobody has claimed. */
+  /** Lists the unclaimed uploads with this content. */
   unclaimedWith: (sha3_384: string) =>
     db.all<{ id: string }>(sql`SELECT id FROM uploads WHERE sha3_384 = ${sha3_384} AND package_id IS NULL`),
 });
 
-/** Who pushes an upload, and as what. */
+/** A push: the account, and the purpose of the upload. */
 export interface Claim {
   packageId: string;
   pushedBy: string;
@@ -169,7 +166,7 @@ export interface Claim {
   resource?: { name: string; request: ResourceRequest };
 }
 
-/** The same as strangers and time do to unclaimed ones, for changes that have an entry of their own. */
+/** Adding and deleting unclaimed uploads, for changes with their own entry in the audit log. */
 const unclaimed = (db: Queries) => {
   const { add, forget } = unclaimedUploadChanges(db);
   return { add, forget };
@@ -191,7 +188,7 @@ export const uploadChanges = (db: Queries) => ({
     db.run(sql`
       UPDATE uploads SET status = 'approved', revision = ${revision}, findings = NULL, icon = NULL WHERE id = ${id}`),
 
-  /** Keeps what was found until a person has spoken. */
+  /** Stores the findings until a person decides. */
   scan: (id: string, findings: Findings) =>
     db.run(sql`
       UPDATE uploads

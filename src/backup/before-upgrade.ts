@@ -17,7 +17,7 @@ const kept = 3;
 const margin = 64 * 1024 * 1024;
 
 interface DiskOptions extends FileOptions {
-  /** For tests that watch what is durable when. */
+  /** The functions of the disk, replaced by tests that check the order of durable writes. */
   disk?: Disk;
 }
 

@@ -36,7 +36,7 @@ export interface BackupOptions extends FileOptions {
   workspace: string;
   blobs: Pick<Blobs, 'list' | 'stat' | 'borrow'>;
   siteKey: Buffer;
-  /** Signs the manifest with the site's public identity key, if the site has one. */
+  /** Signs the manifest with the key that other sites trust, if the site has one. */
   sign?: ((text: string) => ManifestSignature) | undefined;
   /** An earlier backup. Its blobs are left out. */
   since?: OpenArchive | undefined;
@@ -285,8 +285,8 @@ async function readBack(
 const looksAtOnce = 16;
 
 /**
- * Splits the blobs into those in the earlier backup and the rest, which are read again, as are blobs with another size. Checks that each
- * known blob still exists, because a bucket may list blobs that it has lost.
+ * Splits the blobs: known ones are in the earlier backup, fresh ones are missing there or have another size, and are read again. Checks
+ * that each known blob still exists, because a bucket may list blobs that it has lost.
  */
 async function divided(
   stored: readonly StoredBlob[],
@@ -307,7 +307,7 @@ async function divided(
   return { known, fresh };
 }
 
-/** Returns the blobs of an earlier backup and of those before it. */
+/** Returns the blobs of an earlier backup, including the backups that it builds on. */
 async function baseOf(
   { file, tar }: OpenArchive,
   siteKey: Buffer,

@@ -14,7 +14,7 @@ export interface BackedUpFile {
 export interface BackedUpBlob {
   sha3_384: string;
   size: number;
-  /** The id of the backup with the bytes in its archive: this one, or one that it builds on. */
+  /** The id of the backup with the bytes in its archive: this backup or an earlier one. */
   backup: string;
 }
 

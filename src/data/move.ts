@@ -64,7 +64,7 @@ export interface Moved {
   aside: string;
 }
 
-/** Ephemeral rows of processes; no process runs while a store is moved. */
+/** Tables that are not copied: their rows belong to processes, and none runs while a store is moved. */
 const ofProcesses = new Set(['passing_leases', 'passing_shares']);
 
 /** Moves the records. Throws NotEmpty and NotTheSame, and then leaves everything unchanged. */

@@ -158,7 +158,7 @@ export interface ServerState {
 }
 
 export interface PoolFigures {
-  /** Connections that are open, and those of them that have queries under way. */
+  /** Connections that are open, and how many of them have running queries. */
   open: number;
   used: number;
   /** Queries and changes that wait behind others. */

@@ -24,7 +24,7 @@ export async function quarantine({ sha3_384, size }: StoredBlob, { acts, blobs, 
 const atOnce = 1000;
 
 /**
- * Reads the blobs in quarantine again, and puts back those that are intact and still needed. A blob that was uploaded again counts as well.
+ * Reads the blobs in quarantine again, and puts back blobs that are intact and still needed. A blob that was uploaded again counts as well.
  * Returns the SHA3-384 of the blobs that are back in service.
  */
 export async function putBackGood(custody: Custody, digests: DigestPool, goOn?: GoOn): Promise<string[]> {

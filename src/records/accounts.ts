@@ -121,7 +121,7 @@ export const accounts = (db: Reading) => ({
   isForeign: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM accounts WHERE id = ${id} AND is_foreign = 1`)),
 
-  /** Lists the enabled accounts with an assigned role. */
+  /** Lists the enabled accounts with this assigned role. */
   holders: (role: AssignedRole) =>
     db.all<Account>(sql`
       SELECT ${accountColumns} FROM accounts

@@ -8,7 +8,7 @@ import { packages } from './packages.ts';
 import { releases } from './releases.ts';
 import { revisions } from './revisions.ts';
 
-/** Maximum of snaps with a word that are examined further, which keeps a search to a few milliseconds. */
+/** Maximum of snaps with one word that a search examines further, so that it takes a few milliseconds. */
 const mostLookedAt = 1000;
 /** All charms of a large store: juju searches rarely. */
 const mostCharms = 20_000;

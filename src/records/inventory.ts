@@ -78,7 +78,7 @@ export interface RejectedUpload extends WaitingUpload {
   errors: ReviewError[];
 }
 
-/** How many of the uploads that the store rejected last are searched for those of one account. */
+/** A search for the rejected uploads of one account covers only the last so many of the store. */
 const lastRejected = 1000;
 
 /** A position in the order of packages. */

@@ -150,7 +150,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
           AND valid_until <= ${by} AND revoked_at IS NULL
         ORDER BY valid_until, session_id LIMIT ${limit}`);
     }
-    // An account has few macaroons. The index of ends would scan those of all accounts.
+    // Use the index of the account, which has few macaroons. The index of ends would scan the macaroons of all accounts.
     return db.all<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
       FROM accounts CROSS JOIN macaroons

@@ -22,7 +22,7 @@ export interface OldRevision {
 export const oldRevisions = (db: Reading) => ({
   /**
    * Lists them, oldest first. Excluded are revisions that a channel or branch holds (also in a progressive release), revisions that a build
-   * names, uploads that wait for a release, and the revisions in `but`.
+   * names, revisions with open follow-ups, and the revisions in `but`.
    */
   list: (packageId: string, { keep, channel, before }: OldRevisionsRule, but: number[], limit: number) =>
     db.all<OldRevision>(sql`

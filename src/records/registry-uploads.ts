@@ -76,7 +76,7 @@ export const registryUploadPassing = (db: Queries) => ({
   /** Abandons an upload, even if a request is sending. */
   giveUp: (id: string) => db.run(sql`DELETE FROM passing_registry_uploads WHERE id = ${id}`),
 
-  /** Abandons uploads that no client is resuming. */
+  /** Abandons all uploads. Called at start if no other process serves the store, so that no client can resume them. */
   giveUpAll: () => db.run(sql`DELETE FROM passing_registry_uploads`),
 
   sweep: (now: string) => db.run(sql`DELETE FROM passing_registry_uploads WHERE ends_at <= ${now}`),

@@ -103,7 +103,7 @@ export const revisions = (db: Reading) => ({
         FROM revisions WHERE package_id = ${packageId} AND revision = ${revision} AND deleted_at IS NOT NULL`)
     )?.because,
 
-  /** Lists the newest revisions first, by offset. */
+  /** Lists revisions, newest first, by offset. */
   async list(packageId: string, limit: number, passedOver = 0): Promise<Revision[]> {
     const rows = await db.all<Row>(sql`
       SELECT ${revisionColumns}
@@ -175,7 +175,7 @@ export const revisions = (db: Reading) => ({
     return row && asRevision(row);
   },
 
-  /** Lists charms of an older release after the given one that have not been read for juju yet. */
+  /** Lists charms that an older release stored without the data for juju, after the given revision. */
   toReadForJuju: (after: { packageId: string; revision: number }, limit: number) =>
     db.all<{ packageId: string; revision: number; sha3_384: string; name: string; type: PackageType }>(sql`
       SELECT package_id AS "packageId", revision, sha3_384, packages.name, packages.type

@@ -55,7 +55,7 @@ export type Findings =
     }
   | { kind: 'resource'; sha384: string; sha512: string };
 
-/** Findings of earlier releases have neither license nor links; findings of charms do not have them here. */
+/** Findings of earlier releases have neither license nor links. Charms do not have them here; `details` has their license. */
 interface ContentProse {
   title: string | null;
   summary: string | null;

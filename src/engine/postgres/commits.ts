@@ -1,6 +1,6 @@
-// The marks of commits: one row for each writing process, raised in every transaction. A process that loses its connection during a commit
-// reads from its mark whether the commit was done, also on a server that has taken over. Readers see from the marks that any process has
-// committed. PostgreSQL's own transaction numbers would serve only the first purpose, and only on the same server.
+// The marks of commits: one row for each writing process, raised in every transaction. If a process loses its connection during a commit,
+// its mark shows whether the commit was done, also after a failover to another server. The marks also show readers that some process has
+// committed. PostgreSQL's own transaction numbers show only the former, and only on the same server.
 import { sql } from '../database.ts';
 
 /**

@@ -48,7 +48,7 @@ export class Readers {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 
-  /** Picks an idle connection; else opens a new one, or at the maximum picks the connection with the fewest pending queries. */
+  /** Picks the connection with the fewest pending queries. If none is idle and there are fewer than the maximum, also opens a new one. */
   async #pick(time?: number): Promise<Connection> {
     if (this.#isClosed) throw new Error('cannot read: the database is closed');
     this.#connections = this.#connections.filter(({ isLost }) => !isLost);

@@ -265,8 +265,8 @@ const defined = new WeakSet<Connection>();
 
 /**
  * Defines `row_digest`: 128 bits of SHA-256 over the values, each with its type. It detects accidents, not attacks. It is defined once per
- * connection, because a new definition makes SQLite prepare all statements of the connection again. Together with the prepared statements
- * of `searchFor`, that took more than half of a release's processor time (`npm run bench -- writes`).
+ * connection, because a new definition makes SQLite prepare all statements of the connection again. Without this, and without the prepared
+ * statements of `searchFor`, preparing took more than half of a release's processor time (`npm run bench -- writes`).
  */
 function defineDigest(connection: Connection): void {
   if (defined.has(connection)) return;

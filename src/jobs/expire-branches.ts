@@ -1,4 +1,4 @@
-// Branches that have expired leave the records; nobody has seen them since they did.
+// Job that removes expired branches from the records. Clients no longer see a branch once it has expired.
 import { itself, type Acts } from '#acts/act.ts';
 import { expireBranches as expire } from '#acts/releases.ts';
 import { hours, timestamp, type Now } from '#domain/clock.ts';

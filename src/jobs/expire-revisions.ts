@@ -1,11 +1,11 @@
-// Old revisions are deleted, where the configuration says how many stay; the sweep removes their bytes.
+// Job that deletes old revisions if retention is configured. The blob sweep removes their bytes later.
 import { itself, type Acts } from '#acts/act.ts';
 import { expireRevisions as expire, oldRevisions, type Rule } from '#acts/old-revisions.ts';
 import { days, timestamp, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** So many packages are looked at for one act. */
+/** Packages to check per act. */
 const batch = 100;
 
 export const expireRevisions = (
@@ -36,7 +36,7 @@ export const expireRevisions = (
   },
 });
 
-/** Those of some packages of which anything is to go. */
+/** Returns the packages that have revisions to delete. */
 async function withOldRevisions(
   records: Records,
   packages: readonly string[],

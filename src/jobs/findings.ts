@@ -1,4 +1,4 @@
-// From what a review found to what the records keep of it.
+// Converts the findings of a review into their stored form.
 import type { Blobs } from '#blobs/blobs.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -6,12 +6,12 @@ import type { Findings } from '#records/uploads.ts';
 import { iconName } from '#review/icon.ts';
 import type { Approval, Upload } from '#review/verdict.ts';
 
-/** How a package's uploads are read; what has no reader here is kept as it came. */
+/** Returns the kind of review for uploads of a package. Uploads of a type without a reader are stored unchanged ('plain'). */
 export function kindOf({ type }: Pick<PublishedPackage, 'type'>): Upload['kind'] {
   return type === 'snap' || type === 'charm' || type === 'bundle' || type === 'rock' ? type : 'plain';
 }
 
-/** Keeps the icon that was found, if one was; its name. */
+/** Stores the icon of a snap, if it has one, and returns its name. */
 export async function keepIcon(
   verdict: Approval,
   { blobs, newId }: { blobs: Pick<Blobs, 'put'>; newId: Pick<NewIds, 'uuid'> },
@@ -22,7 +22,7 @@ export async function keepIcon(
   return iconName(sha3_384, { mediaType });
 }
 
-/** `sha384` is asked for with a charm alone. */
+/** Only charms need `sha384`. */
 export function findingsOf(verdict: Approval, icon: string | null, sha384 = ''): Findings {
   const nothing = { version: null, details: {}, declares: [], packageYaml: null, craftYaml: null, prose: null };
   switch (verdict.kind) {

@@ -1,5 +1,5 @@
-// Finishes what was pushed together with a wish: once the upload is a revision, its components come beside it, and it is
-// released. The records say what is still to be done, so what a stop left behind is done after the next start.
+// Performs the follow-ups of pushes: when an upload becomes a revision, pushes its components and releases it to the requested channels.
+// Pending follow-ups are in the records, so an interrupted run continues after the next start.
 import type { Logger } from 'pino';
 
 import type { Acts, By } from '#acts/act.ts';
@@ -17,9 +17,9 @@ import type { PublishedPackage } from '#records/packages.ts';
 import { overPages, rounds, type Rounds } from './rounds.ts';
 import type { Job } from './runner.ts';
 
-/** Finishes what waits; told of whenever a review has ended, or more is wanted. */
+/** Performs pending follow-ups. `soon` is called when a review ends or a follow-up is added. */
 export interface PushFinishing extends Omit<Rounds<void>, 'run'> {
-  /** Looks whether anything waits, also when nothing told of it: a command on the host approves beside the server. */
+  /** Checks for pending follow-ups every second, because a command on the host can approve an upload alongside the server. */
   job: Job;
 }
 
@@ -27,9 +27,9 @@ interface Options {
   records: Records;
   acts: Acts;
   log: Logger;
-  /** Tells the review queue that a component has been pushed. */
+  /** Notifies the review queue that a component was pushed. */
   reviewSoon: () => void;
-  /** What publishers may have for whom nothing else is set. */
+  /** Default quota of publishers. */
   quota: () => Quota;
 }
 
@@ -41,7 +41,7 @@ interface Attempt {
   options: Tracked;
 }
 
-/** With what waits for approvals, and how the proposals stood when it was tried last. */
+/** `held` maps each follow-up that waits for approvals to the generation of the proposals at its last attempt. */
 type Tracked = Options & { held: Map<string, object> };
 
 const pageSize = 100;
@@ -63,7 +63,7 @@ export function pushFinishing(given: Options): PushFinishing {
     job: {
       name: 'finish-pushes',
       inDoubt: 'runs',
-      // A look is one row by its index, and what is done is done once, whoever does it: a lease would cost more.
+      // A check reads one row by its index, and each follow-up takes effect once even if two processes try it. A lease would cost more.
       every: seconds(1),
       oncePer: 'process',
       async run() {
@@ -76,11 +76,11 @@ export function pushFinishing(given: Options): PushFinishing {
   };
 }
 
-/** Does what is wanted with one revision: first its components; the channels when these have been reviewed. */
+/** Performs the follow-ups of one revision: pushes its components, then, when these are reviewed, releases it to channels. */
 async function finish({ id, packageId, revision }: Due, options: Tracked): Promise<void> {
   const { records, acts, reviewSoon, quota } = options;
   const subject = await records.packages.byId(packageId);
-  if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
+  if (subject === undefined) return; // The package was unregistered and its uploads were deleted.
   const wishes = await records.afterReview.of(id);
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'component' && !settled)) {
     const component = { package: subject, resource: wish.name, upload: wish.component ?? '', revision };
@@ -90,7 +90,7 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
     reviewSoon();
   }
   const components = await reviewedComponents(subject, id, records);
-  if (components === undefined) return; // told again when the last has been reviewed
+  if (components === undefined) return; // `soon` is called again when the last component has been reviewed.
   const { resources, refused } = components;
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'channel' && !settled)) {
     await attempt({ subject, wish, options }, (by) => {
@@ -109,14 +109,14 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
   }
 }
 
-/** An upload's components after their reviews; a component that was refused keeps the releases back. */
+/** The components of an upload after their reviews. A rejected component blocks the releases. */
 interface ReviewedComponents {
   resources: { name: string; revision: number }[];
-  /** The name of the first component that was refused. */
+  /** Name of the first rejected component. */
   refused: string | undefined;
 }
 
-/** The components that were pushed with an upload; undefined while one of them waits. */
+/** Returns the components that were pushed with an upload; undefined while one of them waits for review. */
 async function reviewedComponents(
   subject: PublishedPackage,
   id: string,
@@ -134,11 +134,11 @@ async function reviewedComponents(
   return reviewed;
 }
 
-/** Does one thing in the name of whoever wanted it; what cannot be done is told, so that nobody waits for it. */
+/** Performs one follow-up on behalf of the account that requested it. Records an error if it fails, so that clients stop waiting. */
 async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Promise<unknown>): Promise<void> {
   const { records, acts, log, held } = options;
   const key = `${wish.uploadId} ${wish.kind} ${wish.name}`;
-  // What waits is tried again when somebody has approved, rejected or proposed anything.
+  // A follow-up that waits for approval is tried again after any proposal changes.
   const proposals = await records.eras.proposals();
   if (held.get(key) === proposals) return;
   held.delete(key);
@@ -151,24 +151,24 @@ async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Pr
     if (refusal === undefined) log.error({ err: error, upload: wish.uploadId }, 'cannot finish what was pushed');
     if (refusal?.code === 'approval-required') {
       await hold({ subject, wish, options }, by, refusal);
-      // Not as it stands now: what was just proposed is told of by the next round.
+      // Store the generation read at the start: the next round must see the proposal that this attempt has just made.
       held.set(key, proposals);
       return;
     }
-    // Another process has done it meanwhile.
+    // Another process has already performed it.
     if ((await records.afterReview.of(wish.uploadId)).some((one) => isSame(one, wish) && one.settled)) return;
     const { code = 'internal-error', message = 'The store could not do this; its log says why.' } = refusal ?? {};
     await acts.do(refuseAfterReview, by, { package: subject, wish, error: { code, message } });
   }
 }
 
-/** Says what is waited for, once. */
+/** Records, once, which approval the follow-up waits for. */
 async function hold({ subject, wish, options }: Attempt, by: By, { code, message }: Refusal): Promise<void> {
   if (wish.error?.message === message) return;
   await options.acts.do(holdAfterReview, by, { package: subject, wish, why: { code, message } });
 }
 
-/** A review may take days, after which whoever pushed may have no part in the package any more, or his token be revoked. */
+/** Refuses the follow-up if its account no longer has rights on the package or its token was revoked. A review can take days. */
 async function refuseStranger(
   subject: PublishedPackage,
   { wantedBy, sessionId }: Wish,

@@ -1,8 +1,8 @@
-// What nobody wants of the images is forgotten: manifests without a name that no resource names, and blobs that became
-// part of no image, or of none that is left. Their content goes with the next sweep, unless something else needs it.
+// Job that removes unneeded image data: untagged manifests that no resource names, and blobs that belong to no remaining image. The next
+// sweep deletes their content unless another record needs it.
 //
-// A tag keeps what it names, a resource that is published or under review keeps the image that its content names, an index
-// keeps its images, and an image whatever is about it. What has none of these waits for its grace to end.
+// A manifest is kept by a tag, by a published or pending resource that names it, by an index that contains it, or by the image it refers
+// to. Manifests that nothing keeps are removed after a grace period.
 import { itself, type Acts } from '#acts/act.ts';
 import { forgetImageBlobs, forgetImages as forget, readImageIndexes } from '#acts/unwanted-images.ts';
 import type { Blobs } from '#blobs/blobs.ts';
@@ -12,9 +12,9 @@ import type { Records } from '#records/index.ts';
 import { readMentions, textOf } from '#registry/mentions.ts';
 import type { Job } from './runner.ts';
 
-/** Blobs wait for the manifest that names them: an upload lasts six hours at most. */
+/** Grace period of blobs that no manifest names yet. An upload lasts at most six hours. */
 const blobGrace = hours(24);
-/** Manifests wait, after they were pushed or lost their last tag, for a resource that names them. */
+/** Grace period of a manifest, from its push or the loss of its last tag, until a resource must name it. */
 const manifestGrace = days(30);
 
 const atOnce = 500;
@@ -30,7 +30,7 @@ export const forgetImages = (records: Records, acts: Acts, blobs: Blobs, now: No
     const manifests = unreadable === 0 ? await forgetManifests() : 0;
     return { manifests, blobs: await forgetBlobs(), unreadable };
 
-    /** Learns what the indexes name that came before that was noted. */
+    /** Records the children of indexes that were pushed before the store recorded them. */
     async function readIndexes(): Promise<number> {
       const unread = await records.images.unreadIndexes(atOnce);
       const read: (StoredManifest & { children: string[] })[] = [];
@@ -44,7 +44,7 @@ export const forgetImages = (records: Records, acts: Acts, blobs: Blobs, now: No
       return unread.length - read.length;
     }
 
-    /** While anything is unread nothing is forgotten: it might be what keeps the rest. */
+    /** Removes nothing while any manifest is unread, because an unread one may keep others. */
     async function forgetManifests(): Promise<number> {
       const before = timestamp(after(moment, -manifestGrace));
       if ((await records.images.unwanted(before, 1)).length === 0) return 0;

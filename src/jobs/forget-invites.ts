@@ -1,5 +1,4 @@
-// Invites, set-up links and offers of packages that nobody used in time are good for nothing but for looking back; after a
-// while they go. What was done with them stands in the audit log.
+// Job that removes old invites, expired set-up links and ended offers of packages. The audit log keeps the acts.
 import { itself, type Acts } from '#acts/act.ts';
 import { forgetInvites as forget } from '#acts/collaborators.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
@@ -7,9 +6,9 @@ import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** For so long an invite that has ended is still known. */
+/** How long an ended invite stays visible. */
 const lookingBack = days(90);
-/** So many rows of a kind in one run: everybody else waits for a change. */
+/** Maximum rows of each kind per run, because other changes wait during a run. */
 const atOnce = 2000;
 
 export const forgetInvites = (records: Records, acts: Acts, latestTime: LatestTime): Job => ({

@@ -1,4 +1,4 @@
-// What passes is swept when it has ended: failed attempts, logins under way, leases. No audit log tells of it.
+// Job that removes expired ephemeral rows: failed attempts, pending logins, leases. These never appear in the audit log.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { firstMomentSeen } from '#records/seen-devices.ts';
 import type { Records } from '#records/index.ts';

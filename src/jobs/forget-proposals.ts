@@ -1,4 +1,4 @@
-// Proposals that ended long ago go; what was done by them stands in the audit log.
+// Job that removes old ended proposals. The audit log keeps their acts.
 import { itself, type Acts } from '#acts/act.ts';
 import { forgetProposals as forget } from '#acts/proposals.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
@@ -6,9 +6,9 @@ import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** For so long a proposal that has ended is still known. */
+/** How long an ended proposal stays visible. */
 const lookingBack = days(90);
-/** So many in one run: everybody else waits for a change. */
+/** Maximum proposals per run, because other changes wait during a run. */
 const atOnce = 500;
 
 export const forgetProposals = ({ proposals }: Records, acts: Acts, latestTime: LatestTime): Job => ({

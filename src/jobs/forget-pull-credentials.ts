@@ -1,4 +1,4 @@
-// Credentials to pull images that ended long ago are forgotten; that they were ended stays in the audit log.
+// Job that removes pull credentials that ended long ago. The audit log keeps the record of their end.
 import { itself, type Acts } from '#acts/act.ts';
 import { forgetPullCredentials as forget } from '#acts/image-credentials.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
@@ -6,9 +6,9 @@ import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** For so long credentials that have ended are still listed. */
+/** How long ended credentials stay listed. */
 const lookingBack = days(90);
-/** So many rows in one run: everybody else waits for a change. */
+/** Maximum rows per run, because other changes wait during a run. */
 const atOnce = 2000;
 
 export const forgetPullCredentials = (records: Records, acts: Acts, latestTime: LatestTime): Job => ({

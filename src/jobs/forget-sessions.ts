@@ -1,4 +1,4 @@
-// Sessions that ended long ago are forgotten; what was done with them stays in the audit log.
+// Job that removes sessions that ended long ago. The audit log keeps their acts.
 import { itself, type Acts } from '#acts/act.ts';
 import { forgetSessions as forget } from '#acts/tokens.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
@@ -7,7 +7,7 @@ import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** How long an ended session is still listed among the inactive ones. */
+/** How long an ended session stays listed as inactive. */
 const retention = days(90);
 const batch = 500;
 
@@ -19,7 +19,7 @@ export const forgetSessions = (records: Records, acts: Acts, latestTime: LatestT
   async run() {
     const moment = latestTime.now();
     const endedBefore = timestamp(after(moment, -retention));
-    // A revoked session must be known for as long as the login it began with could begin it again.
+    // A revoked session must stay known as long as its login could start it again.
     const begunBefore = timestamp(after(moment, -retention - longestLife));
     let forgotten = 0;
     while (await records.macaroons.anyEnded(endedBefore, begunBefore)) {

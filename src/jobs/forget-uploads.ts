@@ -1,21 +1,21 @@
-// Uploads that no package claims in time are forgotten, and their content with them.
+// Job that removes uploads that no package claims in time, with their content.
 import type { Blobs } from '#blobs/blobs.ts';
 import { removeNeedless } from '#blobs/needless.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** So few that whoever has to change something does not wait for long: each asks the records twice. */
+/** Uploads per transaction. Small, because other changes wait and each upload needs two queries. */
 const batch = 50;
 
-/** For how long a client that comes late is told that its upload was deleted. */
+/** How long a late client is told that its upload was deleted. */
 const removalRemembered = days(7);
 
-/** How long uploads stay while little of the disk is free. */
+/** Hours that uploads stay while disk space is low. */
 const hoursOnFullDisk = 24;
 const littleOfDisk = 1 / 10;
 
-/** Hours after which an upload is deleted: as configured, or less while the disk is nearly full. */
+/** Returns the hours after which an unclaimed upload is deleted: the configured value, or less while the disk is nearly full. */
 async function hoursNow(blobs: Pick<Blobs, 'free' | 'capacity'>, configured: number): Promise<number> {
   if (configured <= hoursOnFullDisk) return configured;
   const isShort = (await blobs.free()) < (await blobs.capacity()) * littleOfDisk;
@@ -23,8 +23,8 @@ async function hoursNow(blobs: Pick<Blobs, 'free' | 'capacity'>, configured: num
 }
 
 /**
- * Deletes uploads that no package has claimed `unclaimedHours` after their client last sent anything; content that other
- * records need stays. A snap and its components may take days to come, and are named together at the end.
+ * Deletes uploads that no package claimed within `unclaimedHours` of the last bytes from their client, but keeps content that other
+ * records need. The limit must cover slow clients: a snap and its components can take days to upload and are claimed together at the end.
  */
 export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaimedHours: () => number): Job => ({
   name: 'forget-uploads',
@@ -34,7 +34,7 @@ export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaime
   async run() {
     const moment = now();
     const life = await hoursNow(blobs, unclaimedHours());
-    // What a client sends is noted with the configured life; where the disk is short, that counts no longer than it should.
+    // Uploads are stored with an expiry based on the configured hours. If disk space is low, subtract the difference.
     const at = timestamp(after(moment, hours(unclaimedHours() - life)));
     const before = timestamp(after(moment, -hours(life)));
     const removal = { at: timestamp(moment), hours: life, until: timestamp(after(moment, removalRemembered)) };

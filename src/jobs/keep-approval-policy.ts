@@ -1,5 +1,5 @@
-// Takes the approval policy of the configuration into force. What asks for more is in force at once; what asks for less waits like
-// anything else, because the file alone must not lower what protects against whoever can write one.
+// Applies the configured approval policy. A stricter policy takes effect immediately. A weaker one needs approval like any other act,
+// because write access to the file alone must not lower the protection.
 import { isDeepStrictEqual } from 'node:util';
 
 import { itself, type Acts } from '#acts/act.ts';
@@ -14,9 +14,9 @@ import type { Health } from '#src/health.ts';
 import type { Job } from './runner.ts';
 
 export interface ApprovalPolicyKeeping {
-  /** Takes up what the configuration says; that it is not in force is a fault. */
+  /** Applies the configured policy. A policy that cannot take effect is reported as a fault. */
   takeUp(): Promise<void>;
-  /** Looks again, because what waited may have been approved meanwhile. */
+  /** Tries again every minute, because a waiting policy may have been approved. */
   job: Job;
 }
 
@@ -52,7 +52,7 @@ export function approvalPolicyKeeping({ records, acts, config, health }: Options
   };
 
   health.watch('approvals-not-in-force', async () => {
-    // A reload does not wait for the policy that it takes up.
+    // A reload does not wait for the policy to take effect, so wait for it here.
     await takingUp;
     if (refused === undefined || (await isInForce(readPolicy(config().approvals)))) return undefined;
     return { because: refused };
@@ -60,7 +60,7 @@ export function approvalPolicyKeeping({ records, acts, config, health }: Options
   health.watch('approvals-unmet', async () => {
     await takingUp;
     const configured = readPolicy(config().approvals);
-    // Approvers may have been disabled, or have lost the role or their keys, since it came into force.
+    // Since the policy took effect, approvers may have been disabled, or have lost the role or their keys.
     const unmet = (await isInForce(configured)) ? await whyUnmet(records, configured) : undefined;
     return unmet === undefined ? undefined : { because: unmet };
   });

@@ -1,4 +1,4 @@
-// Makes the catalog of public snaps and charms anew where what it is made of has changed.
+// Rebuilds the catalog entries of public snaps and charms when their packages change.
 import type { Logger } from 'pino';
 
 import { parseAssertion } from '#assertions/assertion.ts';
@@ -18,17 +18,17 @@ import type { Job } from './runner.ts';
 
 export interface CatalogKeeping {
   /**
-   * Resolves when the catalog says what was committed before the call, unless a great many packages wait, as after an
-   * upgrade or an import: then it says of most of them what it said before, and of new ones nothing yet.
+   * Resolves when the catalog includes every change committed before the call. If many packages wait, as after an upgrade or an import, it
+   * resolves earlier: then most entries are still old, and new packages are missing.
    */
   upToDate(): Promise<void>;
-  /** Goes over all that waits. */
+  /** Processes all waiting packages. */
   job: Job;
-  /** Resolves when none is under way. */
+  /** Resolves when no run is in progress. */
   idle(): Promise<void>;
 }
 
-/** Everybody else waits for what is done at once: it takes some 10 ms. */
+/** Packages per transaction. Other changes wait for the transaction, which takes about 10 ms. */
 const together = 10;
 
 type Tx = Passing['catalog'];
@@ -62,7 +62,7 @@ export function catalogKeeping({
   return {
     async upToDate() {
       if ((await records.catalog.stale(1)).length === 0) return;
-      // One that is under way may have begun before what the caller knows of.
+      // A run in progress may have started before the caller's changes.
       await few.idle();
       for (let batch = 0; batch < 20; batch++) {
         const made = await few.run().catch(warn);
@@ -89,7 +89,7 @@ async function makeAnew(id: string, catalog: Tx, now: Now): Promise<void> {
   await catalog.put(id, put?.found, put?.words ?? new Map());
 }
 
-/** What is put into the catalog. */
+/** A catalog entry with its search terms. */
 interface Put {
   found: Catalogued;
   words: Map<string, number>;
@@ -97,7 +97,7 @@ interface Put {
 
 type Held = ReadonlyMap<number, RevisionForDevices>;
 
-/** What juju finds; what a channel holds that is not told may not be looked at. */
+/** Builds the entry of a charm for juju. Uses only revisions that are released to all clients, not branches or progressive releases. */
 function charmOf(charm: PublishedPackage, map: readonly Release[], held: Held): Put | undefined {
   const told = map.filter(({ revision }) => held.has(revision));
   if (told.length === 0) return undefined;
@@ -121,7 +121,7 @@ function charmOf(charm: PublishedPackage, map: readonly Release[], held: Held): 
   return { found: { packageId, namespace, name, confinement: '', entry: '' }, words };
 }
 
-/** What devices find. */
+/** Builds the entries of a snap for devices. */
 async function snapOf(
   snap: PublishedPackage,
   map: readonly Release[],
@@ -155,7 +155,7 @@ async function snapOf(
 
 const confinementOf = ({ details }: RevisionForDevices): string => details.confinement ?? 'strict';
 
-/** What the list of all names says of a snap; what it is called there is snapd's. */
+/** Returns the entry of a snap in the list of all names. The field names are snapd's. */
 const entryOf = (
   { name, summary }: PublishedPackage,
   { version, details }: RevisionForDevices,
@@ -169,7 +169,7 @@ const entryOf = (
     apps: details.apps ?? [],
   });
 
-/** The aliases that a snap-declaration gives. */
+/** Returns the aliases in a snap-declaration. */
 function aliasesOf(text: string | undefined): string[] {
   const said = text === undefined ? undefined : parseAssertion(text).headers['aliases'];
   if (!Array.isArray(said)) return [];

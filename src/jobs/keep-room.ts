@@ -1,5 +1,5 @@
-// Room on the disk: when the database can write no more, the ballast is given up, so that logins, deletions and the note of a
-// backup go through while somebody makes room; it is set aside again when there is some.
+// Releases the ballast when the database can no longer write, so that logins, deletions and the record of a backup succeed while the
+// administrator frees space. Restores the ballast when space is available.
 import { ballastBytes } from '#blobs/ballast.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import { minutes } from '#domain/clock.ts';
@@ -7,17 +7,17 @@ import type { Health } from '#src/health.ts';
 import type { Job } from './runner.ts';
 
 export interface RoomKeeper {
-  /** Gives up the ballast; false when it is gone already. */
+  /** Releases the ballast. Returns false if it was already released. */
   makeRoom(): Promise<boolean>;
-  /** Sets the ballast aside again. */
+  /** Restores the ballast. */
   job(blobs: Pick<DiskBlobs, 'keepBallast' | 'free'>): Job;
 }
 
-/** `release` gives up the ballast, where there is one: the records may need its room before the blobs are open. */
+/** `release` releases the ballast, if there is one. It is a parameter because the records may need the space before the blobs are open. */
 export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, 'report' | 'watch'>): RoomKeeper {
   let wasFull = false;
   let free = (): Promise<number> => Promise.resolve(0);
-  // The ballast is set aside again within a minute; the fault is gone as soon as there is room for it.
+  // The job restores the ballast within a minute; the fault clears as soon as there is space for it.
   health.watch('disk-full', async () => (wasFull && (await free()) < ballastBytes ? {} : undefined));
   return {
     makeRoom() {

@@ -1,5 +1,5 @@
-// Makes deltas of snaps in the background: when something is released, from what the same channel held before, and from what devices
-// say to hold, to what it holds now. One is offered when it was shown to make that very file.
+// Job that makes deltas of snaps after each release. Sources are earlier revisions of the same channel and revisions that devices report;
+// the target is the released revision. A delta is offered only after it was applied and gave exactly the target file.
 import type { Logger } from 'pino';
 
 import { withFile, type Blobs, type Chunks } from '#blobs/blobs.ts';
@@ -22,20 +22,23 @@ interface Options {
   newId: NewIds;
   now: Now;
   log: Logger;
-  /** Whether there are to be any, how many bytes they may take in all, and whether devices are remembered. */
+  /** Whether to make deltas, their maximum total size in bytes, and whether the store remembers devices. */
   settings: () => { deltas: boolean; most: number; remember: boolean };
 }
 
-/** From so many revisions of a channel, and so many that devices hold. */
+/** Maximum source revisions from the channel's history, and from devices. */
 const mostBefore = 3;
 const mostHeld = 3;
 
-/** Of the whole file; for less than the rest a device would not unpack and pack, and a store not keep it. */
+/**
+ * Maximum size of a delta as a share of the whole file. Above it, unpacking and repacking on the device and storage are not worth the
+ * saving.
+ */
 const worthwhile = 0.6;
 
 const pageSize = 100;
 
-/** What is wanted: a target with the moment of its release. */
+/** A delta to make, with the release time of its target. */
 type Wanted = Pick<TriedDelta, 'packageId' | 'source' | 'target' | 'releasedAt'>;
 
 export function makeDeltas(options: Options): Job {
@@ -48,7 +51,7 @@ export function makeDeltas(options: Options): Job {
       looked = false;
       return removeAll(options);
     }
-    // Where there are none at all, as in a store that was restored, everything released waits.
+    // If there are no deltas at all, as in a restored store, mark every released package for a run.
     if (!looked && !(await records.deltas.any())) await records.passing(({ deltas }) => deltas.lookAtAll());
     looked = true;
     const counts: Partial<Record<DeltaEvent, number>> = {};
@@ -67,7 +70,7 @@ export function makeDeltas(options: Options): Job {
       try {
         await ofSnap(work, heldBy.get(work.packageId) ?? [], count, options);
       } catch (error) {
-        // It waits for the next run, and keeps no other snap from having its own.
+        // This snap is tried again in the next run; the other snaps continue.
         if (!isEnding()) log.warn({ err: error, package: work.packageId }, 'no deltas could be made of a snap');
       }
     });
@@ -111,7 +114,7 @@ async function ofSnap(
 const isSame = (one: Pick<Wanted, 'source' | 'target'>, other: Pick<Wanted, 'source' | 'target'>): boolean =>
   one.source === other.source && one.target === other.target;
 
-/** From what to what: the newest releases first. */
+/** Returns the deltas to make for a package, newest releases first. */
 async function wantedOf(packageId: string, held: readonly number[], { records, now }: Options): Promise<Wanted[]> {
   const releases = await records.releases.current(packageId, timestamp(now()));
   const wanted = new Map<string, Wanted>();
@@ -127,11 +130,11 @@ async function wantedOf(packageId: string, held: readonly number[], { records, n
 
 async function sourcesOf(release: Release, held: readonly number[], { deltas }: Options['records']): Promise<number[]> {
   const before = await deltas.heldBefore(release, mostBefore);
-  // What a device holds that is newer than a channel's revision it does not follow.
+  // A device with a newer revision than the channel does not follow that channel.
   return [...new Set([...before, ...held.filter((revision) => revision < release.revision)])];
 }
 
-/** Makes one where there is none and it may be had; what became of it. */
+/** Makes a delta if it does not exist and fits the limits. Returns the outcome, or undefined if it was not tried. */
 async function attempt(
   wanted: Wanted,
   known: TriedDelta | undefined,
@@ -145,14 +148,14 @@ async function attempt(
   if (older === undefined || newer === undefined) return undefined;
   const { bytes: newerOnes } = await records.deltas.kept(releasedAt);
   const limit = Math.min(Math.floor(worthwhile * newer.size), options.settings().most - newerOnes);
-  // What was larger than that before is not tried again.
+  // Skip the delta if an earlier attempt already exceeded this limit.
   if (limit <= 0 || (known?.sha3_384 === null && known.size >= limit)) return undefined;
   try {
     const made = await proven(older, newer, limit, options);
     await keep({ ...wanted, sha3_384: made?.sha3_384 ?? null, size: made?.size ?? limit }, options);
     return made === undefined ? 'refused' : 'made';
   } catch (error) {
-    // A full disk may have room another time; all else would go wrong again.
+    // Retry after a full disk; any other error would occur again.
     if (maker.closed.aborted || error instanceof Refusal) throw error;
     log.error(
       { err: error, package: packageId, source, target },
@@ -163,7 +166,7 @@ async function attempt(
   }
 }
 
-/** A revision whose file is as it was pushed. */
+/** Returns the revision if its record and its file are intact. */
 async function goodFile(
   packageId: string,
   number: number,
@@ -176,7 +179,7 @@ async function goodFile(
 
 class TooLarge extends Error {}
 
-/** The delta between two files, shown to make the newer one; nothing when it is larger than allowed. */
+/** Makes the delta between two files and verifies that it gives the newer one. Returns undefined if it exceeds `limit` bytes. */
 async function proven(
   older: RevisionForDevices,
   newer: RevisionForDevices,
@@ -199,7 +202,7 @@ async function proven(
   }
 }
 
-/** Ends the making of what becomes too large. */
+/** Stops making a delta that exceeds the limit. */
 async function* noLarger(pieces: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Chunks> {
   let size = 0;
   for await (const piece of pieces) {
@@ -209,7 +212,7 @@ async function* noLarger(pieces: AsyncIterable<Uint8Array>, limit: number): Asyn
   }
 }
 
-/** Keeps what became of one, and makes room for it: what was released first goes. */
+/** Stores the outcome of an attempt. Removes deltas of the oldest releases if the total exceeds the maximum size. */
 async function keep(tried: TriedDelta, { records, blobs, now, settings }: Options): Promise<void> {
   const { most } = settings();
   const contents = await records.passing(async (tx) => {
@@ -226,7 +229,7 @@ async function keep(tried: TriedDelta, { records, blobs, now, settings }: Option
   await removeNeedless(blobs, contents, now());
 }
 
-/** Removes deltas; the contents that nobody needs any more. */
+/** Removes deltas and returns the contents that no record needs now. */
 async function removed(gone: readonly TriedDelta[], tx: Pick<Passing, 'deltas' | 'neededContents'>): Promise<string[]> {
   for (const one of gone) await tx.deltas.remove(one);
   return needless(

@@ -1,4 +1,4 @@
-// Reads the charms that were here before juju was answered: their digests and the texts that it wants to hear.
+// Job that reads charms pushed before the store supported juju, to store the digests and texts that juju requests.
 import type { Logger } from 'pino';
 
 import { itself, type Acts } from '#acts/act.ts';
@@ -39,7 +39,7 @@ export const readCharms = (options: Options): Job => ({
         await readOne(one, options);
         read++;
       } catch (error) {
-        // One that is damaged keeps no other from being read; it is tried again with the next round.
+        // A corrupt charm does not stop the others. It is tried again in the next run.
         log.warn({ err: error, charm: one.name, revision: one.revision }, 'a charm could not be read for juju');
       }
     });

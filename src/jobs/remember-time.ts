@@ -1,4 +1,4 @@
-// The latest time that was seen is kept, so that a clock that is set back brings no token to life again.
+// Stores the latest time seen, so that setting the clock back does not make expired tokens valid.
 import { itself, type Acts } from '#acts/act.ts';
 import { acceptanceName, latestTimeName, rememberTime } from '#acts/clock.ts';
 import { clockTolerance, hours, minutes, timestamp, type Now } from '#domain/clock.ts';
@@ -8,17 +8,17 @@ import type { FactsOf } from '#src/faults.ts';
 import type { Job } from './runner.ts';
 
 export interface TimeKeeper {
-  /** Keeps the time once an hour, and looks every minute whether an administrator has accepted the clock. */
+  /** Stores the time once per hour. Checks every minute whether an administrator has accepted the clock. */
   job: Job;
-  /** Keeps the latest time now. */
+  /** Stores the latest time now. */
   keep(): Promise<void>;
-  /** Why the clock is in doubt, until it is set right or accepted. */
+  /** Returns why the clock is in doubt, until it is corrected or accepted. */
   doubt(): FactsOf<'clock'> | undefined;
 }
 
 /**
- * Recalls the time that the last run has kept, and goes on keeping it; not where it `keeps` none, because another process
- * that serves the store with this one does.
+ * Reads the time that the last run stored and continues to store it. If `keeps` is false it stores nothing, because another process of
+ * this store does.
  */
 export async function timeKeeper(
   records: Records,
@@ -71,7 +71,7 @@ export async function timeKeeper(
   };
 }
 
-/** Why a clock is in doubt, by the time at which larder last ran. */
+/** Returns why the clock is in doubt, compared with the time of the last run of larder. */
 export const doubtOf = (moment: Date, kept: string): FactsOf<'clock'> | undefined =>
   Math.abs(moment.getTime() - Date.parse(kept)) > clockTolerance
     ? doubtBy(moment, kept, 'the time at which larder last ran')

@@ -1,4 +1,5 @@
-// The server's certificate is renewed before it ends, while serving; a site's own one is read again when it was replaced.
+// Job that renews the server's certificate before it expires, without a restart, or reads the site's own certificate again after it was
+// replaced.
 import { hours } from '#domain/clock.ts';
 import type { Job } from './runner.ts';
 

@@ -1,5 +1,5 @@
-// Keys that have served: a root key goes when the last token that it signed has ended, the identity provider's
-// old key a day after it was replaced.
+// Job that removes replaced keys: a root key when the last token it signed has expired, and the identity provider's old key one day after
+// its replacement.
 import { itself, type Acts } from '#acts/act.ts';
 import { replacedBefore, retireKeys as retire } from '#acts/token-keys.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
@@ -8,7 +8,7 @@ import type { LatestTime } from '#macaroons/latest-time.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** How long after it was replaced a root key is kept for logins that it signed and nobody has exchanged yet. */
+/** How long a replaced root key is kept for logins that it signed and that no client has exchanged yet. */
 const loginGrace = days(7);
 
 export const retireKeys = (records: Records, acts: Acts, latestTime: LatestTime): Job => ({

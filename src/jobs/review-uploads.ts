@@ -1,5 +1,5 @@
-// Reviews uploads in the order in which they were pushed. The records are the queue: what was left waiting
-// by a stop, however sudden, is reviewed after the next start.
+// Reviews uploads in the order of their pushes. The records are the queue, so uploads that wait when the process stops or crashes are
+// reviewed after the next start.
 import type { Logger } from 'pino';
 
 import { itself, type Act, type Acts } from '#acts/act.ts';
@@ -20,11 +20,11 @@ import { findingsOf, keepIcon, kindOf } from './findings.ts';
 import { unreadableUploads, type UnreadableUploads } from './unreadable-uploads.ts';
 
 export interface ReviewQueue {
-  /** Says that something may be waiting. */
+  /** Signals that uploads may be waiting. */
   soon(): void;
-  /** Resolves when nothing is being reviewed and nothing waits. */
+  /** Resolves when no review is running and no upload waits. */
   idle(): Promise<void>;
-  /** Finishes the review under way and starts no other. */
+  /** Finishes the current review and starts no other. */
   stop(): Promise<void>;
 }
 
@@ -34,39 +34,36 @@ export interface ReviewQueueOptions {
   blobs: Blobs;
   reviewer: Pick<Reviewer, 'review'>;
   digests: Pick<DigestPool, 'ofFile'>;
-  /** By which one process of the store at a time reviews an upload. */
+  /** Ensures that only one process of the store reviews an upload. */
   leases: Leases;
   newId: NewIds;
-  /** The id of the one upload that is reviewed; all that wait, unless it is said. */
+  /** Review only the upload with this id. Default: all waiting uploads. */
   only?: string;
   log: Logger;
   health: Pick<Health, 'watch'>;
-  /** Milliseconds after which an upload that could not be read is tried again. */
+  /** Milliseconds until a retry after an upload could not be read. */
   retry?: number;
-  /** Milliseconds after which it is looked whether another process has left an upload behind. */
+  /** Milliseconds between checks for uploads that another process left unreviewed. */
   lookAgain?: number;
-  /** Milliseconds after which it is gone on where the records or the files were away, on another machine. */
+  /** Milliseconds until a retry if the database or the blob store on another machine is unavailable. */
   awhile?: number;
-  /** Told after each review. */
+  /** Called after each review. */
   reviewed?: () => void;
 }
 
 /**
- * After so many failures of our own with one upload, its publisher is told to push it again; not where its file could not
- * be read: that says nothing of the file, and so it goes on waiting.
+ * Internal failures with one upload after which its publisher is told to push it again. An unreadable file does not count, because it says
+ * nothing about the upload, which keeps waiting.
  */
 const attempts = 3;
 
-/** Begins the types of resources that are components of snaps. */
+/** Prefix of resource types that are components of snaps. */
 const componentPrefix = /^component\//;
 
-/** What an act says of an upload that does not wait any more, or is gone with its package. */
+/** Refusal codes of an act if the upload no longer waits for review or was deleted with its package. */
 const settled = new Set(['conflict', 'resource-not-found']);
 
-/**
- * Two lines, each in its order: a resource of many gigabytes takes minutes to be hashed, and nobody who pushed a package has
- * to wait behind it.
- */
+/** Two independent queues, so that a package does not wait behind a resource of many gigabytes that takes minutes to hash. */
 export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
   const lines = [new ReviewLine('revisions', options), new ReviewLine('resources', options)];
   return {
@@ -87,7 +84,7 @@ class ReviewLine implements ReviewQueue {
   readonly #options: ReviewQueueOptions;
   readonly #unreadable: UnreadableUploads;
   readonly #failures = new Map<string, number>();
-  /** What other processes were reviewing; whether they have is looked at again soon. */
+  /** Ids of uploads that other processes were reviewing. They are checked again soon. */
   readonly #elsewhere = new Set<string>();
   readonly #looking: NodeJS.Timeout;
   readonly #awhile: number;
@@ -148,13 +145,13 @@ class ReviewLine implements ReviewQueue {
         if (this.#again) continue;
         return;
       }
-      // The lease of an upload that is settled is kept: whoever has read it as waiting finds it taken, or settled.
+      // The lease of a settled upload is kept: a process that read the upload as waiting then finds it leased or settled.
       const held = await leases.holding(`review ${upload.id}`, () => this.#attempt(upload), isSettled);
       if (held === undefined) this.#elsewhere.add(upload.id);
     }
   }
 
-  /** The upload whose turn it is, but for some by their ids. */
+  /** Returns the next upload to review, skipping the given ids. */
   async #next(but: string[]): Promise<Review | undefined> {
     const { records, only } = this.#options;
     if (only === undefined) return records.uploads.nextToReview(this.#of, but);
@@ -163,7 +160,7 @@ class ReviewLine implements ReviewQueue {
     return isMine && !but.includes(only) ? upload : undefined;
   }
 
-  /** Whether the upload is reviewed now, by this process or by somebody else. */
+  /** Reviews an upload. Returns whether it is settled, by this process or another. */
   async #attempt(upload: Review): Promise<boolean> {
     if (!(await this.#stillWaits(upload))) return true;
     try {
@@ -189,7 +186,7 @@ class ReviewLine implements ReviewQueue {
   async #review(upload: Review): Promise<void> {
     const { records, blobs, digests, reviewer } = this.#options;
     const subject = await records.packages.byId(upload.packageId);
-    if (subject === undefined) return; // unregistered meanwhile; its uploads went with it
+    if (subject === undefined) return; // The package was unregistered and its uploads were deleted.
     if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
     if (upload.resource !== null) {
       const problem = await this.#componentProblem(upload, subject);
@@ -198,7 +195,7 @@ class ReviewLine implements ReviewQueue {
         await this.#reject(upload, subject, problem.errors);
         return;
       }
-      // A stop does not wait for the end of a large file; it is begun anew after the next start.
+      // A stop does not wait until a large file is hashed. The review restarts after the next start.
       const reading = withFile(blobs, upload.sha3_384, (file) => digests.ofFile(file, ['sha384', 'sha512']));
       const found = await Promise.race([reading, this.#stopping.promise]);
       if (found !== undefined) await this.#settle(upload, subject, { kind: 'resource', ...found });
@@ -215,7 +212,7 @@ class ReviewLine implements ReviewQueue {
     }
   }
 
-  /** Why devices would not install a component of a snap; undefined if they would, and for other resources. */
+  /** Returns why devices would reject a component of a snap; undefined if they would accept it, and for other resources. */
   async #componentProblem(upload: Review, { name }: PublishedPackage): Promise<Rejection | undefined> {
     const { blobs, reviewer } = this.#options;
     const type = upload.request?.type.replace(componentPrefix, '');
@@ -227,7 +224,7 @@ class ReviewLine implements ReviewQueue {
     return verdict.approved ? undefined : verdict;
   }
 
-  /** Approves what was found, or lays it before a person where the package's uploads are reviewed by hand. */
+  /** Approves the findings, or submits them for manual review if the package requires it. */
   async #settle(upload: Review, subject: PublishedPackage, findings: Findings): Promise<void> {
     if (this.#stopped) return;
     const { records } = this.#options;
@@ -241,7 +238,7 @@ class ReviewLine implements ReviewQueue {
     return this.#unlessSettled(rejectUpload, input);
   }
 
-  /** Does an act, which refuses what does not wait for this review any more. */
+  /** Performs an act and throws NotNeeded if the upload no longer waits for this review. */
   async #unlessSettled<Input extends OfUpload>(what: Act<Input, unknown>, input: Input): Promise<void> {
     try {
       await this.#options.acts.do(what, itself, input);
@@ -251,7 +248,7 @@ class ReviewLine implements ReviewQueue {
     }
   }
 
-  /** So many milliseconds, or until it is to stop. */
+  /** Waits this many milliseconds, or until stop. */
   async #while(milliseconds: number): Promise<void> {
     const over = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => over.resolve(undefined), milliseconds);
@@ -263,7 +260,7 @@ class ReviewLine implements ReviewQueue {
     if (this.#stopped) return;
     const { records, log } = this.#options;
     if (isAway(error)) {
-      // Which says nothing of the upload.
+      // An unavailable service says nothing about the upload.
       log.warn({ err: error, upload: upload.id }, 'cannot review an upload now; it waits');
       await this.#while(this.#awhile);
       return;
@@ -290,7 +287,7 @@ class ReviewLine implements ReviewQueue {
   }
 }
 
-/** The digest of a charm that only juju asks for: all other content is spared it. */
+/** Returns the SHA-384 digest of a charm. Only juju needs it, so other content is not hashed. */
 async function sha384Of(
   { kind }: Approval,
   { sha3_384 }: Review,
@@ -300,7 +297,7 @@ async function sha384Of(
   return (await withFile(blobs, sha3_384, (file) => digests.ofFile(file, ['sha384']))).sha384;
 }
 
-/** Somebody else was quicker. */
+/** Thrown if the upload was settled elsewhere. */
 class NotNeeded extends Error {}
 
 const isSettled = (settled: boolean): boolean => settled;

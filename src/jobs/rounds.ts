@@ -1,15 +1,15 @@
-// Rounds over all that waits for something: one at a time, and one more where something came while it was under way.
+// Runs rounds over pending work, one at a time, and one more if work is added during a round.
 
 export interface Rounds<Result> {
-  /** Goes over all that waits; with a round that is under way, its end. */
+  /** Processes all pending work. If a round is running, resolves at its end; another round follows. */
   run(): Promise<Result>;
-  /** The same for whoever does not wait for it. */
+  /** Like `run`, for callers that do not wait. */
   soon(): void;
-  /** Resolves when none is under way. */
+  /** Resolves when no round is running. */
   idle(): Promise<void>;
 }
 
-/** `failed` is told why a round failed that nobody waits for. */
+/** `failed` receives the error of a round that no caller waits for. */
 export function rounds<Result>(round: () => Promise<Result>, failed: (error: unknown) => void): Rounds<Result> {
   let running: Promise<Result> | undefined;
   let again = false;
@@ -36,7 +36,7 @@ export function rounds<Result>(round: () => Promise<Result>, failed: (error: unk
   };
 }
 
-/** Goes over all pages, each of which begins behind the last one of the page before. */
+/** Processes all pages. Each page starts after the last item of the previous page. */
 export async function overPages<One>(
   page: (after: One | undefined) => Promise<readonly One[]>,
   size: number,

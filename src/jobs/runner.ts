@@ -1,4 +1,4 @@
-// Work that comes round again: each job at its interval, one run of it at a time.
+// Runs jobs at their intervals, one run of a job at a time.
 import type { Logger } from 'pino';
 
 import { minutes, seconds } from '#domain/clock.ts';
@@ -9,17 +9,17 @@ import { inOneSentence } from '#src/system-errors.ts';
 
 export interface Job {
   name: string;
-  /** Milliseconds from the end of one run to the beginning of the next. */
+  /** Milliseconds from the end of one run to the start of the next. */
   every: number;
-  /** Whether it may run while the clock is in doubt. What forgets, expires or removes by the time waits. */
+  /** Whether the job runs while the clock is in doubt. Jobs that remove or expire rows by time wait. */
   inDoubt: 'runs' | 'waits';
-  /** Whether each process runs it for itself, or one of each host, as where it is about the disk; otherwise one does it for all. */
+  /** Run in each process, or in one process per host (for work on the disk). Default: in one process of the store. */
   oncePer?: 'host' | 'process';
-  /** Does what is due; what it returns is logged when it is not empty. */
+  /** Runs the job. The result is logged unless it is empty. */
   run(): Promise<Record<string, unknown>>;
 }
 
-/** How a job has gone since the start. */
+/** Statistics of a job since the start. */
 export interface JobState {
   name: string;
   every: number;
@@ -27,13 +27,13 @@ export interface JobState {
   runs: number;
   failures: number;
   lastSuccess: Date | undefined;
-  /** Of the last run, when it failed. */
+  /** Error of the last run, if it failed. */
   problem: string | undefined;
 }
 
 export interface Runner {
   state(): JobState[];
-  /** Begins no other run, and lets those under way finish: for half a minute, what is left is done after the next start. */
+  /** Starts no further runs and waits up to 30 s for the current ones. Unfinished work continues after the next start. */
   stop(): Promise<void>;
 }
 
@@ -41,24 +41,27 @@ export interface RunnerOptions {
   log: Logger;
   /** Milliseconds from the start to the first runs. */
   firstAfter: number;
-  /** Whether nobody knows what time it is. */
+  /** Whether the clock is in doubt. */
   isClockInDoubt: () => boolean;
-  /** By which one process of the store at a time runs a job. */
+  /** Ensures that only one process of the store runs a job. */
   leases: Leases;
 }
 
-/** A job that had to wait for the clock looks again so soon. */
+/** Delay before a job that waits for the clock checks it again. */
 const lookAgain = minutes(1);
 
-/** So is one that an engine on another machine was in the way of: what others hold of it may be what it could not give back then. */
+/**
+ * Delay before a retry after the database on another machine was unavailable. A process may still hold a lease that it could not
+ * release then.
+ */
 const engineLooksAgain = seconds(5);
 
-/** A stop waits so long for the runs under way; where each answer of an engine takes seconds, some of them would take hours. */
+/** Maximum wait for current runs at a stop. With a database that takes seconds per answer, some runs would take hours. */
 const stopWaits = seconds(30);
 
 /**
- * Runs each job soon after the start, and then at its interval. A failure is logged and tried again next time; where something that
- * it needs was away, soon, and that is said once.
+ * Runs each job soon after the start and then at its interval. A failed run is logged and retried at the next interval. If a service was
+ * unavailable, it is retried within seconds and logged only once.
  */
 export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
@@ -84,7 +87,7 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
     timers.set(job.name, timer);
   };
 
-  /** After how many milliseconds it is to run again, at the latest. */
+  /** Runs the job once. Returns the milliseconds until the next run. */
   async function once(job: Job): Promise<number> {
     const state = states.get(job.name)!;
     state.running = true;
@@ -93,7 +96,7 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
       const lease = job.oncePer === 'host' ? `job ${job.name} of ${hostName()}` : `job ${job.name}`;
       const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.holding(lease, job.run);
       if (run === undefined && state.problem !== undefined) return engineLooksAgain;
-      // What another process is doing is being done.
+      // If another process holds the lease, it is running the job.
       const done = run?.result ?? {};
       state.lastSuccess = new Date();
       state.problem = undefined;
@@ -103,7 +106,7 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
       state.failures++;
       const isSaid = isAway(error) && state.problem !== undefined;
       state.problem = inOneSentence(error);
-      // Behind a stop that has not waited for it, it finds closed what it needs.
+      // If a stop did not wait for this run, the run fails because its resources are closed.
       log[isSaid || isOver ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
       return isAway(error) ? engineLooksAgain : job.every;
     } finally {
@@ -134,7 +137,7 @@ const notYetRun = ({ name, every }: Job): JobState => ({
   problem: undefined,
 });
 
-/** Whether runs have ended before a stop waits for them no longer. */
+/** Returns whether the runs end within the time limit of a stop. */
 async function haveEnded(runs: Iterable<Promise<void>>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const waiting = setTimeout(() => late.resolve(false), stopWaits);

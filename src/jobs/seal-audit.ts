@@ -1,5 +1,5 @@
-// The head of the audit log is sealed every hour, however little was written: a log that somebody cuts or computes anew
-// does not lead to the sealed heads.
+// Job that seals the head of the audit log every hour, even if little was written. A truncated or recomputed log does not match the sealed
+// heads.
 import { hours, seconds } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
@@ -16,13 +16,13 @@ export const sealAudit = (records: Pick<Records, 'seal'>): Job => ({
 });
 
 /**
- * How far the log has come is noted beside the newest seal, so that a database without its last minutes is noticed. If nothing
- * was written it costs one query; else it writes one small file, and no request waits for it.
+ * Job that stores the end of the log next to the newest seal, so that the loss of the last minutes of the database is noticed. Costs one
+ * query if the log is unchanged, else one small file write; no request waits for it.
  */
 export const noteAuditEnd = (records: Pick<Records, 'noteAuditEnd'>): Job => ({
   name: 'note-audit-end',
   inDoubt: 'runs',
-  // Each host has a file of its own; a lease would write to the database.
+  // Each host has its own file, and a lease would write to the database.
   oncePer: 'process',
   every: seconds(10),
 

@@ -1,5 +1,5 @@
-// Signs revisions of snaps whose provenance was delegated to a brand of this store: once they are approved, and once
-// the snap-declaration and the brand's account-key have come back from the online store, in whatever order.
+// Signs revisions of snaps for which a provenance is delegated to a brand of this store. A revision is signed when it is approved and when
+// the snap-declaration and the brand's account-key have arrived from the online store, in any order.
 import type { Logger } from 'pino';
 
 import { itself, type Acts } from '#acts/act.ts';
@@ -16,9 +16,9 @@ import { provenanceIn } from '#review/provenance.ts';
 import { overPages, rounds, type Rounds } from './rounds.ts';
 import type { Job } from './runner.ts';
 
-/** Signs what waits; told of whenever a revision was approved, or what one waited for has come in. */
+/** Signs waiting revisions. `soon` is called after a revision is approved or a missing assertion arrives. */
 export interface RevisionSigning extends Omit<Rounds<number>, 'run'> {
-  /** Goes over all that waits; also when nothing told that there is something. */
+  /** Processes all waiting revisions, even without a signal. */
   job: Job;
 }
 
@@ -54,11 +54,11 @@ export function revisionSigning(options: Options): RevisionSigning {
   };
 }
 
-/** True when the revision was signed. */
+/** Returns true if the revision was signed. */
 async function settle(one: Waiting, options: Options): Promise<boolean> {
   const { records, acts } = options;
   const { packageId, revision } = one;
-  // Nothing is signed that may not be what was reviewed.
+  // Do not sign a corrupt record: it may differ from the reviewed revision.
   if (await records.revisions.isDamaged(packageId, revision)) return false;
   const provenance = provenanceIn(one.packageYaml);
   if (provenance === undefined) {
@@ -73,7 +73,7 @@ async function settle(one: Waiting, options: Options): Promise<boolean> {
   return true;
 }
 
-/** Signed with the first key that may: of a brand here that the declaration names, and registered. */
+/** Signs with the first permitted key: it is registered and belongs to a local brand that the declaration names. */
 async function signedBySomebody(
   declaration: Assertion,
   provenance: string,
@@ -96,7 +96,7 @@ async function signedBySomebody(
         const key = { signer, keyId, accountId, accountKey };
         return parseAssertion(await signSnapRevision(key, declaration, headers, now()));
       } catch (error) {
-        // A key that may not, or a store that is sealed: another key may, or this one later.
+        // This key is not permitted, or the store is sealed. Try another key, or this one in a later run.
         if (!(error instanceof Refusal)) throw error;
         log.debug({ key: keyId, reason: error.message }, 'a revision was not signed');
       }
@@ -107,7 +107,7 @@ async function signedBySomebody(
 
 const counted = (signed: number): Record<string, unknown> => (signed === 0 ? {} : { signed });
 
-/** The accounts that a snap-declaration lets sign revisions. */
+/** Returns the accounts that a snap-declaration allows to sign revisions. */
 function delegates({ headers }: Assertion): string[] {
   const authorities = headers['revision-authority'];
   if (!Array.isArray(authorities)) return [];

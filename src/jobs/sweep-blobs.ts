@@ -1,11 +1,10 @@
-// Content that no record needs is removed: what a sudden stop left behind between storing it and recording it,
-// and icons that newer revisions have replaced.
+// Job that removes content that no record needs: content stored by a process that crashed before recording it, and replaced icons.
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, hours, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** Content younger than this may be on its way into the records. */
+/** Younger content is kept, because its record may not be committed yet. */
 const grace = hours(1);
 
 export const sweepBlobs = (records: Records, blobs: Blobs, now: Now): Job => ({

@@ -1,11 +1,11 @@
-// What was half received is removed when nothing came for it any more: a worker that died has left it, or its sender has. A
-// process that serves alone has nobody beside it who could receive, and clears such files away when it starts.
+// Job that removes abandoned temporary files of received content, left by a crashed worker or a lost client. A process that serves alone
+// clears such files at start instead.
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import type { Job } from './runner.ts';
 
-/** For so long nothing has come. */
+/** Age of the last write after which a file counts as abandoned. */
 const still = days(1);
 
 export const sweepTemporary = (

@@ -1,30 +1,30 @@
-// Uploads whose files could not be read for their review: they go on waiting, somebody is told, and they are tried again.
+// Tracks uploads with unreadable files: they keep waiting for review, are reported as a fault and are tried again.
 import { causes, isFailingDisk, isShortage } from '#src/system-errors.ts';
 import type { Health } from '#src/health.ts';
 
 export interface UnreadableUploads {
-  /** Whether a review failed because the system did not give the file, which says nothing of what is in it. */
+  /** Returns whether a review failed because the system could not read the file. This says nothing about the content. */
   is(error: unknown): boolean;
-  /** Passes over an upload until it is time to try again. */
+  /** Skips an upload until the next retry. */
   setAside(id: string): void;
-  /** Says that an upload could be read after all. */
+  /** Marks an upload as readable again. */
   settled(id: string): void;
-  /** The ids of those that are passed over now. */
+  /** Returns the ids of the uploads that are currently skipped. */
   waiting(): string[];
   stop(): void;
 }
 
 interface Options {
   health: Pick<Health, 'watch'>;
-  /** Milliseconds until they are tried again. */
+  /** Milliseconds until the next retry. */
   retry: number;
-  /** Told when that is. */
+  /** Called when the retry is due. */
   again: () => void;
 }
 
 export function unreadableUploads(of: string, { health, retry, again }: Options): UnreadableUploads {
   const passedOver = new Set<string>();
-  /** Until they are settled; they are so also while they are tried again. */
+  /** Uploads reported as unreadable until they are settled, also during a retry. */
   const told = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,16 +1,16 @@
-// Makes the target of a delta and its source, window by window. What is no delta, or would reach out of the source, of a window
-// or of what was allowed, is refused before anything is made of it.
+// Applies a VCDIFF delta to a source, window by window. Rejects an invalid delta, and any access outside the source, the window or the size
+// limit, before it produces the window.
 import type { Source } from './source.ts';
 import { AddressCache, fromSource, header, instructions, mostInWindow, withAdler32, type Half } from './vcdiff.ts';
 
-/** Why something is no delta of a source. */
+/** Thrown if a file is not a valid delta for the source. */
 export class NoDelta extends Error {}
 
-/** A window says each byte of its target at most once, and an instruction and an address for each at most. */
+/** A window contains each target byte at most once, and at most one instruction and one address per byte. */
 const mostInSections = 3 * mostInWindow;
 
 /**
- * The windows of the target, at most `most` bytes in all; each is good until the next is asked for.
+ * Yields the windows of the target, at most `most` bytes in total. Each window is valid until the next is requested.
  *
  * @throws NoDelta
  */
@@ -26,10 +26,10 @@ export function* decode(source: Source, delta: Source, most: number): Generator<
 }
 
 interface Window {
-  /** The part of the source from which it copies. */
+  /** Start of the part of the source that this window copies from. */
   begin: number;
   segment: number;
-  /** Bytes of the target. */
+  /** Bytes of the target in this window. */
   size: number;
   data: Section;
   instructions: Section;
@@ -101,13 +101,13 @@ class Target {
     const ofSource = Math.min(size, Math.max(0, segment - address));
     const into = this.#made.subarray(this.#length, this.#length + size);
     if (ofSource > 0) this.#source.readInto(into.subarray(0, ofSource), begin + address);
-    // What is copied may be what is being made: byte by byte, as the format wants it.
+    // A copy may overlap its own output, so copy byte by byte, as the format requires.
     let from = Math.max(0, address - segment);
     for (let at = ofSource; at < size; at++) into[at] = this.#made[from++]!;
   }
 }
 
-/** One of the three parts of a window. */
+/** One of the three sections of a window. */
 class Section {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -135,7 +135,7 @@ class Section {
   }
 }
 
-/** A delta, read from its beginning to its end. */
+/** Reads a delta from start to end. */
 class Reading {
   readonly #delta: Source;
   #ahead: Uint8Array = new Uint8Array(0);
@@ -186,7 +186,7 @@ function numberOf(byte: () => number): number {
     const next = byte();
     value = value * 128 + (next & 127);
     if (next < 128) return value;
-    // Six more bits fit into what a number is exact in.
+    // A number has at most seven bytes (49 bits), because JavaScript numbers are exact up to 53 bits.
     if (length === 7) throw new NoDelta('a number is too large');
   }
 }

@@ -1,5 +1,5 @@
-// Makes a delta: what the target has that the source has too is copied, the rest is said. Window by window, so that memory
-// grows with neither file.
+// Makes a delta: copies the parts of the target that are in the source and adds the rest. Works window by window, so that memory does not
+// grow with either file.
 import { SourceIndex, type Match } from './source-index.ts';
 import type { Source } from './source.ts';
 import {
@@ -16,16 +16,16 @@ import {
   runNumber,
 } from './vcdiff.ts';
 
-/** Bytes of the target in a window. Each has a part of the source of its own, so smaller ones find more of what has moved. */
+/** Bytes of the target per window. Each window copies from its own part of the source, so smaller windows find more moved content. */
 const windowSize = 2 * 1024 * 1024;
 
-/** Of the source as much as xdelta3 keeps in memory unless it is told otherwise: it reads nothing twice. */
+/** Maximum bytes of the source that a window refers to. xdelta3 keeps this much in memory by default and reads no part twice. */
 const mostOfSource = 64 * 1024 * 1024;
 
-/** Fewer equal bytes than these are said as others are. */
+/** Minimum length of a run of equal bytes; shorter runs are added as literals. */
 const leastInRun = 32;
 
-/** The pieces of a delta, one for the header and one for each window; each is good until the next is asked for. */
+/** Yields the delta in pieces: the header, then each window. A piece is valid until the next is requested. */
 export function* encode(source: Source, target: Source): Generator<Uint8Array, void, undefined> {
   const index = new SourceIndex(source);
   const window = new WindowWriter();
@@ -38,7 +38,7 @@ export function* encode(source: Source, target: Source): Generator<Uint8Array, v
   }
 }
 
-/** What of a window stands in the source too, in the order of the window; also where it reaches beyond `mostOfSource`. */
+/** Returns the parts of a window that are also in the source, in window order, including those beyond `mostOfSource`. */
 function matchesIn(bytes: Uint8Array, index: SourceIndex, source: Source): Match[] {
   const { block } = index;
   const matches: Match[] = [];
@@ -67,7 +67,7 @@ function matchesIn(bytes: Uint8Array, index: SourceIndex, source: Source): Match
   return matches;
 }
 
-/** How often the byte there comes, one after the other. */
+/** Returns how often the byte at `at` repeats. */
 function runAt(bytes: Uint8Array, at: number): number {
   const byte = bytes[at];
   if (bytes[at + 1] !== byte || bytes[at + 2] !== byte) return 1;
@@ -76,7 +76,7 @@ function runAt(bytes: Uint8Array, at: number): number {
   return end - at;
 }
 
-/** Those within the part of the source, no larger than allowed, that has most. */
+/** Returns the matches within the part of the source, at most `mostOfSource` bytes long, that contains the most matched bytes. */
 function withinReach(matches: readonly Match[]): readonly Match[] {
   const inSource = matches.toSorted((a, b) => a.from - b.from);
   let best = { length: 0, begin: 0 };
@@ -125,13 +125,13 @@ class WindowWriter {
     const lengths = [...numbers.map(lengthOfNumber), ...parts.map(({ length }) => length)];
     whole.number(lengths.reduce((sum, length) => sum + length, 1));
     whole.number(size);
-    whole.byte(0); // nothing is compressed once more
+    whole.byte(0); // no secondary compression
     for (const { length } of parts) whole.number(length);
     for (const { bytes } of parts) whole.all(bytes);
     return whole.bytes;
   }
 
-  /** Says bytes as they are, and runs of the same one shorter. */
+  /** Writes bytes as literals, and long runs as run instructions. */
   #literal(bytes: Uint8Array, begin: number, end: number): void {
     const part = bytes.subarray(0, end);
     let said = begin;
@@ -163,7 +163,7 @@ class WindowWriter {
     else this.#addresses.number(said);
   }
 
-  /** `small` is where the size stands in its range of the table; 0 when it has to be said. */
+  /** `small` is the offset of the size in its range of the code table; 0 if the size follows as a number. */
   #instruct(first: number, small: number, size: number): void {
     this.#instructions.byte(first + small);
     if (small === 0) this.#instructions.number(size);

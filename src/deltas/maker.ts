@@ -1,15 +1,18 @@
-// Makes deltas between two files, and files of deltas, each in a thread of its own with bounds on its time and memory.
+// Makes and applies deltas between two files, each in its own worker thread with limits on time and memory.
 import { once } from 'node:events';
 
 import type { StartWorker } from '#src/embedded.ts';
 import type { DeltaReport, DeltaTask } from './worker.ts';
 
 export interface DeltaMaker {
-  /** The pieces of a VCDIFF that makes the newer file of the older one; the thread makes the next while one is taken. */
+  /** Yields a VCDIFF from the older to the newer file in pieces. The thread prepares the next piece while the caller handles one. */
   make(older: string, newer: string): AsyncGenerator<Uint8Array, void, undefined>;
-  /** The SHA3-384, in hexadecimal, of what a delta makes of the older file; rejects when that is more than `most` bytes. */
+  /**
+   * Returns the SHA3-384, in hexadecimal, of the file that the delta produces from the older one. Rejects if that file exceeds `most`
+   * bytes.
+   */
   rebuild(older: string, delta: string, most: number): Promise<string>;
-  /** Ends what is under way, which rejects. */
+  /** Stops running tasks; their promises reject. */
   close(): Promise<void>;
   /** Aborted by `close`. */
   closed: AbortSignal;
@@ -17,9 +20,9 @@ export interface DeltaMaker {
 
 export interface DeltaMakerOptions {
   startWorker: StartWorker;
-  /** How long one file may take: a gigabyte takes some 20 s on an idle machine. */
+  /** Time limit per file in milliseconds. A gigabyte takes about 20 s on an idle machine. */
   timeLimitMs?: number;
-  /** How much memory a thread may have for its objects; its table and buffers are 50 MB beside it at most. */
+  /** Maximum heap of a thread in MiB. Its table and buffers take up to 50 MB more. */
   heapMb?: number;
 }
 
@@ -42,7 +45,7 @@ export function createDeltaMaker({ startWorker, timeLimitMs = 3_600_000, heapMb 
       ended.abort(new Error(`a delta took more than ${String(timeLimitMs / 1000)} seconds`));
     }, timeLimitMs).unref();
     const signal = AbortSignal.any([closing.signal, ended.signal]);
-    // One ahead: what is made is written while the next is made.
+    // Request one piece ahead, so that the caller writes one piece while the thread makes the next.
     const ask = async (): Promise<DeltaReport> => {
       worker.postMessage('next');
       const [report] = (await once(worker, 'message', { signal })) as [DeltaReport];
@@ -53,11 +56,11 @@ export function createDeltaMaker({ startWorker, timeLimitMs = 3_600_000, heapMb 
         const { piece, isLast } = await next;
         if (isLast) return;
         next = ask();
-        next.catch(() => undefined); // it is awaited when this one is taken
+        next.catch(() => undefined); // the next iteration awaits it
         yield piece;
       }
     } catch (error) {
-      // What went wrong in the thread is why it has ended, though its end may be known before this is read.
+      // Report the thread's own error instead of the abort that its end causes.
       throw error instanceof Error && error.name === 'AbortError' ? signal.reason : error;
     } finally {
       clearTimeout(late);

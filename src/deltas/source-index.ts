@@ -1,29 +1,29 @@
-// Where bytes of the target stand in the source: the blocks of the source under a hash that is cheap to roll on by one byte.
-// The table does not grow with the source: of a larger source the blocks are larger.
+// Finds bytes of the target in the source, with a rolling hash over blocks of the source. The table has a bounded size: a larger source
+// gets larger blocks.
 import type { Source } from './source.ts';
 
-/** So many blocks are known at most: their numbers take 22 bits of an entry, and a part of their hash the other 10. */
+/** Maximum number of blocks. A table entry holds a block number in 22 bits and part of its hash in the other 10. */
 const numberBits = 22;
 const mostBlocks = 2 ** numberBits - 1;
 const leastBlock = 16;
 const nothing = 0xff_ff_ff_ff;
 const factor = 0x08_01_01_0d;
 
-/** Bytes that are the same in the source and in the target. */
+/** A sequence of bytes that the source and the target share. */
 export interface Match {
-  /** Where they begin in the target, and in the source. */
+  /** Offset in the target; `from` is the offset in the source. */
   at: number;
   from: number;
   length: number;
 }
 
 export class SourceIndex {
-  /** Bytes of a block. What is the same over twice as many is found, wherever it stands. */
+  /** Bytes per block. Any match of at least twice this length is found, at any offset. */
   readonly block: number;
   readonly #source: Source;
   readonly #table: Uint32Array;
   readonly #shift: number;
-  /** What the first byte of a block counts in its hash when it leaves. */
+  /** Factor of the first byte of a block in its hash, used to remove that byte. */
   readonly #leaving: number;
 
   constructor(source: Source) {
@@ -40,19 +40,19 @@ export class SourceIndex {
     this.#fill();
   }
 
-  /** The hash of the block that begins there. */
+  /** Returns the hash of the block that starts at `at`. */
   hash(bytes: Uint8Array, at: number): number {
     let hash = 0;
     for (let end = at + this.block; at < end; at++) hash = (Math.imul(hash, factor) + bytes[at]! + 1) | 0;
     return hash;
   }
 
-  /** The hash of the block that begins a byte later. */
+  /** Returns the hash of the block that starts one byte later. */
   roll(hash: number, leaves: number, comes: number): number {
     return (Math.imul(hash, factor) + comes + 1 - Math.imul(leaves + 1, this.#leaving)) | 0;
   }
 
-  /** Where in the source a block of that hash begins, if any does. */
+  /** Returns the offset in the source of a block with this hash, if known. */
   lookUp(hash: number): number | undefined {
     const mixed = Math.imul(hash ^ (hash >>> 15), 0x9e_37_79_b1);
     const entry = this.#table[mixed >>> this.#shift]!;
@@ -60,7 +60,7 @@ export class SourceIndex {
     return (entry & mostBlocks) * this.block;
   }
 
-  /** Of blocks that are the same the first one is known; a source of nothing but zeros fills one entry. */
+  /** Only the first of several equal blocks is stored. A source of zeros uses one entry. */
   #fill(): void {
     const blocks = Math.floor(this.#source.size / this.block);
     for (let number = 0; number < blocks;) {

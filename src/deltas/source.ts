@@ -1,7 +1,7 @@
-// A file that is read here and there.
+// Random-access reader for a file.
 import { fstatSync, readSync } from 'node:fs';
 
-/** As many bytes are compared at a time. */
+/** Bytes compared per step. */
 const pieceSize = 65_536;
 
 export class Source {
@@ -9,13 +9,13 @@ export class Source {
   readonly #file: number;
   readonly #piece = Buffer.allocUnsafeSlow(2 * pieceSize);
 
-  /** @param file - A descriptor, which stays the caller's. */
+  /** @param file - A file descriptor; the caller closes it. */
   constructor(file: number) {
     this.#file = file;
     this.size = fstatSync(file).size;
   }
 
-  /** Up to 128 KiB, less at the end; good until the next call. */
+  /** Reads up to 128 KiB, less at the end of the file. The buffer is valid until the next call. */
   read(from: number, length: number): Buffer {
     const into = this.#piece.subarray(0, Math.min(length, this.size - from, this.#piece.length));
     this.readInto(into, from);
@@ -31,10 +31,10 @@ export class Source {
     }
   }
 
-  /** How many bytes from there on are the same as those of `bytes` from `at` on. */
+  /** Returns how many bytes from `from` on equal those of `bytes` from `at` on. */
   sameAfter(from: number, bytes: Uint8Array, at: number): number {
     let same = 0;
-    // Most of what looks the same by its hash is; what is not is found out by a few bytes.
+    // Most hash matches are real; a short first comparison detects the others.
     for (let length = 256; ; length = pieceSize) {
       const piece = this.read(from + same, Math.min(length, bytes.length - at - same));
       if (piece.length === 0) return same;
@@ -44,7 +44,7 @@ export class Source {
     }
   }
 
-  /** How many bytes before there are the same as those of `bytes` before `at`, of at most so many. */
+  /** Returns how many bytes before `from` equal those of `bytes` before `at`, at most `most`. */
   sameBefore(from: number, bytes: Uint8Array, at: number, most: number): number {
     let same = 0;
     for (let length = 256; ; length = 4096) {
@@ -59,11 +59,11 @@ export class Source {
   }
 }
 
-/** `Buffer.compare` tells 64 KiB apart in 2 µs, a loop over their bytes in 60. */
+/** `Buffer.compare` compares 64 KiB in 2 µs, a loop over the bytes in 60 µs. */
 function firstDifference(piece: Buffer, bytes: Uint8Array, at: number): number {
   let low = 0;
   if (piece.compare(bytes, at, at + piece.length) === 0) return piece.length;
-  // Halved as long as a half is worth a call.
+  // Bisect while a half is large enough to justify a call.
   let high = piece.length;
   while (high - low > 64) {
     const middle = (low + high) >>> 1;

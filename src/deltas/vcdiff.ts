@@ -1,26 +1,26 @@
-// What both sides of VCDIFF (RFC 3284) have in common: its numbers, its instructions, and the cache of addresses. Of the format
-// what `xdelta3 -S none` writes is spoken: the standard table of instructions, and no second compression.
+// Shared parts of the VCDIFF encoder and decoder (RFC 3284): numbers, instructions and the address cache. Supports the subset that `xdelta3
+// -S none` writes: the default code table, no secondary compression.
 
-/** "VCD" with the highest bits set, version 0, and nothing else in the header. */
+/** "VCD" with the highest bits set, version 0, and no header options. */
 export const header = Uint8Array.of(0xd6, 0xc3, 0xc4, 0, 0);
 
-/** A window that copies from the source, and one with an Adler-32 of its bytes, which is xdelta3's own. */
+/** Window flags: the window copies from the source; the window carries an Adler-32 checksum (an xdelta3 extension). */
 export const fromSource = 1;
 export const withAdler32 = 4;
 
-/** Bytes of the target that one window makes at most. */
+/** Maximum bytes of the target per window. */
 export const mostInWindow = 8 * 1024 * 1024;
 
 export type Kind = 'none' | 'add' | 'run' | 'copy';
 
-/** One half of an instruction; a size of 0 follows it as a number. */
+/** One half of an instruction. If its size is 0, the size follows as a number. */
 export interface Half {
   kind: Kind;
   size: number;
   mode: number;
 }
 
-/** A range of the standard table's numbers begins with the one without a size, and has the small sizes behind it. */
+/** First codes of the ranges in the default code table. Each range starts with the code without a size; the codes of small sizes follow. */
 export const runNumber = 0;
 export const addNumber = 1;
 export const mostInAdd = 17;
@@ -33,7 +33,7 @@ const none: Half = { kind: 'none', size: 0, mode: 0 };
 const add = (size: number): Half => ({ kind: 'add', size, mode: 0 });
 const copy = (size: number, mode: number): Half => ({ kind: 'copy', size, mode });
 
-/** The standard table (RFC 3284, 5.6): what each of the 256 numbers does, one thing after the other. */
+/** The default code table (RFC 3284 section 5.6): the one or two instructions of each of the 256 codes. */
 export const instructions: readonly (readonly [Half, Half])[] = standardTable();
 
 function standardTable(): (readonly [Half, Half])[] {
@@ -56,17 +56,17 @@ function standardTable(): (readonly [Half, Half])[] {
 const nearSize = 4;
 const sameSize = 3;
 
-/** Where the modes that name a slot of the cache begin: 0 is an address itself, 1 its distance from here. */
+/** First modes that use a cache slot. Mode 0 is the address itself, mode 1 its distance from the current position. */
 const firstNear = 2;
 const firstSame = firstNear + nearSize;
 
-/** The addresses that were copied from last in a window; both sides keep the same. */
+/** Cache of recently copied addresses in a window. Encoder and decoder keep identical caches. */
 export class AddressCache {
   readonly #near = new Float64Array(nearSize);
   readonly #same = new Float64Array(sameSize * 256);
   #next = 0;
 
-  /** The shortest way to say an address: in a mode with a number, or for `isByte` with one byte. */
+  /** Returns the shortest encoding of an address: a mode with a number, or one byte if `isByte`. */
   shortest(address: number, here: number): { mode: number; said: number; isByte: boolean } {
     let best = { mode: 0, said: address, isByte: false };
     const consider = (mode: number, said: number): void => {
@@ -82,7 +82,7 @@ export class AddressCache {
     return best;
   }
 
-  /** The address that is said in a mode; `number` and `byte` read what comes next of the addresses. */
+  /** Decodes an address. `number` and `byte` read the next value of the address section. */
   read(mode: number, here: number, { number, byte }: { number: () => number; byte: () => number }): number {
     const address = this.#address(mode, here, number, byte);
     if (address >= 0 && address < here) this.#remember(address);
@@ -102,7 +102,7 @@ export class AddressCache {
   }
 }
 
-/** Bytes that are gathered, and numbers among them: seven bits a byte, the highest first, each but the last one marked. */
+/** A byte buffer that also writes numbers: seven bits per byte, most significant first, with the high bit set on all but the last byte. */
 export class Gathered {
   #bytes = new Uint8Array(4096);
   #length = 0;
@@ -129,7 +129,7 @@ export class Gathered {
   number(value: number): void {
     const length = lengthOfNumber(value);
     this.#room(length);
-    // A place in a large file has more than the 32 bits of which shifts know.
+    // Offsets in large files exceed the 32 bits that shift operators support.
     let rest = value;
     for (let at = length - 1; at >= 0; at--) {
       this.#bytes[this.#length + at] = (rest % 128) | (at === length - 1 ? 0 : 128);

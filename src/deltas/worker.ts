@@ -1,4 +1,4 @@
-// The thread that makes a delta, or makes a file of one, a piece for each time that it is asked.
+// Worker thread that makes or applies a delta and sends one piece per request.
 import { createHash } from 'node:crypto';
 import { openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,17 +8,17 @@ import { decode } from './decoder.ts';
 import { encode } from './encoder.ts';
 import { Source } from './source.ts';
 
-/** Paths of files, which do not change meanwhile. `most` is how many bytes may come of the delta. */
+/** Paths of files that must not change during the task. `most` is the maximum size of the rebuilt file in bytes. */
 export type DeltaTask =
   { task: 'make'; older: string; newer: string } | { task: 'rebuild'; older: string; delta: string; most: number };
 
-/** The next piece of the delta, or what the rebuilt file is; nothing more comes after `isLast`. */
+/** The next piece of the delta, or the digest of the rebuilt file. No message follows `isLast`. */
 export interface DeltaReport {
   piece: Uint8Array<ArrayBuffer>;
   isLast: boolean;
 }
 
-// The thread ends with its task, and its descriptors with it.
+// The thread exits after its task, which closes its descriptors.
 const source = (path: string): Source => new Source(openSync(path, 'r'));
 
 function* pieces(task: DeltaTask): Generator<Uint8Array, void, undefined> {
@@ -35,7 +35,7 @@ yieldToOthers();
 const made = pieces(workerData as DeltaTask);
 parentPort?.on('message', () => {
   const { value, done } = made.next();
-  // A copy of its own, because the memory goes with it.
+  // Send a copy, because posting transfers its memory.
   const report: DeltaReport = { piece: new Uint8Array(value ?? []), isLast: done === true };
   parentPort?.postMessage(report, [report.piece.buffer]);
 });

@@ -1,4 +1,4 @@
-// The request by which a brand has a key of this store registered in an online environment.
+// Writes account-key-requests, which ask an online store to register a brand's signing key.
 import { Refusal } from '#domain/refusal.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { encodePublicKey, keyId as idOf } from './openpgp.ts';
@@ -9,18 +9,18 @@ import { isKeyName } from './types.ts';
 export interface AccountKeyRequest {
   readonly signer: Signer;
   readonly keyId: string;
-  /** The brand's account id in the online environment. */
+  /** The brand's account id in the online store. */
   readonly accountId: string;
   readonly name: string;
   readonly since: Date;
-  /** Undefined: for ever. */
+  /** Undefined: the key never expires. */
   readonly until?: Date | undefined;
   /** Above zero to replace an earlier registration. */
   readonly revision?: number | undefined;
   readonly signedAt: Date;
 }
 
-/** The text of the request. Nothing in it depends on chance: the same key and the same moments give the same bytes. */
+/** Returns the text of the request. It is deterministic: the same key and times give the same bytes. */
 export async function accountKeyRequest(request: AccountKeyRequest): Promise<string> {
   const { signer, keyId, accountId, name, since, until, revision = 0, signedAt } = request;
   if (!isAccountId(accountId)) {

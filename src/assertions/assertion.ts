@@ -1,9 +1,9 @@
-// The text of an assertion, byte by byte: headers, body and signature, written as snapd's library writes them and read
-// without ever being normalised, because the bytes are what is signed.
+// Reads and writes assertions (headers, body, signature) byte for byte as snapd's asserts library writes them. Nothing is normalised on
+// reading, because the signature covers the exact bytes.
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '#domain/refusal.ts';
 
-/** A header's value; the only scalars are texts. */
+/** Value of a header. All scalars are strings. */
 export type Value = string | readonly Value[] | { readonly [key: string]: Value };
 export interface Headers {
   readonly [name: string]: Value;
@@ -16,33 +16,33 @@ export interface Assertion {
   readonly format: number;
   readonly revision: number;
   readonly signKeyId: string;
-  /** What is signed: the headers and, after an empty line, the body. */
+  /** The signed text: the headers and, after an empty line, the body. */
   readonly content: string;
-  /** The signature as it stands, without the newline that follows it. */
+  /** The signature text without its final newline. */
   readonly signature: string;
 }
 
-/** How assertions travel. */
+/** Media type of assertions. */
 export const mediaType = 'application/x.ubuntu.assertion';
 
-// The limits of snapd's stream decoder, in bytes, and our own for a whole stream.
+// Limits in bytes: those of snapd's stream decoder, and larder's own limit for a whole stream.
 const headersLimit = 128 * 1024;
 const bodyLimit = 2 * 1024 * 1024;
 const signatureLimit = 128 * 1024;
 export const streamLimit = 4 * 1024 * 1024;
-/** How many assertions one stream has at most. */
+/** Maximum number of assertions in a stream. */
 export const streamCount = 256;
 const depthLimit = 32;
 
-/** The whole text of an assertion, from what is signed and the signature. */
+/** Returns the complete text of an assertion. */
 export const joined = ({ content, signature }: Pick<Assertion, 'content' | 'signature'>): string =>
   `${content}\n\n${signature}\n`;
 
-/** Several assertions as one file: an empty line between them. */
+/** Joins assertions into one stream, separated by empty lines. */
 export const stream = (assertions: readonly Pick<Assertion, 'content' | 'signature'>[]): string =>
   assertions.map(joined).join('\n');
 
-/** Reads a text that is one assertion and nothing else. */
+/** Parses a text that contains exactly one assertion. */
 export function parseAssertion(input: string | Uint8Array): Assertion {
   const text = checkedText(input);
   const [assertion, end] = readOne(text, 0);
@@ -53,7 +53,7 @@ export function parseAssertion(input: string | Uint8Array): Assertion {
   return assertion;
 }
 
-/** Reads assertions that follow one another with an empty line between them, as `snap known` prints them. */
+/** Parses a stream of assertions separated by empty lines, as `snap known` prints it. */
 export function parseStream(input: string | Uint8Array): Assertion[] {
   const text = checkedText(input);
   const assertions: Assertion[] = [];
@@ -67,8 +67,8 @@ export function parseStream(input: string | Uint8Array): Assertion[] {
 }
 
 /**
- * Writes what is to be signed. The order is the library's: type, format, authority-id, revision, the primary key in
- * the order of its type, all others sorted, body-length, sign-key-sha3-384.
+ * Returns the content to sign. Header order is the library's: type, format, authority-id, revision, the primary key in the order of its
+ * type, all others sorted, body-length, sign-key-sha3-384.
  */
 export function contentOf(
   type: string,
@@ -84,7 +84,7 @@ export function contentOf(
   for (const name of [...first, ...others.sort()]) {
     if (!Object.hasOwn(headers, name)) continue;
     const value = headers[name] as Value;
-    // Zero is what a missing format or revision means, and is never written.
+    // Format and revision default to zero, and zero is never written.
     if ((name === 'format' || name === 'revision') && value === '0') continue;
     lines.push(...written(headerName(name), value, 0));
   }
@@ -93,7 +93,7 @@ export function contentOf(
   return lines.join('\n') + (body === '' ? '' : `\n\n${body}`);
 }
 
-/** The lines of an entry: its introduction (`name:` or `  -`) and its value. Empty lists and maps leave no line. */
+/** Returns the lines of an entry: its introduction (`name:` or `  -`) and its value. Empty lists and maps produce no lines. */
 function written(introduction: string, value: Value, indent: number): string[] {
   if (typeof value === 'string') {
     if (wellFormed(value).includes('\r'))
@@ -107,7 +107,7 @@ function written(introduction: string, value: Value, indent: number): string[] {
   if (isList(value)) {
     for (const member of value) {
       const ofMember = written(`${prefix}-`, member, indent + 2);
-      // The library would leave it out without a word, and the list would say something else.
+      // The library would silently omit an empty member, which changes the list.
       if (ofMember.length === 0) throw new Error(`cannot write an empty member of the list '${introduction}'`);
       lines.push(...ofMember);
     }
@@ -129,7 +129,7 @@ function wellFormed(text: string): string {
   return text;
 }
 
-/** The bytes, once they are known to be the kind of text an assertion is. */
+/** Returns the bytes after checking that they can be an assertion: size, UTF-8, line endings. */
 function checkedText(input: string | Uint8Array): Buffer {
   if (typeof input === 'string' && !input.isWellFormed()) throw no('the text is not UTF-8');
   const text =
@@ -147,7 +147,7 @@ function checkedText(input: string | Uint8Array): Buffer {
   return text;
 }
 
-/** Reads the assertion that begins at `at`, and says where the next one would begin. */
+/** Parses the assertion at `at`. Returns it with the offset of the next one. */
 function readOne(text: Buffer, at: number): [Assertion, number] {
   if (text[at] === newline) throw no('there is an empty line before the headers');
   const headersEnd = text.indexOf('\n\n', at);
@@ -171,7 +171,7 @@ function readOne(text: Buffer, at: number): [Assertion, number] {
   const signature = text.toString('utf8', signatureStart, signatureEnd);
   if (signature.includes('\ntype:')) throw no('the empty line between two assertions is missing');
   const end = blank >= 0 ? blank + 2 : text.length;
-  // What a signature begins with is always the same, so a body that nobody counted can be told from it.
+  // Every signature starts with the same characters, so a body without a body-length can be detected.
   if (length === 0 && end < text.length && !signature.startsWith('AcL')) {
     throw no(`body-length is missing, although a body of ${bytes(signatureEnd - signatureStart)} stands there`);
   }
@@ -183,12 +183,12 @@ function readOne(text: Buffer, at: number): [Assertion, number] {
     throw no("the header 'sign-key-sha3-384' is missing or is no key id");
   const [format, revision] = [wholeNumber(headers, 'format'), wholeNumber(headers, 'revision')];
   const body = length === 0 ? '' : text.toString('utf8', headersEnd + 2, contentEnd);
-  // Without a body it is the same text, which is then in memory once: the headers are pieces of it.
+  // Without a body the content equals the head. Reusing that string saves memory, because the headers are slices of it.
   const content = length === 0 ? head : text.toString('utf8', at, contentEnd);
   return [{ type, headers, body, format, revision, signKeyId, content, signature }, end];
 }
 
-/** A key id: 48 bytes in base64url. */
+/** Returns whether a text is a key id: 48 bytes in base64url. */
 export const isKeyId = (text: string): boolean => /^[A-Za-z0-9_-]{64}$/.test(text);
 
 function wrongLength(text: Buffer, bodyStart: number, declared: number): string {
@@ -198,7 +198,7 @@ function wrongLength(text: Buffer, bodyStart: number, declared: number): string 
     : `body-length says ${declared}, but the body has ${bytes(blank - bodyStart)}`;
 }
 
-/** A header that counts something; zero when it is missing. */
+/** Returns the value of a numeric header; zero if it is missing. */
 function wholeNumber(headers: Headers, name: string): number {
   const value = headers[name];
   if (value === undefined) return 0;
@@ -226,7 +226,7 @@ interface LineReader {
   at: number;
 }
 
-/** Reads the value of the entry on the present line, whose introduction is the first `used` characters. */
+/** Reads the value of the entry on the current line. Its introduction is the first `used` characters. */
 function readEntry(reader: LineReader, used: number, indent: number, depth: number): Value {
   if (depth > depthLimit) throw no(`the headers are nested deeper than ${depthLimit}`);
   const line = reader.lines[reader.at++] as string;
@@ -282,7 +282,7 @@ function introducedName(line: string, start: number, what: string): string {
   return name;
 }
 
-// Each turn of the loop takes a letter or digit, so there is one way to match and no backtracking.
+// Each repetition consumes a letter or digit, so the match is unambiguous and cannot backtrack.
 const validName = /^[a-z](?:-?[a-z0-9])*$/;
 const newline = 10;
 
@@ -291,7 +291,7 @@ const ends = (text: Buffer, end: string): boolean => text.subarray(-end.length).
 const bytes = (count: number): string => `${count} ${count === 1 ? 'byte' : 'bytes'}`;
 const no = (reason: string): Refusal => new Refusal('api-error', `This is not a well-formed assertion: ${reason}.`);
 
-/** A value as it may stand in a sentence: quoted, and cut when it is long. */
+/** Quotes a value for an error message; long values are truncated. */
 export function quoted(value: Value): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

@@ -1,4 +1,4 @@
-// A snap that is carried in from another store: what its assertions say that it is, and whether the file is that.
+// Reads the facts about a snap of another store from its assertions, and compares them with the file.
 import { Refusal } from '#domain/refusal.ts';
 import type { Assertion } from './assertion.ts';
 import { HeaderReader } from './headers.ts';
@@ -7,15 +7,15 @@ import { defaultProvenance, nameOf, series } from './types.ts';
 /** An account of another store. */
 export interface ForeignAccount {
   id: string;
-  /** The name that it has there, where it says one. */
+  /** Its username there, if the account assertion has one. */
   username: string | undefined;
   displayName: string;
   validation: string;
 }
 
-/** What a snap-revision says, and what it rests on. */
+/** The facts in a snap-revision and its prerequisites. */
 export interface CarriedSnap {
-  /** The name under which the snap-revision is kept. */
+  /** The name of the snap-revision in the records. */
   assertion: string;
   id: string;
   name: string;
@@ -26,14 +26,15 @@ export interface CarriedSnap {
   size: number;
   provenance: string;
   publisher: ForeignAccount;
-  /** Who pushed the revision there. */
+  /** The account that pushed the revision to that store. */
   developer: ForeignAccount;
 }
 
 /**
- * What a snap-revision that was believed says of its file. Refuses a snap without a name: that is how a store takes it back.
+ * Returns the facts that an accepted snap-revision states about its file. Refuses a snap without a name, because a store revokes a snap by
+ * removing its name.
  *
- * @param find brings what was believed and what it rests on, by name
+ * @param find finds an accepted assertion or prerequisite by its name
  */
 export function carriedSnap(revision: Assertion, find: (name: string) => Assertion | undefined): CarriedSnap {
   const needed = (name: string): Assertion => {
@@ -61,7 +62,7 @@ export function carriedSnap(revision: Assertion, find: (name: string) => Asserti
   };
 }
 
-/** What stands in a file, as far as its assertions speak of it. */
+/** The facts in a file that its assertions also state. */
 export interface FileFacts {
   /** In hexadecimal. */
   sha3_384: string;
@@ -72,7 +73,7 @@ export interface FileFacts {
   provenance: string;
 }
 
-/** In which points a file is not what its assertions say, in a sentence; nothing where it is. */
+/** Describes in one sentence how a file differs from its assertions; undefined if it does not. */
 export function disagreement(snap: CarriedSnap, file: FileFacts): string | undefined {
   const points = [
     ['has the digest', file.sha3_384, snap.sha3_384],
@@ -86,7 +87,7 @@ export function disagreement(snap: CarriedSnap, file: FileFacts): string | undef
   return `The file is not what its assertions say: it ${told.join('; it ')}.`;
 }
 
-/** Whether a snap-declaration lets somebody else than its store sign revisions of a provenance. */
+/** Returns whether a snap-declaration lets an account other than its store sign revisions of a provenance. */
 export function delegates(declaration: Assertion, provenance: string): boolean {
   const headers = reader(declaration);
   return (

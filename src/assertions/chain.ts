@@ -1,5 +1,5 @@
-// The chain of trust: which assertions of an upload can be believed, up to the roots an administrator configured.
-// Nothing here asks or changes anything outside: what is known comes in, and what may be kept goes out.
+// Verifies the chain of trust of uploaded assertions, up to the trusted roots that the administrator configured. Pure functions: known
+// assertions are arguments, accepted ones are results.
 import type { KeyObject } from 'node:crypto';
 import { NameIndex } from '#domain/name-index.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -10,13 +10,13 @@ import { decodePublicKey, decodeSignature, deviation, judge } from './openpgp.ts
 import type { AssertionsByName } from './spooled.ts';
 import { checkAssertion, defaultProvenance, nameOf, primaryKeyOf, series, typeOf } from './types.ts';
 
-/** Where trust begins: accounts that may vouch for others, and the keys they sign with. */
+/** The trusted roots: accounts that may sign for others, and their keys. */
 export interface Roots {
   readonly assertions: readonly Assertion[];
   readonly accounts: ReadonlySet<string>;
 }
 
-/** A signing key of this store, or one whose owner asked here to have it registered. */
+/** A signing key of this store, or one for which its owner requested registration here. */
 export interface HeldKey {
   readonly keyId: string;
   readonly accountId: string;
@@ -25,17 +25,17 @@ export interface HeldKey {
 
 export interface Circumstances {
   readonly roots: Roots;
-  /** What was accepted before. */
+  /** Assertions accepted earlier. */
   readonly known: readonly Assertion[] | AssertionsByName;
   readonly held: readonly HeldKey[];
-  /** Whether keys come in as well that nobody has or asked for here, as those of other brands and publishers. */
+  /** Whether to accept account-keys that are neither held nor requested here, such as those of other brands and publishers. */
   readonly takesForeignKeys?: boolean;
   readonly now: Date;
 }
 
 /**
- * The assertions of an upload that are new, each after those it rests on. What is already known word for word is passed
- * over. If anything in the upload cannot be believed, all of it is refused.
+ * Verifies an upload and returns its new assertions, each after its prerequisites. Skips assertions that are already stored with the same
+ * text. Refuses the whole upload if any assertion is not trusted.
  */
 export function acceptUpload(text: string | Uint8Array, circumstances: Circumstances): Assertion[] {
   const accepted = acceptAll(parseStream(text), circumstances);
@@ -46,7 +46,7 @@ export function acceptUpload(text: string | Uint8Array, circumstances: Circumsta
   );
 }
 
-/** The same for assertions that were read already, of which there may be nothing new. */
+/** Like `acceptUpload`, for parsed assertions; the result may be empty. */
 export function acceptAll(assertions: readonly Assertion[], circumstances: Circumstances): Assertion[] {
   const here = new Here(circumstances);
   const upload = new Map<string, Assertion>();
@@ -64,8 +64,8 @@ export function acceptAll(assertions: readonly Assertion[], circumstances: Circu
 }
 
 /**
- * The same of very many that were checked, are newer than what is known, and are found by name among all that are. Each is told
- * when it is accepted.
+ * Like `acceptAll`, for very many assertions. They must be checked already and newer than the known ones, and `upload` finds them by name.
+ * Calls `accept` for each accepted assertion.
  */
 export function acceptEach(
   assertions: Iterable<Assertion>,
@@ -78,7 +78,7 @@ export function acceptEach(
   for (const assertion of assertions) if (here.lacks(assertion)) chain.accept(assertion);
 }
 
-/** Reads the configured roots: accounts and their keys, which may vouch for themselves but must do it rightly. */
+/** Reads the trusted roots: accounts and account-keys. They may be self-signed, but their signatures must be valid. */
 export function readRoots(text: string | Uint8Array): Roots {
   const assertions = parseStream(text);
   const accounts = new Set<string>();
@@ -101,7 +101,7 @@ export function readRoots(text: string | Uint8Array): Roots {
   return { assertions, accounts };
 }
 
-/** Refuses an assertion that the key did not sign, or not as snapd signs. */
+/** Refuses an assertion if this key did not sign it, or if the signature is not written as snapd writes it. */
 export function checkSignature(assertion: Assertion, key: KeyObject): void {
   const signature = decodeSignature(assertion.signature);
   const strange = deviation(assertion.signature, signature);
@@ -114,7 +114,7 @@ export function checkSignature(assertion: Assertion, key: KeyObject): void {
 
 export type KeyState = 'valid' | 'not yet valid' | 'expired' | 'revoked';
 
-/** Whether a key that an account-key vouches for may be used at a moment. A revision with until = since revokes it. */
+/** Returns the state of an account-key at a moment. A revision with until = since revokes the key. */
 export function keyState(accountKey: Assertion, moment: Date): KeyState {
   const { since, until } = reader(accountKey).validity(false);
   if (until !== undefined && until.getTime() === since.getTime()) return 'revoked';
@@ -123,9 +123,9 @@ export function keyState(accountKey: Assertion, moment: Date): KeyState {
 }
 
 /**
- * Refuses an assertion that a key did not sign, or may not.
+ * Refuses an assertion if the signer's key did not sign it or is not permitted to.
  *
- * @param signer the account-key of that key, or the request for one
+ * @param signer the account-key of the key, or the request for it
  */
 export function checkSignedWith(assertion: Assertion, signer: Assertion, now: Date): void {
   const authority = header(assertion, 'authority-id');
@@ -148,7 +148,7 @@ export function checkSignedWith(assertion: Assertion, signer: Assertion, now: Da
     throw no(assertion, 'the constraints of the key that signed it do not allow it');
 }
 
-/** What was accepted before, and the roots. */
+/** Assertions accepted earlier, and the trusted roots. */
 class Here implements AssertionsByName {
   readonly #rooted: AssertionsByName;
   readonly #known: AssertionsByName;
@@ -168,7 +168,7 @@ class Here implements AssertionsByName {
     return undefined;
   }
 
-  /** Whether an assertion is not here word for word; refused where it cannot be here beside what is. */
+  /** Returns whether this text of the assertion is not stored yet. Throws if it conflicts with a stored assertion. */
   lacks(assertion: Assertion): boolean {
     if (typeOf(assertion).withoutAuthority && assertion.type !== 'account-key-request') {
       throw no(assertion, 'a device makes it for one conversation; there is nobody who vouches for it');
@@ -186,7 +186,7 @@ class Here implements AssertionsByName {
 }
 
 interface Judging {
-  /** What is new, by name. */
+  /** New assertions, by name. */
   upload: AssertionsByName;
   here: AssertionsByName;
   accept: (one: Assertion) => void;
@@ -197,7 +197,7 @@ class Chain {
   readonly #judging: Judging;
   readonly #begun = new NameIndex();
   readonly #done = new NameIndex();
-  /** The ids of the keys that an account has under a name, by both. */
+  /** Ids of the account-keys per account and key name. */
   #namedKeys: Map<string, Set<string>> | undefined;
 
   constructor(circumstances: Circumstances, judging: Judging) {
@@ -205,7 +205,7 @@ class Chain {
     this.#judging = judging;
   }
 
-  /** Accepts an assertion of the upload after everything it rests on, or refuses it. */
+  /** Accepts an assertion of the upload after its prerequisites, or refuses it. */
   accept(assertion: Assertion): void {
     const name = nameOf(assertion);
     if (this.#done.has(name)) return;
@@ -233,13 +233,13 @@ class Chain {
     checkSignedWith(assertion, signer, this.#circumstances.now);
   }
 
-  /** Whether only an account among the roots may say this. */
+  /** Returns whether only a trusted root account may sign this assertion. */
   #needsTrust({ type, headers }: Assertion): boolean {
     if (revisionsOf.has(type)) return (headers['provenance'] ?? defaultProvenance) === defaultProvenance;
     return ['account', 'account-key', 'store', 'snap-declaration'].includes(type);
   }
 
-  /** What each type says about others must agree with what is known of them. */
+  /** Checks that the claims about other assertions agree with the known ones. */
   #checkClaims(assertion: Assertion): void {
     switch (assertion.type) {
       case 'account-key':
@@ -276,7 +276,7 @@ class Chain {
     }
   }
 
-  /** Brings what an assertion rests on, accepting it first when it is part of the upload, which is newer than what is here. */
+  /** Finds a prerequisite. If it is part of the upload, which is newer than the stored one, accepts it first. */
   #find(...parts: string[]): Assertion | undefined {
     const { upload, here } = this.#judging;
     const name = parts.join('/');
@@ -294,8 +294,8 @@ class Chain {
   }
 
   /**
-   * An account-key is for a key that is held or was asked for here, or for one an authority signs with; where foreign keys
-   * are taken, it is enough that a root vouches for it.
+   * Checks that the key of an account-key is held or was requested here, or belongs to a trusted root account. With `takesForeignKeys`,
+   * the signature of a root is sufficient.
    */
   #checkHeld(assertion: Assertion): void {
     const [id, account] = [header(assertion, 'public-key-sha3-384'), header(assertion, 'account-id')];
@@ -318,7 +318,7 @@ class Chain {
     if (other !== undefined) throw no(assertion, `another key of the account, ${other}, has the same name`);
   }
 
-  /** The keys that have the same name in the same account; what is newer in the upload stands in the place of what is here. */
+  /** Returns the ids of keys with the same name in the same account. Newer account-keys of the upload replace the stored ones. */
   #keysNamedAs(assertion: Assertion): Iterable<string> {
     const named = ({ headers }: Assertion): string => JSON.stringify([headers['account-id'], headers['name']]);
     this.#namedKeys ??= this.#allKeys(named);
@@ -339,7 +339,7 @@ class Chain {
     return all;
   }
 
-  /** Somebody other than the brand may speak where a model of the brand says so. */
+  /** Checks that an account other than the brand is authorised by the brand's models. */
   #checkDelegate(assertion: Assertion, models: readonly string[], name: string): void {
     const [authority, brand] = [header(assertion, 'authority-id'), header(assertion, 'brand-id')];
     if (authority === brand) return;
@@ -365,14 +365,14 @@ class Chain {
   }
 }
 
-/** The types that say what a file of a snap is, with the header of the number that a declaration may bound. */
+/** Assertion types about a file of a snap, with the header of the number that a declaration can limit. */
 const revisionsOf: ReadonlyMap<string, string> = new Map([
   ['snap-revision', 'snap-revision'],
   ['snap-resource-revision', 'resource-revision'],
   ['snap-resource-pair', 'resource-revision'],
 ]);
 
-/** Whether a snap-declaration lets the authority of a snap-revision, or of the like for a component, sign it. */
+/** Returns whether a snap-declaration delegates the signing of this snap-revision, or of a component's revision, to its authority. */
 export function delegatesRevision(declaration: Assertion, revision: Pick<Assertion, 'type' | 'headers'>): boolean {
   const { type, headers } = revision;
   if (!Object.hasOwn(declaration.headers, 'revision-authority')) return false;
@@ -400,7 +400,7 @@ function byName(assertions: readonly Assertion[]): Map<string, Assertion> {
   return map;
 }
 
-/** What is in a map, as it is looked for. */
+/** Wraps a map of assertions by name. */
 const findIn = (map: ReadonlyMap<string, Assertion>): AssertionsByName => ({
   get: (name) => map.get(name),
   ofType: (type) => map.values().filter((one) => one.type === type),

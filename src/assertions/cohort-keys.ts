@@ -1,18 +1,19 @@
-// Cohort keys: devices that show the same one get the same revisions of a snap, those that its channels held when it was made.
+// Makes cohort keys. Devices that present the same key get the same revisions of a snap: the revisions that its channels held when the key
+// was made.
 import { days } from '#domain/clock.ts';
 import { signedMoments } from './signed-moments.ts';
 
 export interface CohortKeys {
-  /** A key for a snap, by its id. */
+  /** Makes a key for the snap with this id. */
   make(snapId: string, moment: Date): string;
-  /** When a key was made that this store gave for this snap; nothing of any other, nor of one that has ended. */
+  /** Returns when this store made the key for this snap; undefined for any other key and for an expired one. */
   madeAt(key: string, snapId: string, moment: Date): Date | undefined;
 }
 
-/** A cohort is for rolling out a revision; who stays in one for longer is left behind unnoticed. */
+/** A cohort serves a staged rollout. The limit prevents devices from silently staying behind. */
 const life = days(90);
 
-/** @param siteKey from which the key of the codes is derived */
+/** @param siteKey the key of the codes is derived from it */
 export function cohortKeys(siteKey: Buffer): CohortKeys {
   const signed = signedMoments(siteKey, 'larder cohorts');
   return {

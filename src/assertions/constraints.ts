@@ -1,12 +1,12 @@
-// What a key may sign: an account-key may hold constraints, and then only assertions within one of them count.
+// Checks the constraints of account-keys. A key with constraints may sign only assertions that match one of them.
 import type { Assertion, Headers, Value } from './assertion.ts';
 
 /**
- * Whether an account-key's constraints allow an assertion with these headers, its type among them.
+ * Returns whether an account-key's constraints allow an assertion with these headers, including its type.
  *
- * snapd reads the words of a constraint as regular expressions of the whole value. Only what brands are given in
- * practice is understood here: plain words, `.`, `.*`, escaped characters and alternatives with `|`. Any other
- * expression allows nothing, so a misunderstanding can only refuse too much.
+ * snapd treats the values of a constraint as regular expressions that must match the whole value. This function supports the subset that
+ * brands receive in practice: plain text, `.`, `.*`, escaped characters and alternatives with `|`. Any other expression matches nothing,
+ * so an unsupported one can only refuse too much.
  */
 export function constraintsAllow(accountKey: Pick<Assertion, 'headers'>, headers: Headers): boolean {
   const constraints = accountKey.headers['constraints'];
@@ -27,13 +27,13 @@ export function constraintsAllow(accountKey: Pick<Assertion, 'headers'>, headers
 function meets(value: Value | undefined, wanted: Value): boolean {
   if (value === undefined) return false;
   if (isList(wanted)) return wanted.some((one) => !isList(one) && meets(value, one));
-  // Of a list, every member must be allowed.
+  // Every member of a list must be allowed.
   if (isList(value)) return value.length > 0 && value.every((member) => meets(member, wanted));
   if (typeof wanted === 'string') return typeof value === 'string' && matches(value, wanted);
   return isMap(value) && Object.entries(wanted).every(([name, one]) => meets(value[name], one));
 }
 
-/** One step of an expression: a character, any one character, or any number of any characters. */
+/** One step of an expression: a character, any one character, or any sequence of characters. */
 type Step = { readonly character: string } | 'any' | 'rest';
 
 function matches(text: string, expression: string): boolean {
@@ -55,14 +55,14 @@ function read(expression: string): Step[][] | undefined {
     else if (character === '\\' && /[^a-zA-Z0-9\s]/.test(next)) step = { character: next };
     else if (/[()[\]{}*+?^$\\]/.test(character)) return undefined;
     if (step === 'rest' || character === '\\') at++;
-    // A repetition of what was just read is beyond what is understood.
+    // Repetitions other than `.*` are not supported.
     if (/[*+?{]/.test(expression[at + 1] ?? '')) return undefined;
     alternatives.at(-1)?.push(step);
   }
   return alternatives;
 }
 
-/** Goes back only to the last "rest", so the work is at most the product of both lengths. */
+/** Backtracks only to the last "rest", so the work is at most the product of both lengths. */
 function follows(text: string, steps: readonly Step[]): boolean {
   let [at, step] = [0, 0];
   let back: { at: number; step: number } | undefined;

@@ -1,4 +1,4 @@
-// Custody of signing keys: what makes them, signs with them and destroys them, and shows their private halves to nobody.
+// Custody of signing keys: creates and destroys them and signs with them, without exposing private keys.
 import { constants, sign, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
@@ -10,15 +10,15 @@ import { decodePublicKey } from './openpgp.ts';
 import type { Signer } from './signer.ts';
 
 export interface Custody extends Signer {
-  /** Makes the key of a brand, RSA of 4096 bits, as it is to be recorded; refuses while the store is sealed. */
+  /** Creates an RSA key of 4096 bits for a brand and returns its record. Throws if the store is sealed. */
   make(brandAccountId: string): Promise<SealedKey>;
-  /** Takes in a key of a brand that came from elsewhere, as it is to be recorded; refuses while the store is sealed. */
+  /** Seals an imported key of a brand and returns its record. Throws if the store is sealed. */
   keep(brandAccountId: string, privateKey: KeyObject): SealedKey;
-  /** Keeps nothing of a key whose record is gone. */
+  /** Removes all cached data of a key after its record was deleted. */
   destroy(keyId: string): void;
 }
 
-/** What is kept of a signing key. */
+/** The record of a signing key. */
 export interface KeptKey {
   readonly brandAccountId: string;
   /** The encoded public key. */
@@ -27,11 +27,11 @@ export interface KeptKey {
 }
 
 /**
- * Custody of keys that are recorded sealed under the master key. Each call looks the key up, so that a key which was
- * removed meanwhile signs no more; what was opened is kept for the next call, for at most `openKeys` keys.
+ * Custody of keys that are recorded sealed under the master key. Each call reads the record, so that a deleted key signs nothing. Opened
+ * keys are cached, at most `openKeys`.
  *
- * @param find what is recorded of a key
- * @param masterKey the master key, or undefined while the store is sealed
+ * @param find returns the record of a key
+ * @param masterKey returns the master key, or undefined while the store is sealed
  */
 export function softwareCustody(
   find: (keyId: string) => Promise<KeptKey | undefined>,
@@ -39,7 +39,7 @@ export function softwareCustody(
   openKeys = 16,
 ): Custody {
   const opened = new OpenedKeys(openKeys);
-  // One core is left to everybody else: signing on all of them would hold up the answers to those who want no signature.
+  // Leave one core free: signing on all cores would delay requests that need no signature.
   const inTurn = limit({ atOnce: Math.max(1, availableParallelism() - 1) });
 
   async function kept(keyId: string): Promise<KeptKey> {
@@ -73,7 +73,7 @@ export function softwareCustody(
   };
 }
 
-/** The private keys that were opened last. */
+/** Cache of recently opened private keys. */
 class OpenedKeys {
   readonly #keys: BoundedMap<string, { keyId: string; key: KeyObject }>;
 
@@ -82,10 +82,10 @@ class OpenedKeys {
   }
 
   key(master: KeyObject, keyId: string, { brandAccountId, sealed }: KeptKey): KeyObject {
-    // The owner is part of the name: a record moved to another brand must be opened again, and fail.
+    // The cache key includes the owner: a record that was moved to another brand must be opened again, and fail.
     const name = [brandAccountId, keyId, sealed].join('\n');
     const key = this.#keys.get(name)?.key ?? open(master, { brandAccountId, keyId }, sealed);
-    // Set anew at each use, so that the key to forget is the one that was not used for the longest.
+    // Insert again at each use, so that the least recently used key is dropped first.
     this.#keys.set(name, { keyId, key });
     return key;
   }

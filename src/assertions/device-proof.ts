@@ -1,5 +1,5 @@
-// How a device proves its serial when it asks for a session: it signs what it asks with the key that its serial names,
-// and serial and model lead to a root of trust. Nothing here asks or changes anything outside.
+// Verifies that a device that requests a session holds the key in its serial, and that serial and model lead to a trusted root. Pure
+// functions.
 import { Refusal } from '#domain/refusal.ts';
 import { parseAssertion, quoted, stream, type Assertion } from './assertion.ts';
 import { acceptUpload, checkSignature, type Roots } from './chain.ts';
@@ -8,20 +8,20 @@ import { decodePublicKey } from './openpgp.ts';
 import { delegatesSerials } from './signing.ts';
 import { checkAssertion, series } from './types.ts';
 
-/** What a device sends to prove who it is: the texts of three assertions. */
+/** The texts of the three assertions that a device sends to identify itself. */
 export interface Sent {
   readonly request: string;
   readonly serial: string;
   readonly model: string;
 }
 
-/** The same once the device is known to hold the key that its serial names; nobody has vouched for that serial yet. */
+/** The parsed proof: the device holds the key in its serial. The serial itself is not yet trusted. */
 export interface Proof {
   readonly brandId: string;
   readonly model: string;
   readonly serial: string;
   readonly nonce: string;
-  /** What the device's own clock said, which a board without a battery sets to anything. */
+  /** Time of the device's own clock. Unreliable: a board without a battery may have any time. */
   readonly timestamp: string;
   readonly deviceKeyId: string;
   /** The id of the key that signed the serial. */
@@ -32,15 +32,15 @@ export interface Proof {
 
 export interface Kept {
   readonly roots: Roots;
-  /** The account-keys of those who signed the serial and the model, as far as they are kept. */
+  /** Stored account-keys of the signers of the serial and the model. */
   readonly known: readonly Assertion[];
-  /** The model and the serial of these names as they are kept here; what a device has may be older. */
+  /** The stored model and serial of these names. The device's copies may be older. */
   readonly model: Assertion | undefined;
   readonly serial: Assertion | undefined;
   readonly now: Date;
 }
 
-/** Reads what a device sends for a session, and refuses it unless all of it is about one device whose key signed it. */
+/** Reads the assertions of a session request. Refuses them unless all are about one device and its key signed the request. */
 export function readProof(sent: Sent): Proof {
   const request = read(sent.request, 'device-session-request');
   const serial = read(sent.serial, 'serial');
@@ -71,19 +71,19 @@ export function readProof(sent: Sent): Proof {
   };
 }
 
-/** What must be found for `believe`, by name. */
+/** Returns the names of the assertions that `believe` needs. */
 export const namesFor = ({ brandId, model, serial, signedWith, modelAssertion }: Proof) => ({
   keys: [...new Set([signedWith, modelAssertion.signKeyId])].map((id) => `account-key/${id}`),
   model: `model/${series}/${brandId}/${model}`,
   serial: `serial/${brandId}/${model}/${serial}`,
 });
 
-/** Refuses a proof whose serial or model nobody vouches for, or whose serial has become another device's. */
+/** Refuses a proof if its serial or model is not trusted, or if the serial now belongs to another device. */
 export function believe(proof: Proof, { roots, known, model, serial, now }: Kept): void {
   const { serialAssertion, modelAssertion, brandId, deviceKeyId } = proof;
   acceptUpload(stream([modelAssertion, serialAssertion]), { roots, known, held: [], now });
   const authority = said(serialAssertion, 'authority-id');
-  // Whom a newer model does not name any more cannot be brought back by an older one.
+  // An older model cannot restore an authority that a newer model has removed.
   const isNewer = model !== undefined && model.revision > modelAssertion.revision;
   if (isNewer && authority !== brandId && !delegatesSerials(model, proof, authority)) {
     throw no(`the model that is kept here, revision ${model.revision}, does not let '${authority}' sign its serials`);
@@ -96,7 +96,7 @@ export function believe(proof: Proof, { roots, known, model, serial, now }: Kept
   }
 }
 
-/** Whether a serial names this key as that of its device. */
+/** Returns whether a serial contains this device key. */
 export const isOfDevice = (serial: Assertion, deviceKeyId: string): boolean =>
   serial.headers['device-key-sha3-384'] === deviceKeyId;
 

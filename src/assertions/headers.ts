@@ -1,10 +1,10 @@
-// What headers hold, read by name: texts, counts, times, ids, lists and maps, or a refusal that says what is amiss.
+// Reads typed values from headers by name: texts, counts, times, ids, lists and maps. Throws a refusal that describes the problem.
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { quoted, type Headers, type Value } from './assertion.ts';
 import { readTime } from './times.ts';
 
-/** Reads headers, or a map within them, and refuses what is not as asked in the words of the one who wrote them. */
+/** Reads headers, or a map within them. Refusals use the header names that the author wrote. */
 export class HeaderReader {
   readonly what: string;
   readonly headers: Headers;
@@ -88,7 +88,7 @@ export class HeaderReader {
     return moment;
   }
 
-  /** The headers since and until; equal times mean that it was withdrawn. */
+  /** Reads the headers since and until. Equal times mean that the assertion was withdrawn. */
   validity(bothNeeded: boolean): { since: Date; until: Date | undefined } {
     const since = this.time('since');
     const until = bothNeeded || this.has('until') ? this.time('until') : undefined;

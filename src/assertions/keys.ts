@@ -1,4 +1,4 @@
-// Private keys: made here, kept sealed under the master key, and opened only to sign.
+// Creates private keys, seals them under the master key and opens them for signing.
 import {
   createCipheriv,
   createDecipheriv,
@@ -14,17 +14,17 @@ import { encodePublicKey, fingerprint, keyId } from './openpgp.ts';
 
 const generateKeyPair = promisify(generateKeyPairCallback);
 
-/** Makes an RSA key of 4096 bits in the thread pool; it takes about a second. */
+/** Creates an RSA key of 4096 bits in the thread pool, which takes about a second. */
 export async function generateKey(): Promise<KeyObject> {
   const { privateKey } = await generateKeyPair('rsa', { modulusLength: 4096, publicExponent: 65537 });
   return privateKey;
 }
 
-/** A new signing key of a brand, as it is recorded; its private half leaves this file only sealed. */
+/** Creates a signing key of a brand and returns its record. The private key leaves this module only sealed. */
 export const makeSealedKey = async (masterKey: KeyObject, brandAccountId: string): Promise<SealedKey> =>
   sealedKeyOf(masterKey, brandAccountId, await generateKey());
 
-/** A key of a brand that came from elsewhere, as it is recorded. */
+/** Returns the record of an imported key of a brand. */
 export function sealedKeyOf(masterKey: KeyObject, brandAccountId: string, privateKey: KeyObject): SealedKey {
   const publicKey = createPublicKey(privateKey);
   const id = keyId(publicKey);
@@ -43,19 +43,19 @@ export interface SealedKey {
   readonly sealed: string;
 }
 
-/** Whose key it is; a sealed key opens for nobody else. */
+/** The owner of a key. A sealed key cannot be opened for another owner. */
 export interface KeyOwner {
   readonly brandAccountId: string;
   readonly keyId: string;
 }
 
 /**
- * Seals a private key. A fresh data key encrypts it, and the master key encrypts the data key, both with AES-256-GCM
- * bound to the owner. The text says how it was made:
+ * Seals a private key. A new data key encrypts it, and the master key encrypts the data key, both with AES-256-GCM bound to the owner.
+ * Format of the text:
  *
  *     larder-sealed-key/1 aes-256-gcm master=… data-key=… private-key=…
  *
- * where `master` tells which master key was used without giving it away, and the others are nonce, ciphertext and tag.
+ * `master` identifies the master key without revealing it; the other values are nonce, ciphertext and tag.
  */
 export function seal(masterKey: KeyObject, owner: KeyOwner, privateKey: KeyObject): string {
   const der = privateKey.export({ format: 'der', type: 'pkcs8' });
@@ -72,7 +72,7 @@ export function seal(masterKey: KeyObject, owner: KeyOwner, privateKey: KeyObjec
   }
 }
 
-/** Opens a sealed key; whatever is amiss with it is our fault and not the caller's. */
+/** Opens a sealed key. Failures are internal errors, never the caller's. */
 export function open(masterKey: KeyObject, owner: KeyOwner, sealed: string): KeyObject {
   const parts = read(owner, sealed);
   const dataKey = openDataKey(masterKey, owner, parts);
@@ -90,7 +90,7 @@ export function open(masterKey: KeyObject, owner: KeyOwner, sealed: string): Key
   }
 }
 
-/** Seals the data key under another master key; the private key itself stays encrypted throughout. */
+/** Reseals the data key under another master key. The private key stays encrypted. */
 export function reseal(masterKey: KeyObject, newMasterKey: KeyObject, owner: KeyOwner, sealed: string): string {
   const parts = read(owner, sealed);
   const dataKey = openDataKey(masterKey, owner, parts);
@@ -154,11 +154,11 @@ function decrypt(key: KeyObject | Buffer, owner: KeyOwner, role: string, bytes: 
   return plain;
 }
 
-/** Neither id can hold a line break, so no two owners are written alike. */
+/** Neither id can contain a newline, so the encoding of owners is unambiguous. */
 const boundTo = ({ brandAccountId, keyId }: KeyOwner, role: string): Buffer =>
   Buffer.from(`${heading}\n${role}\n${brandAccountId}\n${keyId}`);
 
-/** Tells master keys apart; from 64 bits of an HMAC nothing about the key can be learnt. */
+/** Identifies a master key. 64 bits of an HMAC reveal nothing about the key. */
 function markOf(masterKey: KeyObject): string {
   if (masterKey.type !== 'secret' || masterKey.symmetricKeySize !== 32)
     throw new Error('cannot use a master key that is not 32 bytes long');

@@ -1,12 +1,12 @@
-// How assertions are asked for: by their type and the values of their primary key, as snapd writes them into addresses.
+// Resolves lookups of assertions by type and primary key, as snapd writes them into URLs.
 import { Refusal } from '#domain/refusal.ts';
 import { quoted } from './assertion.ts';
 import { series, typeOf } from './types.ts';
 
-/** One assertion by its name; or a sequence of them, of which the newest or one of a number is wanted. */
+/** One assertion by name, or a sequence (the newest, or one by number). */
 export type Asked = { readonly name: string } | { readonly accountId: string; readonly setName: string };
 
-/** What devices ask for and no store of this kind keeps, with how many values name one: there is none. */
+/** Types that devices request but only the online store has, with the possible number of key values. Lookups find nothing. */
 const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
   'base-declaration': [1],
   'confdb-schema': [2],
@@ -16,16 +16,16 @@ const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
   validation: [4],
 };
 
-/** What is made for one conversation, or waits for somebody's decision. */
+/** Types that devices may not read: made for one exchange, or pending a decision. */
 const nobodysToRead = ['account-key-request', 'serial-request', 'device-session-request'];
 
-/** The type whose assertions follow one another under the same name. */
+/** The type with numbered sequences of assertions under one name. */
 const sequenceType = 'validation-set';
 
 /**
- * What a type and the values of its primary key name; those at the end that have a default may be left out.
+ * Resolves a type and its primary key values. Trailing values with a default may be omitted.
  *
- * @throws Refusal `api-error` for a type that no device knows, or another number of values
+ * @throws Refusal `api-error` for an unknown type or a wrong number of values
  */
 export function askedFor(type: string, keys: readonly string[]): Asked {
   if (Object.hasOwn(keptElsewhere, type)) {
@@ -37,7 +37,7 @@ export function askedFor(type: string, keys: readonly string[]): Asked {
   const { primaryKey, defaults } = typeOf({ type });
   const [first, accountId, setName, ...more] = keys;
   if (type === sequenceType && accountId !== undefined && setName !== undefined && more.length === 0) {
-    // There is one series, and nothing of another.
+    // Only one series exists; a name in another series finds nothing.
     return first === series ? { accountId, setName } : { name: [type, ...keys].join('/') };
   }
   const values = primaryKey.map((name, at) => keys[at] ?? defaults?.[name]);

@@ -1,9 +1,9 @@
-// The two OpenPGP packets an assertion holds: an RSA public key and a signature by one (RFC 4880, version 4).
+// Encodes and decodes the two OpenPGP packets in assertions: RSA public keys and RSA signatures (RFC 4880, version 4).
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** snapd gives every key the creation time 2016-01-01T00:00:00Z, so that the key alone decides its id. */
+/** snapd gives every key the creation time 2016-01-01T00:00:00Z, so that the id depends only on the key. */
 const keyCreationTime = 0x5685c180;
 const formatVersion = 1;
 const publicKeyTag = 6;
@@ -14,7 +14,7 @@ const hashNames: Readonly<Record<number, string>> = { 2: 'sha1', 8: 'sha256', 9:
 const lineLength = 76;
 const keyBits = { least: 2048, most: 16384 };
 
-/** A signature of subpackets in the order they stand; the key signs `hashedTail` after the content. */
+/** A signature with its subpackets in order. The signed bytes are the content followed by `hashedTail`. */
 export interface Signature {
   readonly type: number;
   readonly hash: number;
@@ -23,15 +23,15 @@ export interface Signature {
   readonly unhashed: readonly Subpacket[];
   /** The first two bytes of the digest. */
   readonly tag: Buffer;
-  /** The bit count that is written before the number. */
+  /** The bit count written before the number. */
   readonly bits: number;
   readonly number: Buffer;
-  /** What is hashed after the content. */
+  /** Bytes hashed after the content. */
   readonly hashedTail: Buffer;
 }
 
 interface Subpacket {
-  /** With the highest bit set when it is critical. */
+  /** The highest bit is set if the subpacket is critical. */
   readonly type: number;
   readonly data: Buffer;
 }
@@ -42,10 +42,10 @@ const issuerFingerprint = 33;
 
 // ── Public keys ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A public key as the body of an account-key holds it. */
+/** Encodes a public key as the body of an account-key. */
 export const encodePublicKey = (key: KeyObject): string => armoured(packet(publicKeyTag, publicKeyBody(key)));
 
-/** Reads an encoded public key; refuses one that is not written as snapd writes it. */
+/** Decodes a public key. Refuses any encoding other than snapd's. */
 export function decodePublicKey(text: string): KeyObject {
   const known = readLately.get(text);
   if (known !== undefined) return known;
@@ -54,7 +54,10 @@ export function decodePublicKey(text: string): KeyObject {
   return key;
 }
 
-/** The same few keys sign most of what comes: to look at 2,000 snaps with their assertions takes 13 s of processor time instead of 18. */
+/**
+ * A few keys sign most assertions: with this cache, inspecting 2,000 snaps with their assertions takes 13 s of processor time instead of
+ * 18 s.
+ */
 const readLately = new BoundedMap<string, KeyObject>(32);
 
 function readPublicKey(text: string): KeyObject {
@@ -82,14 +85,14 @@ function readPublicKey(text: string): KeyObject {
   return key;
 }
 
-/** The id of a key: SHA3-384 of the encoded key, in base64url. It names the key in every assertion. */
+/** Returns the id of a key: the SHA3-384 of the encoded key, in base64url. Assertions refer to keys by this id. */
 export const keyId = (key: KeyObject): string =>
   createHash('sha3-384')
     .update(Buffer.from([formatVersion]))
     .update(packet(publicKeyTag, publicKeyBody(key)))
     .digest('base64url');
 
-/** The OpenPGP v4 fingerprint, as gpg shows it for the same key. */
+/** Returns the OpenPGP v4 fingerprint, as gpg shows it for the same key. */
 export function fingerprint(key: KeyObject): string {
   const body = publicKeyBody(key);
   return createHash('sha1')
@@ -108,7 +111,7 @@ function publicKeyBody(key: KeyObject): Buffer {
   return Buffer.concat([Buffer.from([4]), uint32(keyCreationTime), Buffer.from([rsa]), integer(n), integer(e)]);
 }
 
-/** A multi-precision integer: its exact bit count and its bytes without leading zeros. */
+/** Encodes a multi-precision integer: its exact bit count and its bytes without leading zeros. */
 function integer(base64url: string): Buffer {
   const bytes = Buffer.from(base64url, 'base64url');
   const start = bytes.findIndex((byte) => byte !== 0);
@@ -118,11 +121,11 @@ function integer(base64url: string): Buffer {
 
 // ── Signatures ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What the key must sign (RSASSA-PKCS1-v1_5 with SHA-512) so that the content counts as signed at a moment. */
+/** Returns the bytes to sign (RSASSA-PKCS1-v1_5 with SHA-512) for this content and signing time. */
 export const signedBytes = (content: string, signedAt: Date): Buffer =>
   Buffer.concat([Buffer.from(content), hashedTail(hashedPart(signedAt))]);
 
-/** The signature's text for what the key made of `signedBytes`. */
+/** Returns the signature text. `number` is the RSA signature of `signedBytes`. */
 export function encodeSignature(content: string, signedAt: Date, number: Uint8Array): string {
   const digest = createHash('sha512').update(signedBytes(content, signedAt)).digest();
   const body = Buffer.concat([
@@ -136,8 +139,8 @@ export function encodeSignature(content: string, signedAt: Date, number: Uint8Ar
 }
 
 /**
- * Reads a signature. What snapd reads is read: any kind and time, several digests, unknown subpackets that are not
- * critical, broken lines. Whether it is written as snapd writes one is another question: `deviation`.
+ * Decodes a signature. Accepts everything that snapd reads: any type and time, several digests, unknown subpackets that are not critical,
+ * broken lines. `deviation` checks whether it is written as snapd writes it.
  */
 export function decodeSignature(text: string): Signature {
   const { tag: kind, body } = readPacket(text, 'signature');
@@ -162,8 +165,8 @@ export function decodeSignature(text: string): Signature {
 }
 
 /**
- * How a signature's text differs from what snapd writes; undefined when it does not.
- * The issuer and its fingerprint may be there: gpg adds them when it holds the key, as it does for Canonical's root.
+ * Describes how a signature's text differs from the form that snapd writes; undefined if it does not. The issuer and its fingerprint are
+ * allowed: gpg adds them when it holds the key, as it does for Canonical's root.
  */
 export function deviation(text: string, signature: Signature): string | undefined {
   const { type, hash, createdAt, hashed, unhashed, tag, bits, number } = signature;
@@ -190,7 +193,7 @@ export function deviation(text: string, signature: Signature): string | undefine
 
 export type Verdict = 'valid' | 'changed' | 'another key';
 
-/** Whether the key made the signature of this content; if not, whether the content was changed or the key is another. */
+/** Verifies a signature of this content. If it is invalid, tells a changed content from another key. */
 export function judge(key: KeyObject, content: string, signature: Signature): Verdict {
   const size = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   const { number, hash, tag } = signature;
@@ -203,7 +206,7 @@ export function judge(key: KeyObject, content: string, signature: Signature): Ve
   return verify(hashName, hashed, key, padded) ? 'valid' : 'another key';
 }
 
-/** The part of a signature that is hashed: version 4, of a document, RSA, SHA-512, and when it was made. */
+/** Returns the hashed part of a signature: version 4, document signature, RSA, SHA-512, and creation time. */
 function hashedPart(signedAt: Date): Buffer {
   const seconds = Math.floor(signedAt.getTime() / 1000);
   if (!(seconds >= 0 && seconds <= 0xffffffff))
@@ -211,11 +214,11 @@ function hashedPart(signedAt: Date): Buffer {
   return Buffer.concat([Buffer.from([4, 0, rsa, sha512]), area([{ type: creationTime, data: uint32(seconds) }])]);
 }
 
-/** The hashed part, and the count of its bytes that closes what is hashed. */
+/** Returns the hashed part and its byte count, which ends the hashed bytes. */
 const hashedTail = (part: Buffer): Buffer => Buffer.concat([part, Buffer.from([4, 0xff]), uint32(part.length)]);
 
 function area(subpackets: readonly Subpacket[]): Buffer {
-  // One byte for a length is enough for those that are written; longer ones are read, but never written.
+  // A one-byte length is sufficient for the subpackets written here. Longer ones are read but never written.
   const all = Buffer.concat(
     subpackets.flatMap(({ type, data }) => [Buffer.from([(data.length + 1) & 0xff, type]), data]),
   );
@@ -229,7 +232,7 @@ function readSubpackets(bytes: Buffer): Subpacket[] {
     const content = reader.take(reader.subpacketLength());
     const type = content[0];
     if (type === undefined) throw no('signature', 'it holds an empty subpacket');
-    // Those snapd's library understands; RFC 4880 asks to reject what is critical and not understood.
+    // The subpackets that snapd's library understands. RFC 4880 requires rejecting critical ones that are not understood.
     const understood = [creationTime, 3, 9, 11, issuer, 21, 22, 25, 27, 29, 30, 32];
     if (type >= 0x80 && !understood.includes(type & 0x7f))
       throw no('signature', `it holds the critical subpacket ${type & 0x7f}, which is not known`);
@@ -250,7 +253,7 @@ function packetLength(length: number): Buffer {
   return Buffer.concat([Buffer.from([0xff]), uint32(length)]);
 }
 
-/** Base64 of the version and the packet in lines of 76, without a newline at the end. */
+/** Encodes the version and the packet as base64 in lines of 76 characters, without a final newline. */
 function armoured(bytes: Buffer): string {
   const text = Buffer.concat([Buffer.from([formatVersion]), bytes]).toString('base64');
   const lines: string[] = [];
@@ -261,7 +264,7 @@ function armoured(bytes: Buffer): string {
 function readPacket(text: string, what: string): { tag: number; body: Buffer } {
   const flat = text.replaceAll(/[\r\n]/g, '');
   const bytes = Buffer.from(flat, 'base64');
-  // Node's decoder skips what it does not know; only a text that comes back the same was base64.
+  // Node's decoder skips invalid characters, so compare with the encoded result to validate the base64.
   if (flat === '' || bytes.toString('base64') !== flat) throw no(what, 'it is not base64');
   if (bytes[0] !== formatVersion)
     throw no(what, `its format version is ${String(bytes[0])} instead of ${formatVersion}`);
@@ -275,7 +278,7 @@ function readPacket(text: string, what: string): { tag: number; body: Buffer } {
   return { tag, body };
 }
 
-/** Reads OpenPGP's numbers and lengths; refuses what ends too early. */
+/** Reads OpenPGP numbers and lengths. Refuses truncated data. */
 export class ByteReader {
   readonly bytes: Buffer;
   readonly what: string;

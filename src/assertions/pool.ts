@@ -1,4 +1,4 @@
-// Assertions of many files together, of which each is wanted once: in its newest revision, with all that it rests on.
+// Collects assertions from many files and keeps the newest revision of each, with its prerequisites.
 import { joined, type Assertion } from './assertion.ts';
 import { inOrder } from './prerequisites.ts';
 import { nameOf } from './types.ts';
@@ -13,8 +13,8 @@ export class AssertionPool {
   readonly #revisionsOf = new Map<string, Assertion[]>();
 
   /**
-   * Adds one of a file; an older revision of one that is here already adds nothing. Gives the file that has another text in
-   * the same revision, where there is one: of the two neither can be preferred, and the first stays.
+   * Adds an assertion of a file; ignores it if the same or a newer revision is present. If another file has a different text of the same
+   * revision, keeps the first and returns the name of that file.
    */
   add(assertion: Assertion, file: string): string | undefined {
     const name = nameOf(assertion);
@@ -40,19 +40,19 @@ export class AssertionPool {
     return this.#entries.get(name)?.assertion;
   }
 
-  /** The snap-revisions that speak of a file, one for each provenance. `sha3_384` is in hexadecimal. */
+  /** Returns the snap-revisions about a file, one per provenance. `sha3_384` is in hexadecimal. */
   revisionsOf(sha3_384: string): readonly Assertion[] {
     return this.#revisionsOf.get(Buffer.from(sha3_384, 'hex').toString('base64url')) ?? [];
   }
 
-  /** The file from which an assertion of the pool came. */
+  /** Returns the file that contains an assertion of the pool. */
   fileOf(assertion: Assertion): string {
     const entry = this.#entries.get(nameOf(assertion));
     if (entry === undefined) throw new Error(`cannot find ${nameOf(assertion)} in the pool`);
     return entry.file;
   }
 
-  /** An assertion and, before it, all of the pool that it rests on; each after what it rests on itself. */
+  /** Returns an assertion with its prerequisites in the pool, each after its own prerequisites. */
   withPrerequisites(assertion: Assertion): Assertion[] {
     return inOrder(assertion, (name) => this.find(name));
   }

@@ -1,16 +1,19 @@
-// What an assertion rests on, by name: what must be known before it can be believed, here and on a device.
+// Determines the prerequisites of assertions: the assertions that the store or a device needs before it can trust one.
 import { NameIndex } from '#domain/name-index.ts';
 import { parseAssertion, type Assertion } from './assertion.ts';
 import { nameOf, series } from './types.ts';
 
-/** The types that say something without a package: what may be carried for its own sake. */
+/** Types that are useful without a package, so a transfer may contain them on their own. */
 export const standingTypes = ['account', 'account-key', 'model', 'store', 'validation-set'] as const;
 
-/** The names of what an assertion rests on: the key that signed it, the accounts and declarations it speaks of. */
+/**
+ * Returns the names of the direct prerequisites: the account-key of the signer, and the accounts and declarations that the assertion
+ * refers to.
+ */
 export function restsOn({ type, headers, signKeyId }: Assertion): string[] {
   const named = (name: string): string[] => (typeof headers[name] === 'string' ? [headers[name]] : []);
   const accounts = (name: string): string[] => named(name).map((id) => `account/${id}`);
-  // Nobody vouches for these but the key that they carry.
+  // Assertions without an authority are signed by the key they contain.
   const signer = Object.hasOwn(headers, 'authority-id') ? [`account-key/${signKeyId}`] : [];
   const modelsOf = (models: readonly string[]): string[] =>
     headers['authority-id'] === headers['brand-id']
@@ -46,10 +49,9 @@ export function restsOn({ type, headers, signKeyId }: Assertion): string[] {
 }
 
 /**
- * An assertion with everything it rests on as far as that is kept, each after what it rests on itself, up to the
- * roots, which every device has.
+ * Returns an assertion with all its stored prerequisites, each after its own, up to the trusted roots, which every device has.
  *
- * @param find the kept assertions of these names
+ * @param find returns the stored assertions of these names
  */
 export async function withPrerequisites(
   assertion: Assertion,
@@ -60,10 +62,10 @@ export async function withPrerequisites(
   return inOrder(assertion, (name) => byName.get(name));
 }
 
-/** So many texts are in memory together. */
+/** Texts read into memory together. */
 const page = 500;
 
-/** What is kept of these names, and all that it rests on itself. */
+/** Returns the stored assertions of these names and all their prerequisites. */
 export async function restedOn(
   names: Iterable<string>,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
@@ -73,7 +75,10 @@ export async function restedOn(
   return all;
 }
 
-/** The same one by one, each with the names of what it rests on; little more is kept of it than which names were asked for. */
+/**
+ * Like `restedOn`, but yields the assertions one by one with the names of their prerequisites. Memory holds little more than the requested
+ * names.
+ */
 export async function* eachRestedOn(
   names: Iterable<string>,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
@@ -112,7 +117,7 @@ function* pages(names: Iterable<string>): Generator<string[]> {
   if (some.length > 0) yield some;
 }
 
-/** An assertion and, before it, all that it rests on as far as that is found by name; each after what it rests on itself. */
+/** Returns an assertion with all prerequisites that `find` returns, each after its own. */
 export function inOrder(assertion: Assertion, find: (name: string) => Assertion | undefined): Assertion[] {
   const own = nameOf(assertion);
   const found = (name: string): Assertion | undefined => (name === own ? assertion : find(name));
@@ -124,9 +129,9 @@ export function inOrder(assertion: Assertion, find: (name: string) => Assertion 
 }
 
 /**
- * Names so that each stands after what it rests on itself, each once.
+ * Orders names so that each follows its prerequisites and occurs once.
  *
- * @param needs the names of that; nothing where there is no assertion of the name, which is left out then
+ * @param needs returns the prerequisites of a name; undefined if there is no such assertion, which omits the name
  */
 export function namesInOrder(
   names: Iterable<string>,

@@ -1,8 +1,8 @@
-// How far a signing key has come on its way to the online store and back.
+// Determines the registration state of a signing key at the online store.
 import type { Assertion } from './assertion.ts';
 import { keyState } from './chain.ts';
 
-/** `requested` once a request was written, `registered` once the account-key came back, until it is revoked or expires. */
+/** `requested` after a request was written, `registered` after the account-key was imported, until it is revoked or expires. */
 export type Registration = 'new' | 'requested' | 'registered' | 'expired' | 'revoked';
 
 export function registrationOf(

@@ -1,26 +1,26 @@
-// Request ids and nonces: a device asks for one and signs it, so that what it signed long ago is worth nothing.
+// Makes request ids and nonces. A device obtains one and signs it, so that an old signature cannot be replayed.
 import { randomBytes } from 'node:crypto';
 import { hours, minutes } from '#domain/clock.ts';
 import { signedMoments } from './signed-moments.ts';
 
 export interface RequestIds {
   make(moment: Date): string;
-  /** Whether this store gave it, and not too long ago. */
+  /** Returns whether this store issued the id and it has not expired. */
   holds(id: string, moment: Date): boolean;
 }
 
-/** A clock may be set back a little between the two. */
+/** Tolerance for a clock that was set back in between. */
 const slack = hours(1);
 
-/** How long a device may take to come back with a nonce. */
+/** How long a device may take to return with a nonce. */
 const nonceLife = minutes(10);
-/** For how long it must be known that a nonce was used: no longer is one taken, whatever the clock does meanwhile. */
+/** How long to remember used nonces. No nonce is accepted for longer, even if the clock changes. */
 export const nonceKept = slack + nonceLife;
 
-/** @param siteKey from which the key of the codes is derived */
+/** @param siteKey the key of the codes is derived from it */
 export const requestIds = (siteKey: Buffer): RequestIds => codes(siteKey, 'larder device request ids', hours(1));
 
-/** The same for nonces, with which a device asks for a session; neither is good for the other. */
+/** Makes the nonces of session requests. Request ids and nonces are not interchangeable. */
 export const deviceNonces = (siteKey: Buffer): RequestIds => codes(siteKey, 'larder device nonces', nonceLife);
 
 function codes(siteKey: Buffer, purpose: string, life: number): RequestIds {

@@ -1,5 +1,5 @@
-// The roots of trust of the online store: Canonical's account and its root key, as every snapd carries them.
-// They are public documents which vouch for themselves; another root is a matter of configuration.
+// The trusted roots of the online store: Canonical's account and root key, as every snapd contains them. They are public, self-signed
+// documents. The configuration can name other roots.
 
 export const canonicalRoots = `type: account
 authority-id: canonical

@@ -1,5 +1,5 @@
-// A private key that comes in from elsewhere: PEM, or what gpg writes with --export-secret-keys --armor. Of OpenPGP (RFC 4880) only the
-// packet of an RSA secret key that no passphrase protects is read; everything else is left to gpg.
+// Reads imported private keys: PEM, or the output of gpg --export-secret-keys --armor. From OpenPGP (RFC 4880) it reads only an RSA secret
+// key packet without a passphrase.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -8,7 +8,7 @@ import { ByteReader } from './openpgp.ts';
 const secretKeyTag = 5;
 const rsa = 1;
 
-/** Reads a private key; refuses one that is protected, or is no RSA key of 2048 to 16384 bits. */
+/** Reads a private key. Refuses a key with a passphrase, and any key that is not RSA of 2048 to 16384 bits. */
 export function readSecretKey(text: string): KeyObject {
   const key = text.includes('-----BEGIN PGP PRIVATE KEY BLOCK-----') ? fromArmour(text) : fromPem(text);
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
@@ -24,12 +24,12 @@ function fromPem(text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    // What the reader says of it may quote the key.
+    // Do not include the original error: it may quote the key.
     throw no('it is neither PEM of a private key nor a private key that gpg has written with --armor');
   }
 }
 
-/** The first secret key of an armoured block; the checksum behind it is of 24 bits, and says nothing that the key itself does not. */
+/** Reads the first secret key of an armoured block. Ignores the 24-bit checksum, because the key's own numbers are checked. */
 function fromArmour(text: string): KeyObject {
   const [, inner = ''] =
     /-----BEGIN PGP PRIVATE KEY BLOCK-----\r?\n([^]*?)-----END PGP PRIVATE KEY BLOCK-----/.exec(text) ?? [];
@@ -66,7 +66,7 @@ function fromPacket(reader: ByteReader): KeyObject {
   return keyOf({ n, e, d, p, q, u });
 }
 
-/** OpenPGP keeps the inverse of p modulo q, and a JWK that of q modulo p (RFC 7518, section 6.3.2): so they change places. */
+/** OpenPGP stores the inverse of p modulo q, a JWK that of q modulo p (RFC 7518, section 6.3.2), so p and q are swapped. */
 function keyOf({ n, e, d, p, q, u }: Record<'n' | 'e' | 'd' | 'p' | 'q' | 'u', Buffer>): KeyObject {
   const text = (bytes: Buffer): string => bytes.toString('base64url');
   const number = (bytes: Buffer): bigint => BigInt(`0x0${bytes.toString('hex')}`);

@@ -1,10 +1,10 @@
-// Texts that say when they were given and about what, with a code that only this store can make: nothing of them is recorded.
+// Makes texts that contain a time and a subject with a code that only this store can compute. They need no record.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 export interface SignedMoments {
-  /** The text in base64url, of 24 bytes and what it is about. */
+  /** Returns the text in base64url: 24 bytes plus the subject. */
   make(moment: Date, about: Buffer): string;
-  /** What a text says that this store gave; nothing of any other. */
+  /** Returns the contents of a text that this store issued; undefined for any other. */
   read(text: string): { moment: Date; about: Buffer } | undefined;
 }
 
@@ -12,8 +12,8 @@ const momentLength = 8;
 const codeLength = 16;
 
 /**
- * @param siteKey from which the key of the codes is derived
- * @param purpose what is given for one is worth nothing for another
+ * @param siteKey the key of the codes is derived from it
+ * @param purpose a text made for one purpose is invalid for another
  */
 export function signedMoments(siteKey: Buffer, purpose: string): SignedMoments {
   const key = Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32));

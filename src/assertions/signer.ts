@@ -1,4 +1,4 @@
-// Who signs: something that holds private keys and signs bytes with them without showing them.
+// The interface of signers, which sign bytes without exposing their private keys, and the signing of assertions.
 import type { KeyObject } from 'node:crypto';
 
 import { contentOf, joined, type Headers, type Value } from './assertion.ts';
@@ -7,7 +7,7 @@ import { checkAssertion, typeOf } from './types.ts';
 
 export interface Signer {
   publicKey(keyId: string): Promise<KeyObject>;
-  /** Signs bytes with RSASSA-PKCS1-v1_5 and SHA-512, away from the event loop. */
+  /** Signs bytes with RSASSA-PKCS1-v1_5 and SHA-512, off the event loop. */
   sign(keyId: string, bytes: Uint8Array): Promise<Uint8Array>;
 }
 
@@ -18,11 +18,11 @@ export interface Statement {
   readonly signedAt: Date;
 }
 
-/** Writes and signs an assertion, and gives its text; refuses what its type does not allow. */
+/** Writes and signs an assertion and returns its text. Refuses headers that its type does not allow. */
 export async function signAssertion(signer: Signer, signKeyId: string, statement: Statement): Promise<string> {
   const { type, body = '', signedAt } = statement;
   const { primaryKey, defaults } = typeOf({ type });
-  // Neither a default nor something empty is written, and what is not written must not be checked either.
+  // Defaults and empty values are not written, so they must not be checked either.
   const isWritten = ([name, value]: [string, Value]) =>
     defaults?.[name] !== value && (typeof value === 'string' || Object.keys(value).length > 0);
   const headers: Headers = Object.fromEntries(Object.entries(statement.headers).filter(isWritten));

@@ -1,5 +1,4 @@
-// What a brand says about its devices, signed with its key: models, serials, validation sets, system users, and
-// revisions of snaps whose provenance was delegated to it.
+// Signs the assertions of brands: models, serials, validation sets, system users, and revisions of snaps with a delegated provenance.
 import { Refusal } from '#domain/refusal.ts';
 import { parseStream, quoted, type Assertion, type Headers } from './assertion.ts';
 import { checkSignature, delegatesRevision, keyState } from './chain.ts';
@@ -10,41 +9,41 @@ import { signAssertion, type Signer } from './signer.ts';
 import { writeTime } from './times.ts';
 import { checkAssertion, defaultProvenance, series } from './types.ts';
 
-/** The key a brand signs with. */
+/** The key that a brand signs with. */
 export interface BrandKey {
   readonly signer: Signer;
   readonly keyId: string;
   readonly accountId: string;
-  /** The account-key that came back from the online store: what it does not allow is not signed. */
+  /** The account-key from the online store. The brand signs only the assertions that it allows. */
   readonly accountKey: Assertion | undefined;
 }
 
-/** Headers of a model beside those that follow from the brand and the time: `model`, `architecture`, `snaps` … */
+/** `headers` holds the headers that do not follow from the brand and the time: `model`, `architecture`, `snaps` … */
 export const signModel = (key: BrandKey, headers: Headers, at: Date): Promise<string> =>
   signAsBrand(key, 'model', { ...headers, series, 'brand-id': key.accountId, timestamp: writeTime(at) }, at);
 
-/** Headers of a validation set beside those that follow: `name`, `sequence`, `snaps`. */
+/** `headers` holds the headers that do not follow from the brand and the time: `name`, `sequence`, `snaps`. */
 export const signValidationSet = (key: BrandKey, headers: Headers, at: Date): Promise<string> =>
   signAsBrand(key, 'validation-set', { ...headers, series, 'account-id': key.accountId, timestamp: writeTime(at) }, at);
 
-/** Headers of a system user beside those that follow: `email`, `username`, `models`, `since`, `until` … */
+/** `headers` holds the headers that do not follow from the brand: `email`, `username`, `models`, `since`, `until` … */
 export const signSystemUser = (key: BrandKey, headers: Headers, at: Date): Promise<string> =>
   signAsBrand(key, 'system-user', { series: [series], ...headers, 'brand-id': key.accountId }, at);
 
-/** A request for a serial whose device has proved that it holds its key. */
+/** A request for a serial, after the device has proved that it holds its key. */
 export interface SerialRequest {
   readonly brandId: string;
   readonly model: string;
   readonly requestId: string;
-  /** What the device would like to be called. */
+  /** The serial that the device proposes. */
   readonly serial: string | undefined;
   readonly deviceKey: string;
   readonly deviceKeyId: string;
-  /** What came along, not believed yet: when a device changes its model, its former model and serial. */
+  /** Further assertions in the request, not verified yet: the former model and serial of a device that changes its model. */
   readonly enclosed: readonly Assertion[];
 }
 
-/** Reads what a device sends for a serial, and refuses it unless its own key signed it. */
+/** Reads a device's request for a serial. Refuses it unless the device's own key signed it. */
 export function readSerialRequest(text: string | Uint8Array): SerialRequest {
   const [request, ...enclosed] = parseStream(text);
   if (request?.type !== 'serial-request') {
@@ -69,9 +68,9 @@ export function readSerialRequest(text: string | Uint8Array): SerialRequest {
 }
 
 /**
- * Gives a device its serial. A key of another account than the brand may do so where the brand's model says so.
+ * Signs a serial for a device. A key of an account other than the brand is allowed if the brand's model names that account.
  *
- * @param model the model of the device; needed only for another account than the brand
+ * @param model the model of the device; needed only for an account other than the brand
  */
 export async function signSerial(
   key: BrandKey,
@@ -99,7 +98,7 @@ export async function signSerial(
   return signAsBrand(key, 'serial', headers, at);
 }
 
-/** Whether this is the assertion of a brand's model, and lets an account sign the serials of its devices. */
+/** Returns whether the assertion is this model of the brand and lets the account sign serials of its devices. */
 export function delegatesSerials(
   assertion: Assertion | undefined,
   { brandId, model }: Pick<SerialRequest, 'brandId' | 'model'>,
@@ -112,8 +111,8 @@ export function delegatesSerials(
 }
 
 /**
- * Signs a revision of a snap whose declaration delegates the provenance to the brand.
- * Headers beside those that follow: `snap-sha3-384`, `provenance`, `snap-size`, `snap-revision`, `developer-id`.
+ * Signs a revision of a snap with a provenance that its declaration delegates to the brand. `headers` holds the headers that do not follow
+ * from the declaration, the brand and the time: `snap-sha3-384`, `provenance`, `snap-size`, `snap-revision`, `developer-id`.
  */
 export async function signSnapRevision(
   key: BrandKey,

@@ -1,5 +1,4 @@
-// Assertions of which there may be very many, by their names and in the order in which they came: their texts lie aside, and
-// each is read whenever it is asked for.
+// A collection of very many assertions, by name and in order of arrival. Their texts are in a spill file and are read on demand.
 import { hash } from 'node:crypto';
 
 import { NameIndex } from '#domain/name-index.ts';
@@ -8,21 +7,21 @@ import type { Spool } from '#files/spool.ts';
 import { joined, parseAssertion, type Assertion } from './assertion.ts';
 import { nameOf } from './types.ts';
 
-/** What is found by name. */
+/** Lookup of assertions by name. */
 export interface AssertionsByName {
   get(name: string): Assertion | undefined;
   ofType(type: string): Iterable<Assertion>;
 }
 
-/** Some of many, in an order of their own. */
+/** A selection of assertions with its own order. */
 export interface Picked extends Sequence<Assertion> {
   readonly of: SpooledAssertions;
   readonly numbers: readonly number[];
 }
 
-/** So many that were asked for last are read no second time: keys and accounts, which much rests on. */
+/** Size of the cache of recently read assertions, for accounts and keys that many others depend on. */
 const remembered = 64;
-/** What is known of each: the SHA-256 of its text, where that begins and how long it is, its revision, and the number of its type. */
+/** Layout of an index row: SHA-256 of the text, offset and length of the text, revision, and type number. */
 const row = { digest: 0, begin: 32, revision: 40, length: 48, type: 52, size: 56 };
 
 export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> {
@@ -40,7 +39,7 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
     return this.#names.size;
   }
 
-  /** Adds one; an older revision of one that is here already adds nothing, and of two in the same revision the first stays. */
+  /** Adds an assertion; ignores it if the same or a newer revision is present. */
   add(assertion: Assertion): void {
     const before = this.length;
     const number = this.#names.add(nameOf(assertion));
@@ -66,12 +65,12 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
     return found;
   }
 
-  /** By which `at` gives it; -1 where there is none of the name. */
+  /** Returns the number of an assertion for `at`; -1 if the name is unknown. */
   numberOf(name: string): number {
     return this.#names.numberOf(name);
   }
 
-  /** The same assertion as was added: what lies there is held against its digest. */
+  /** Returns the assertion of a number. Verifies the text in the spill file against its digest. */
   at(number: number): Assertion | undefined {
     if (number < 0 || number >= this.length) return undefined;
     const recent = this.#recent.get(number);
@@ -88,7 +87,7 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
     return assertion;
   }
 
-  /** The revision of the one of this number, without reading it. */
+  /** Returns the revision of an assertion without reading its text. */
   revisionAt(number: number): number {
     return this.#rows.readDoubleLE(number * row.size + row.revision);
   }
@@ -110,7 +109,7 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
     return this.values();
   }
 
-  /** Those of these numbers, which may become more. */
+  /** Selects the assertions of these numbers. The array may grow later. */
   pick(numbers: readonly number[]): Picked {
     const at = (index: number): Assertion | undefined => (index in numbers ? this.at(numbers[index]!) : undefined);
     const values = () => numbers.values().map((number) => this.at(number)!);
@@ -126,7 +125,7 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
     };
   }
 
-  /** Others, whose texts lie beside these. */
+  /** Creates another collection in the same spill file. */
   beside(): SpooledAssertions {
     return new SpooledAssertions(this.#spool);
   }

@@ -1,14 +1,14 @@
-// The roots of trust: the assertions in the files that the configuration names, or Canonical's.
+// Loads the trusted roots from the configured files, or Canonical's by default.
 import { readFileSync } from 'node:fs';
 
 import { readRoots, type Roots } from './chain.ts';
 import { canonicalRoots } from './roots.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-/** Reads the files; none at all means the roots of the public online store. */
+/** Reads the files. Without files, returns the roots of the public online store. */
 export function readTrusted(files: readonly string[]): Roots {
   if (files.length === 0) return readRoots(canonicalRoots);
-  // One empty line between assertions, however many newlines a file ends with.
+  // Separate assertions by one empty line, regardless of the newlines at the end of each file.
   const texts = files.map((file) => readFile(file).replace(/\n+$/, ''));
   try {
     return readRoots(`${texts.join('\n\n')}\n`);

@@ -1,30 +1,30 @@
-// The types of assertion this store knows: what names one, who speaks in it, and what its headers must hold.
+// The types of assertions that this store supports: their primary keys, authorities and header checks.
 import { Refusal } from '#domain/refusal.ts';
 import { isKeyId, quoted, type Assertion, type Value } from './assertion.ts';
 import { HeaderReader } from './headers.ts';
 import { decodePublicKey, keyId } from './openpgp.ts';
 
 export interface AssertionType {
-  /** The headers that name an assertion among those of its type. */
+  /** The headers that identify an assertion of this type. */
   readonly primaryKey: readonly string[];
-  /** What a header of the primary key means when it is left out; the library never writes it then. */
+  /** Default values of primary key headers. The library omits a header with its default value. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Nobody answers for it: it is signed by the key it carries. */
+  /** The assertion has no authority: the key that it contains signs it. */
   readonly withoutAuthority?: true;
-  /** The newest format that is understood. */
+  /** The newest supported format. */
   readonly format: number;
   readonly check: (headers: HeaderReader, assertion: Checked) => void;
 }
 
-/** An assertion before or after it is signed. */
+/** An assertion, signed or not. */
 export type Checked = Pick<Assertion, 'type' | 'headers' | 'body' | 'format' | 'signKeyId'>;
 
 export const series = '16';
 export const defaultProvenance = 'global-upload';
 
-/** A brand's word for a device: letters, digits and single inner dashes, lower case. */
+/** Returns whether a text is a valid model name: lower-case letters, digits and single inner dashes. */
 export const isModelName = (text: string): boolean => text.length <= 128 && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text);
-/** A key's name: as a model's, with at least one letter. */
+/** Returns whether a text is a valid key name: like a model name, with at least one letter. */
 export const isKeyName = (text: string): boolean => isModelName(text) && /[a-z]/.test(text);
 const isSnapName = (text: string): boolean => text.length >= 2 && text.length <= 40 && isKeyName(text);
 const isSnapId = (text: string): boolean => /^[a-zA-Z0-9]{32}$/.test(text);
@@ -64,7 +64,7 @@ const types: Readonly<Record<string, AssertionType>> = {
       headers.matching('name', isKeyName, keyNameRule);
       headers.validity(false);
       checkKeyInBody(headers, body);
-      // snapd does not compare the two; a request that another key signed proves nothing.
+      // snapd does not compare the two, but a request signed by another key proves nothing.
       if (headers.text('public-key-sha3-384') !== signKeyId)
         throw headers.no('sign-key-sha3-384', 'is not the key the request is for');
     },
@@ -241,24 +241,24 @@ const types: Readonly<Record<string, AssertionType>> = {
   },
 };
 
-/** The type of an assertion, refused when it is not known. */
+/** Returns the type of an assertion. Refuses unknown types. */
 export function typeOf({ type }: Pick<Assertion, 'type'>): AssertionType {
   if (!Object.hasOwn(types, type))
     throw new Refusal('api-error', `Assertions of type ${quoted(type)} are not known here.`);
   return types[type] as AssertionType;
 }
 
-/** Every type that is known here. */
+/** All supported types. */
 export const assertionTypes: readonly string[] = Object.keys(types);
 
-/** The values that name an assertion among those of its type. */
+/** Returns the values of the primary key of an assertion. */
 export function primaryKeyOf({ type, headers }: Pick<Assertion, 'type' | 'headers'>): string[] {
   const { primaryKey, defaults } = typeOf({ type });
   const reader = new HeaderReader(type, headers);
   return primaryKey.map((name) => (reader.has(name) ? reader.text(name) : (defaults?.[name] ?? reader.text(name))));
 }
 
-/** The name of an assertion by the values that a person types: a series or a provenance may be left out. */
+/** Returns the name of an assertion from values typed by a person. Series and provenance may be omitted. */
 export function nameTyped(type: string, values: readonly string[]): string {
   const { primaryKey, defaults = {} } = typeOf({ type });
   const known: Readonly<Record<string, string | undefined>> = { series, ...defaults };
@@ -266,21 +266,21 @@ export function nameTyped(type: string, values: readonly string[]): string {
   if (values.length < primaryKey.length - optional.length || values.length > primaryKey.length) {
     throw new Refusal('api-error', `An assertion of type ${type} is named by: ${primaryKey.join(', ')}.`);
   }
-  // The first of what may be missing is missing first, as the series of a model is.
+  // Optional values are omitted from the front, such as the series of a model.
   const missing = optional.slice(0, primaryKey.length - values.length);
   const rest = [...values];
   const key = primaryKey.map((name) => (missing.includes(name) ? known[name] : rest.shift()));
   return [type, ...key].join('/');
 }
 
-/** Type and primary key as one text, to find assertions by. */
+/** Returns type and primary key as one text, the name of the assertion in lookups. */
 export const nameOf = (assertion: Pick<Assertion, 'type' | 'headers'>): string =>
   [assertion.type, ...primaryKeyOf(assertion)].join('/');
 
-/** So many bytes has what names an assertion at most; what is longer PostgreSQL could not look for by an index. */
+/** Maximum bytes of one primary key value. PostgreSQL cannot index longer values. */
 const longestName = 1024;
 
-/** Refuses an assertion whose headers or body are not what its type asks for. The signature is not looked at. */
+/** Refuses an assertion if its headers or body are invalid for its type. Does not verify the signature. */
 export function checkAssertion(assertion: Checked): void {
   const type = typeOf(assertion);
   const headers = new HeaderReader(`${assertion.type} assertion`, assertion.headers);
@@ -293,7 +293,7 @@ export function checkAssertion(assertion: Checked): void {
   } else {
     headers.accountId('authority-id');
   }
-  // snapd speaks of delegation, but has it switched off; what it would mean is therefore not known.
+  // snapd defines delegation but has it disabled, so its meaning is not settled.
   if (headers.has('signatory-id')) throw headers.no('signatory-id', 'is not supported');
   for (const name of type.primaryKey) {
     if (!headers.has(name) && type.defaults?.[name] !== undefined) continue;
@@ -313,7 +313,7 @@ const snapNameRule = 'must be a snap name';
 const snapIdRule = 'must be a snap id of 32 letters and digits';
 const digestRule = 'must be a SHA3-384 digest in base64url';
 
-/** Refuses a body that is not the key the headers name. */
+/** Refuses a body that is not the key in the headers. */
 function checkKeyInBody(headers: HeaderReader, body: string): void {
   const name = 'public-key-sha3-384';
   if (body === '') throw headers.no(name, 'names a key, but there is no body that holds it');
@@ -368,7 +368,7 @@ function checkModelSnaps(headers: HeaderReader): void {
   const essential = new Map<string, string>();
   for (const snap of snaps) {
     const name = snap.matching('name', isSnapName, snapNameRule);
-    // Snaps that were never in a store have no id; only a model that allows everything may list them.
+    // Snaps that were never in a store have no id. Only a model of grade dangerous may list them.
     if (snap.has('id') || grade !== 'dangerous') snap.matching('id', isSnapId, snapIdRule);
     const type = snap.has('type') ? snap.oneOf('type', ['app', 'base', 'gadget', 'kernel', 'core', 'snapd']) : 'app';
     if (snap.has('default-channel'))
@@ -392,7 +392,7 @@ function checkModelSnaps(headers: HeaderReader): void {
   distinct(headers, snaps, 'id');
   for (const role of ['gadget', 'kernel'])
     if (!essential.has(role)) throw headers.no('snaps', `must hold the ${role} of the model`);
-  // The ids of these are part of snapd; any other base must be listed with its id.
+  // snapd contains the ids of these bases. Any other base must be listed with its id.
   const wellKnown = ['core', 'core18', 'core20', 'core22', 'core24'];
   if (!essential.has('base') && grade !== 'dangerous' && !wellKnown.includes(base)) {
     throw headers.no('snaps', `must hold the base ${quoted(base)}`);
@@ -425,7 +425,7 @@ function checkSystemUser(headers: HeaderReader, { format }: Checked): void {
     throw headers.no('until', 'can be at most a year after since when no model is named');
 }
 
-/** `$6$salt$hash` or `$6$rounds=N$salt$hash`. */
+/** Formats: `$6$salt$hash` or `$6$rounds=N$salt$hash`. */
 function isCryptHash(text: string): boolean {
   const match = /^\$([1-9]\d{0,3})\$(?:rounds=(\d{1,9})\$)?[a-zA-Z0-9./]+\$[a-zA-Z0-9./]+$/.exec(text);
   return match !== null && Number(match[1]) >= 6 && (match[2] === undefined || Number(match[2]) >= 5000);
@@ -437,7 +437,7 @@ function checkConstraint(constraint: HeaderReader): void {
     .matching('type', (type) => /^[a-z]+(?:-[a-z]+)*$/.test(type), 'must name one type of assertion');
 }
 
-/** What is said of a component of a snap, in both types that speak of one. */
+/** Checks the headers that both types about components share. */
 function checkResource(headers: HeaderReader): void {
   headers.matching('snap-id', isSnapId, snapIdRule);
   headers.matching('resource-name', isSnapName, snapNameRule);

@@ -1,4 +1,4 @@
-// Lets in by itself what has come of a source that may do so; what has to wait for people keeps why.
+// Accepts received transfers automatically if their source allows it, and records why a transfer needs a person.
 import type { By } from '#acts/act.ts';
 import { whyItWaits, type Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -11,7 +11,10 @@ export interface Accepting extends LettingIn, Omit<Looking, 'spool'> {
   by: By;
 }
 
-/** Lets a transfer in that is here as a whole; nothing where its source is not one of those. */
+/**
+ * Accepts a completely received transfer, or returns why it must wait. Returns undefined if the transfer is not eligible: not waiting,
+ * unsigned, or from a source without automatic acceptance.
+ */
 export async function acceptAutomatically(
   id: string,
   accepting: Accepting,

@@ -1,4 +1,4 @@
-// What a site signs of its backups with the key that others believe it by, so that somebody without the site key can check them.
+// Signs backups with the transfer key of the site, so that they can be verified without the site key.
 import { createPublicKey, verify } from 'node:crypto';
 
 import { enclosed } from './form/signatures.ts';
@@ -14,7 +14,7 @@ interface SiteSignature {
   sig: string;
 }
 
-/** Signs the list of what a backup holds. */
+/** Returns a function that signs the list of a backup's contents. */
 export const signsBackups =
   ({ name, seed }: Site) =>
   (text: string): SiteSignature => {
@@ -22,7 +22,7 @@ export const signsBackups =
     return { site: name, publicKey: seed.publicKey, sig };
   };
 
-/** Whether a list was signed with the key that has this fingerprint. */
+/** Returns a function that checks whether a list was signed with the key that has this fingerprint. */
 export const signedWith =
   (fingerprint: string) =>
   (text: string, { publicKey, sig }: SiteSignature): boolean => {

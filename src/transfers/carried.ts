@@ -1,9 +1,9 @@
-// What is said of everything that is carried, wherever it comes from.
+// Media types and assertion streams, shared by all kinds of transfers.
 import { streamCount, streamLimit } from '#assertions/assertion.ts';
 
 export const anyBytes = 'application/octet-stream';
 
-/** The media types of packages, by their types. */
+/** Media types by package type. */
 export const mediaTypes: Readonly<Record<string, string>> = {
   snap: 'application/vnd.snap',
   charm: 'application/zip',
@@ -11,7 +11,7 @@ export const mediaTypes: Readonly<Record<string, string>> = {
   rock: 'application/x-tar',
 };
 
-/** Texts of assertions one behind the other, in streams that are no longer than one that is read as a whole. */
+/** Joins assertion texts into streams within the size limit of a stream that is read at once. */
 export function inStreams(texts: readonly string[]): string[] {
   const streams = new Streams();
   const whole = texts.flatMap((text) => streams.add(text) ?? []);
@@ -19,7 +19,7 @@ export function inStreams(texts: readonly string[]): string[] {
   return last === undefined ? whole : [...whole, last];
 }
 
-/** The same of texts that come one by one: a stream is given when the next text goes into another one. */
+/** Like `inStreams`, for texts that arrive one by one. Returns a stream when the next text does not fit into it. */
 export class Streams {
   #texts: string[] = [];
   #length = 0;
@@ -33,7 +33,7 @@ export class Streams {
     return whole;
   }
 
-  /** What has not been given yet; nothing where there is none. */
+  /** Returns the last, unfinished stream; undefined if it is empty. */
   end(): string | undefined {
     const texts = this.#texts;
     [this.#texts, this.#length] = [[], 0];

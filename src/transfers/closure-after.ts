@@ -1,4 +1,5 @@
-// What would be missing once a transfer is let in: what its releases need, and neither it brings nor the site has.
+// Computes the missing dependencies after a transfer is accepted: packages that its releases need and that neither the transfer nor the
+// site has.
 import type { PackagePlan, Plan, Planning } from '#acts/transfer-planning.ts';
 import { subjectOf } from '#acts/transfer-planning.ts';
 import { Closure, type Missing } from '#domain/closure.ts';
@@ -37,7 +38,7 @@ interface Known {
   finding: Planning['finding'];
 }
 
-/** Adds what the releases of a package bring and need; the names that they need. */
+/** Adds the releases of a package and their dependencies to the closure. Returns the names of the dependencies. */
 async function addNeeds(closure: Closure, { carried, releases }: PackagePlan, known: Known): Promise<string[]> {
   const { name, namespace } = carried;
   const needed: string[] = [];
@@ -65,7 +66,7 @@ async function addNeeds(closure: Closure, { carried, releases }: PackagePlan, kn
   return needed;
 }
 
-/** What a revision says of itself: as it was reviewed on its way in, or as it is here. */
+/** Returns the metadata of a revision, from its review in this transfer or from the store. */
 async function saidOf(
   id: string,
   revision: number,

@@ -1,5 +1,5 @@
-// Looks through all that is released for what it needs: of snaps what devices install with them, of charms their resources,
-// of bundles their charms, of models what their images are made of.
+// Computes the missing dependencies of all releases: packages that devices install with snaps, resources of charms, charms of bundles, and
+// snaps of models.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { Closure, type Missing, type Need } from '#domain/closure.ts';
 import type { Namespace } from '#domain/namespace.ts';
@@ -13,13 +13,13 @@ const pageSize = 500;
 
 type Reads = Pick<Records, 'heldRevisions' | 'assertions'>;
 
-/** What is wished for, and why. */
+/** A subscription and its origin. */
 export type WishedFor = Wish & { by: string };
 
 export interface Wanted {
   snaps: boolean;
   charms: boolean;
-  /** What else is to be there. */
+  /** Further packages that must be present. */
   wishes?: readonly WishedFor[];
 }
 
@@ -56,7 +56,7 @@ async function missingSnaps(records: Reads, wishes: readonly WishedFor[]): Promi
   }
 }
 
-/** What a device installs with a snap, before it. */
+/** Returns the snaps that a device installs before this one. */
 export function needsOfSnap(details: RevisionDetails, packageYaml: string | null): Pick<Need, 'kind' | 'name'>[] {
   const type = details.type ?? 'app';
   if (type === 'snapd' || type === 'os' || type === 'base') return [];

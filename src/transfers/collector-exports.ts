@@ -1,4 +1,5 @@
-// What has left a collector: each file of each transfer, with who let it out, its digest and its size, in a file of its folder.
+// Lists the exports of a collector in a file in its folder: each exported file with its transfer, the person who exported it, its digest
+// and its size.
 import { join } from 'node:path';
 
 import type { Leaving } from '#acts/transfers.ts';
@@ -6,7 +7,7 @@ import { timestamp } from '#domain/clock.ts';
 import { prepareFile } from '#files/durable.ts';
 import { readIfThere } from '#files/read.ts';
 
-/** Who lets it out, and on what. */
+/** The person who exports, the medium and the time. */
 export interface LetOut {
   by: string;
   media: string | undefined;
@@ -17,17 +18,17 @@ export interface CollectorExport {
   /** RFC 3339. */
   at: string;
   by: string;
-  /** Of the transfer. */
+  /** Id of the transfer. */
   id: string;
   sequence: number;
-  /** The sites that it is for; none where it is for any. */
+  /** Target sites; empty for any site. */
   for: readonly string[];
   part: number;
   of: number;
-  /** Of the file. */
+  /** Digest of the file. */
   sha256: string;
   bytes: number;
-  /** The medium, as whoever carries it calls it. */
+  /** Name of the medium, as given by the person who carries it. */
   media: string | null;
 }
 
@@ -35,11 +36,11 @@ interface Left extends Pick<CollectorExport, 'id' | 'sequence' | 'for'>, Pick<Le
 
 const listFile = (folder: string): string => join(folder, 'left.json');
 
-/** What has left it, the oldest first. */
+/** Returns the exports, oldest first. */
 export const collectorExports = (folder: string): CollectorExport[] =>
   JSON.parse(readIfThere(listFile(folder)) ?? '[]') as CollectorExport[];
 
-/** Remembers, durably, what is about to leave: before it can be carried away. */
+/** Records exports durably before the files get their names. */
 export function rememberLeft(folder: string, { files, of, ...transfer }: Left, { by, media, now }: LetOut): void {
   const at = timestamp(now);
   const left = files.map((file): CollectorExport => ({ at, by, ...transfer, ...file, of, media: media ?? null }));

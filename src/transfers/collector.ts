@@ -1,6 +1,6 @@
-// A collector: a place that has a name and a key, so that sites believe what it gathers, and no store. It lies in a folder of its own:
-// `collector.json` is what others are given to believe it, `collector.key` its secret, and `sent/` each statement that it has signed,
-// which is how it knows its numbers and what it has sent to whom.
+// A collector makes signed transfers from downloaded files without a store. It is a folder with three things: `collector.json`, the
+// identity that other sites trust; `collector.key`, the secret key; and `sent/`, the statements that it has signed, which give the next
+// number and the contents already sent to each site.
 import { hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,24 +31,24 @@ export interface Collector {
 const identityFile = 'collector.json';
 const keyFile = 'collector.key';
 
-/** Whether a folder is that of a collector. */
+/** Returns whether a folder belongs to a collector. */
 export const isCollector = (folder: string): boolean => existsSync(join(folder, identityFile));
 
-/** Makes a collector in a folder; its key is readable by whoever runs this alone, and is not encrypted, as the site key of a store is not. */
+/** Creates a collector in a folder. Only the current user can read its key. Like the site key of a store, the key is not encrypted. */
 export function makeCollector(folder: string, name: string): Collector {
   if (isCollector(folder)) throw new Refusal('conflict', `There is a collector in ${folder} already.`);
   makeFolder(folder);
   makeFolder(join(folder, 'sent'));
   const secret = randomBytes(32);
   const site = { name, seed: new SigningSeed(secret) };
-  // What makes it a collector is written last.
+  // Write the identity last, because it marks the folder as a collector.
   rmSync(join(folder, keyFile), { force: true });
   createFile(join(folder, keyFile), `${secret.toString('base64url')}\n`, 0o600);
   createFile(join(folder, identityFile), `${JSON.stringify(identityOf(site), null, 2)}\n`, 0o644);
   return { folder, site };
 }
 
-/** The collector of a folder; refuses one that is damaged. */
+/** Reads the collector of a folder. Refuses a corrupt one. */
 export function readCollector(folder: string): Collector {
   const text = readFileSync(join(folder, identityFile), 'utf8');
   const key = readIfThere(join(folder, keyFile))?.trim() ?? '';
@@ -75,7 +75,7 @@ function parsed(text: string): SiteIdentity | undefined {
   }
 }
 
-/** The numbers of the transfers that it has made, the smallest first. */
+/** Returns the numbers of its transfers in ascending order. */
 const numbersIn = ({ folder }: Collector): number[] =>
   readdirSync(join(folder, 'sent'))
     .flatMap((name) => /^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? [])
@@ -87,7 +87,7 @@ const sentFile = ({ folder }: Collector, sequence: number, ending = 'json'): str
 
 export const nextSequence = (collector: Collector): number => (numbersIn(collector).at(-1) ?? 0) + 1;
 
-/** Notes that a transfer never arrived: what it carried counts as not sent. */
+/** Records that a transfer was lost. Its contents then count as not sent. */
 export function noteLost(collector: Collector, sequence: number): void {
   if (!existsSync(sentFile(collector, sequence)))
     throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made by this collector.`);
@@ -95,7 +95,7 @@ export function noteLost(collector: Collector, sequence: number): void {
   if (!existsSync(mark)) createFile(mark, '', 0o600);
 }
 
-/** Of some contents those that it has sent to a site before. */
+/** Returns those of the contents that were already sent to a site. */
 export function sentTo(collector: Collector, site: string, contents: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(contents);
   const sent = new Set<string>();
@@ -108,15 +108,15 @@ export function sentTo(collector: Collector, site: string, contents: readonly st
   return sent;
 }
 
-/** A transfer that is signed, and of which no file is written yet. */
+/** A signed transfer before its files are written. */
 export interface Signed {
   transfer: Transfer;
   content: Content;
-  /** Keeps its statement, by which the collector knows its number and what it has sent. */
+  /** Stores the statement. The collector derives the next number and the sent contents from the stored statements. */
   remember(): void;
 }
 
-/** What was gathered, as a transfer carries it, and where its bytes come from. */
+/** Returns the gathered packages in the form of a transfer, with access to their bytes. */
 export function carryingGathered({ assertions: texts, places, ...found }: FoundInFolder) {
   if (found.packages.length === 0 && texts.length === 0) throw nothingToCarry(found);
   const streams = new Map(texts.map((text) => [digestsOf(text), Buffer.from(text)]));
@@ -136,7 +136,7 @@ export function carryingGathered({ assertions: texts, places, ...found }: FoundI
 
 const maxReasons = 20;
 
-/** The refusal of a folder of which nothing can be carried, with the reason for each file. */
+/** Returns the refusal for a folder without usable files, with the reason for each file. */
 function nothingToCarry({ leftOut }: Pick<FoundInFolder, 'leftOut'>): Refusal {
   const reasons = leftOut.slice(0, maxReasons).map(({ what, why }) => `${what}: ${why}`);
   const more = leftOut.length - reasons.length;
@@ -150,7 +150,7 @@ function nothingToCarry({ leftOut }: Pick<FoundInFolder, 'leftOut'>): Refusal {
   );
 }
 
-/** Signs a transfer of what was gathered. */
+/** Signs a transfer of the gathered packages. */
 export async function signGathered(
   found: FoundInFolder,
   wished: Intent,
@@ -171,7 +171,7 @@ export async function signGathered(
   return { transfer, content, remember };
 }
 
-/** Makes a transfer of what was gathered. */
+/** Makes a transfer of the gathered packages and writes its files. */
 export const makeOf = (
   found: FoundInFolder,
   wished: Intent & { file: string },
@@ -189,7 +189,7 @@ const leftOf = (id: string, { sequence, for: sites, parts }: Made['statement'], 
   ...{ id, sequence, for: sites, files, of: parts.length },
 });
 
-/** Makes one part of a transfer again, with the same bytes, as long as what was gathered still lies where it was. */
+/** Writes one part of a transfer again with identical bytes. The gathered files must still be in place. */
 export async function makePartAgain(
   { sequence, part, file }: { sequence: number; part: number; file: string },
   { collector, leaving, ...writing }: { collector: Collector; leaving: LetOut } & Omit<Writing, 'content'>,
@@ -240,7 +240,7 @@ function refuseGone(carried: IteratorObject<TransferBlob>, places: ReadonlyMap<s
   }
 }
 
-/** Brings content from where it lies; each piece of one that lies in several places in turn. */
+/** Reads content from its files. Content in several pieces is read piece by piece. */
 const contentFrom = (places: ReadonlyMap<string, readonly Place[]>, streams: ReadonlyMap<string, Buffer>): Content =>
   async function* (blob, offset, size) {
     const text = streams.get(blob['sha3-384']);
@@ -265,13 +265,13 @@ const contentFrom = (places: ReadonlyMap<string, readonly Place[]>, streams: Rea
 
 const draftFile = ({ folder }: Collector): string => join(folder, 'gathered.json');
 
-/** Where what was unpacked lies until the transfer is written. */
+/** Returns the folder for unpacked archives, which is needed until the transfer is written. */
 export const scratchOf = ({ folder }: Collector): string => join(folder, 'unpacked');
 
-/** What a transfer goes by that meets a request. */
+/** The fields of a request that a transfer for it needs. */
 export type Asked = Pick<ReadRequest, 'id'> & { statement: Pick<ReadRequest['statement'], 'site' | 'inventory'> };
 
-/** Keeps what was gathered, for the transfer that is made of it next. */
+/** Stores the gathered packages for the next transfer. */
 export function keepGathered(
   collector: Collector,
   { contents, places, ...found }: FoundInFolder,
@@ -282,7 +282,7 @@ export function keepGathered(
   prepareFile(draftFile(collector), JSON.stringify(kept), 0o600).place();
 }
 
-/** What was gathered last; refused where nothing was. */
+/** Returns the packages gathered last. Refuses if there are none. */
 export function gatheredLast(collector: Collector): { found: FoundInFolder; asked: Asked | undefined } {
   const text = readIfThere(draftFile(collector));
   if (text === undefined)
@@ -298,7 +298,7 @@ export function gatheredLast(collector: Collector): { found: FoundInFolder; aske
   };
 }
 
-/** Forgets what was gathered, once it is in a transfer. */
+/** Deletes the stored packages after they are in a transfer. */
 export const forgetGathered = (collector: Collector): void => {
   rmSync(draftFile(collector), { force: true });
 };

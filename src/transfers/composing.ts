@@ -1,4 +1,4 @@
-// A transfer from what is to be carried, wherever that lies: which contents go in, how they are cut, who signs, which files.
+// Composes a transfer from packages of any origin: selects the contents, cuts them into parts, signs the statement and writes the files.
 import { createHash } from 'node:crypto';
 
 import type { Statement } from '#acts/transfer-statement.ts';
@@ -15,47 +15,47 @@ import type { Content } from './form/write.ts';
 import { partFile, writeParts, type Placed, type Writing } from './part-files.ts';
 import type { Site } from './site.ts';
 
-/** What whoever makes a transfer decides. */
+/** The options of the person who makes a transfer. */
 export interface Intent {
-  /** The sites that it is for; none stands for any. */
+  /** Target sites; empty for any site. */
   sites: readonly string[];
-  /** Leaves out what was sent to this site before, or what a request says is there. */
+  /** The transfer leaves out contents that were already sent to this site or that its request lists. */
   base: TransferBase;
-  /** The contents that are there already, of some. */
+  /** Returns those of the contents that the target already has. */
   known: (contents: readonly string[]) => Promise<ReadonlySet<string>>;
   expiresDays: number;
   partSize: number | undefined;
   reason: string | undefined;
 }
 
-/** What a statement speaks of, and of all content what it is, in the order in which a transfer carries it. */
+/** The packages of a statement, and all contents in the order of the transfer. */
 export interface Carrying extends Pick<Statement, 'accounts' | 'packages' | 'assertions'> {
   contents: ReadonlyMap<string, { content: TransferContent; mediaType: string }>;
   leftOut: Statement['left-out'];
 }
 
 interface Composing {
-  /** What signs it is called so. */
+  /** Name of the signing site. */
   source: string;
   sequence: number;
   at: Date;
-  /** Of the site that makes it; nothing where it has none, as a collector has none. */
+  /** Site label of the sender; undefined if it has none, as for a collector. */
   label: string | undefined;
   content: Content;
-  /** Refuses content that is not there, or not what it was. */
+  /** Refuses if any content is missing or has changed. */
   refuseLacking: (carried: Sequence<TransferBlob>) => Promise<void>;
-  /** Where its lists lie as long as anybody needs them; in memory, where there is no such place. */
+  /** Spill file for long lists; in memory if undefined. */
   aside?: Aside | undefined;
 }
 
-/** The statement of a transfer, signed. */
+/** Returns the signed statement of a transfer. */
 export const compose = async (
   carrying: Carrying,
   intent: Intent,
   { site, ...composing }: Omit<Composing, 'source'> & { site: Site },
 ): Promise<Transfer> => signedBy(site, await composed(carrying, intent, { ...composing, source: site.name }));
 
-/** The same, and nobody has signed it. */
+/** Like `compose`, without a signature. */
 export async function composed(
   { accounts, assertions, packages, contents, leftOut }: Carrying,
   { sites, base, known, expiresDays, partSize, reason }: Intent,
@@ -92,7 +92,7 @@ export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 
   signatures: signed(transfer.bytes, seed),
 });
 
-/** Cuts it; the digests of pieces are those of the content as it is read. */
+/** Cuts the content into parts. Reads the content to compute the digests of its pieces. */
 async function withParts(
   statement: Omit<Statement, 'parts'>,
   partSize: number | undefined,
@@ -113,7 +113,7 @@ async function withParts(
   return { bytes, statement: whole };
 }
 
-/** Refuses to make what nobody could receive. */
+/** Refuses a statement that receivers would reject as too long. */
 function refuseLong({ length }: Buffer): void {
   if (length <= largestStatement) return;
   throw new Refusal(
@@ -134,7 +134,7 @@ async function digestOf(
   return digest.digest('hex');
 }
 
-/** The statement of a transfer of which a part is made again; refuses a part that it has not. */
+/** Returns the statement of an earlier transfer. Refuses if it does not have this part. */
 export function madeBefore(bytes: Buffer, { sequence, part }: { sequence: number; part: number }): Statement {
   const statement = readStatement(bytes);
   if (part <= statement.parts.length) return statement;
@@ -149,14 +149,14 @@ export interface Made {
   statement: Statement;
   files: string[];
   bytes: number;
-  /** The digest and the size of each file. */
+  /** Digest and size of each file. */
   written: Placed['files'];
 }
 
 /**
- * Writes all parts of a transfer; they have their names when each of them is durable, and whoever made it has remembered it.
+ * Writes all parts of a transfer. The files get their final names after all of them are durable and `remember` has recorded the transfer.
  *
- * @param file the file to write; with several parts their number goes before its ending
+ * @param file the file to write; if there are several parts, the part number goes before the extension
  */
 export async function writeAll(
   transfer: Transfer,
@@ -184,7 +184,7 @@ export async function writeAll(
   return made;
 }
 
-/** What a statement says, for a person and for a program. */
+/** Returns the figures of a statement, for reports and programs. */
 export const figuresOf = (statement: Statement) => ({
   packages: statement.packages.length,
   revisions: statement.packages.values().reduce((sum, { revisions }) => sum + revisions.length, 0),

@@ -1,4 +1,4 @@
-// Transfers that came in, as the serving process looks at them and settles them; commands do the same by the same functions.
+// Inspects and settles received transfers in the serving process. The commands use the same functions.
 import { rm } from 'node:fs/promises';
 
 import type { Acts, By } from '#acts/act.ts';
@@ -29,12 +29,12 @@ export interface Settling {
   config: Pick<Config, 'site'>;
 }
 
-/** What it takes to let in here what waits. */
+/** Returns the dependencies for accepting a waiting transfer. */
 export async function lettingIn({ records, acts, siteKey, directory, config }: Settling): Promise<LettingIn> {
   return { acts, directory, site: (await siteOf(records, siteKey))?.name, labels: config.site };
 }
 
-/** Throws one away that waits, with what has come of it. */
+/** Discards a waiting transfer with its received content. */
 export async function discard(
   { acts, directory }: Pick<Settling, 'acts' | 'directory'>,
   { id }: Pick<ReceivedTransfer, 'id'>,
@@ -51,7 +51,7 @@ interface Serving extends Omit<Settling, 'config'> {
   now: Now;
 }
 
-/** A longer statement, of some thousand packages, takes a serving process seconds in which nobody else is answered. */
+/** Maximum length of a statement in the serving process. A longer one, of some thousand packages, would block all requests for seconds. */
 const longestLookedAt = 2 * 1024 * 1024;
 
 export function transferDesk(serving: Serving): TransferDesk {
@@ -83,7 +83,7 @@ export function transferDesk(serving: Serving): TransferDesk {
     },
     accept: (prefix, { seen, without = [] }, by) =>
       withBrought(prefix, async (brought) => {
-        // An accepted transfer answers with its receipt, and has nothing left to choose from.
+        // If the transfer is already accepted, the result is its receipt and the selection does not matter.
         if (brought.transfer.status === 'waiting') refuseEmpty(brought, without);
         return letIn(await lettingIn(settling()), { ...brought, seen, narrowed: { ...whole, without } }, by);
       }),
@@ -100,7 +100,9 @@ export function transferDesk(serving: Serving): TransferDesk {
   };
 }
 
-/** Accepting nothing would use up the number of the transfer: a person who leaves out all packages wants to discard it. */
+/**
+ * Refuses a selection without packages: accepting it would use up the number of the transfer, and the person probably wants to discard it.
+ */
 function refuseEmpty({ statement }: Pick<Brought, 'statement'>, without: readonly string[]): void {
   if (without.length === 0) return;
   let count = 0;

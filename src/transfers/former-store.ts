@@ -1,7 +1,7 @@
-// What earlier releases left behind when they adopted a site's former store: a source that is trusted with everything, and its key.
+// Names that earlier releases used when they adopted a site's former store: a fully trusted source and its key.
 
-/** The name of the source. */
+/** Name of the source. */
 export const formerStoreName = 'former-store';
 
-/** The folder with its private key, in the data directory. */
+/** Folder with its private key, in the data directory. */
 export const formerStoreFolder = 'adopting';

@@ -1,4 +1,4 @@
-// The assertions that go with what a store holds: those that its revisions name, and those that stand for themselves.
+// Selects assertions for a transfer: those of the included packages, and others that are useful without a package.
 import { eachRestedOn, namesInOrder, standingTypes } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
@@ -9,7 +9,7 @@ type Kept = Pick<Records['assertions'], 'listOf' | 'under'>;
 
 const page = 500;
 
-/** The names of those that begin so. */
+/** Yields the names with this prefix. */
 export async function* namesUnder(assertions: Pick<Kept, 'under'>, beginning: string): AsyncGenerator<string> {
   for (let after = ''; ;) {
     const found = await assertions.under(beginning, after, page);
@@ -20,7 +20,7 @@ export async function* namesUnder(assertions: Pick<Kept, 'under'>, beginning: st
   }
 }
 
-/** The names of those that are carried without a package that needs them: one of the globs fits `assertion/TYPE`. */
+/** Yields the names of assertions to transfer without a package: a glob must match `assertion/TYPE`. */
 export async function* standing(assertions: Pick<Kept, 'under'>, globs: readonly string[]): AsyncGenerator<string> {
   for (const type of standingTypes) {
     if (fitsGlob(globs, { namespace: 'assertion', name: type })) yield* namesUnder(assertions, `${type}/`);
@@ -28,8 +28,8 @@ export async function* standing(assertions: Pick<Kept, 'under'>, globs: readonly
 }
 
 /**
- * The assertions of these names with all that they rest on, each once and after what it rests on itself, in streams that
- * are no longer than one that is read as a whole. One stream of texts is in memory at a time, and of the rest their names alone.
+ * Yields these assertions and their prerequisites as streams of limited size. Each occurs once, after its own prerequisites. Memory holds
+ * one stream of texts, and only the names of the others.
  */
 export async function* streamsOf(assertions: Pick<Kept, 'listOf'>, names: ReadonlySet<string>): AsyncGenerator<string> {
   const rested = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-// What a store holds, as a transfer says it: the packages that are wanted with what their channels hold, and all that belongs to that.
+// Collects the selected packages of a store for a transfer, with their channels and everything that belongs to them.
 import { createHash } from 'node:crypto';
 
 import type {
@@ -38,41 +38,41 @@ export type HoldingRecords = Pick<
 >;
 
 export interface Wanted {
-  /** Which packages are meant: one of the globs fits `namespace/name`; and of assertions, which fits `assertion/TYPE`. */
+  /** Globs of `namespace/name` for packages and of `assertion/TYPE` for assertions. */
   packages: readonly string[];
-  /** What is meant beside that, and of what channels, by `namespace/name`; what is private is not, unless a glob names it. */
+  /** Further packages and their channels, by `namespace/name`. Private packages are included only if a glob matches them. */
   wishes?: ReadonlyMap<string, PackageWish>;
-  /** Assertions that go with it, as far as they are here, by their names. */
+  /** Names of further assertions, included if they exist. */
   assertions?: readonly string[];
-  /** RFC 3339; what has expired by then is not held. */
+  /** RFC 3339. Releases that have expired at this time are left out. */
   at: string;
-  /** The ids of packages that are left out all the same. */
+  /** Ids of packages to exclude. */
   except?: ReadonlySet<string>;
 }
 
 export interface Held {
   accounts: TransferAccount[];
   packages: Sequence<TransferPackage>;
-  /** Of all content what it is, in the order in which a transfer carries it. */
+  /** All contents in the order of the transfer. */
   contents: Map<string, { content: TransferContent; mediaType: string }>;
-  /** The names of assertions that go with it, each with what it rests on. */
+  /** Names of the assertions to include; their prerequisites are added later. */
   assertions: ReadonlySet<string>;
-  /** What cannot be carried, and why. */
+  /** Content that cannot be included, with the reason. */
   leftOut: TransferLeftOut[];
 }
 
 const page = 500;
 
 export interface Contents {
-  /** Brings small content as a whole, such as an icon. */
+  /** Reads small content at once, such as an icon. */
   bytesOf: (sha3_384: string) => Promise<Buffer | undefined>;
-  /** Keeps a text as content. */
+  /** Stores a text as content. */
   keep: (text: string) => Promise<TransferContent>;
-  /** Where what is said of packages lies as long as anybody needs it; in memory, where there is no such place. */
+  /** Spill file for package metadata; in memory if undefined. */
   aside?: Aside | undefined;
 }
 
-/** Everything that is held of what is wanted. */
+/** Returns the selected content of the store. */
 export async function holdingsOf(records: HoldingRecords, wanted: Wanted, contents: Contents): Promise<Held> {
   const gathering = new Gathering(records, wanted.at, contents);
   for await (const name of standing(records.assertions, wanted.packages)) gathering.addAssertion(name);
@@ -179,7 +179,7 @@ class Gathering {
       });
   }
 
-  /** The resources that the channels give, and the images that those name. */
+  /** Returns the resources of the releases and the images that they name. */
   async #besides(
     subject: PublishedPackage,
     held: readonly Release[],
@@ -307,7 +307,7 @@ const saidOf = ({
   links,
 }: PublishedPackage): Partial<TransferPackage> => ({
   ...{ title, summary, description, links },
-  // Left out where there is none, so that older releases read the transfer.
+  // Omitted if empty, so that older releases of larder can read the transfer.
   ...(license !== null && { license }),
   'default-track': defaultTrack,
 });

@@ -1,4 +1,4 @@
-// What comes of one transfer is kept: each content once, several of them at a time.
+// Receives the contents of a transfer and stores each once, several at a time.
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,34 +25,34 @@ export interface Keeping {
   digests: DigestPool;
   /** The data directory. */
   directory: string;
-  /** Told of each content that has come and was not here. */
+  /** Called for each received content that was not stored before. */
   came: (sha3_384: string) => void;
-  /** How many bytes a content may have. */
+  /** Maximum size of a content in bytes. */
   largest: number;
-  /** Ends it where it is; what has come stays, and is not read again. */
+  /** Stops receiving. Contents already received stay and are not read again. */
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
 }
 
-/** What of a waiting transfer has come is held for so long after it expires. */
+/** How long received contents of a waiting transfer are kept after it expires. */
 const heldAfterwards = days(30);
 
-/** Until when what comes of a transfer is held. */
+/** Returns the time until which received contents of a transfer are kept. */
 export const heldUntil = ({ expires }: Pick<Statement, 'expires'>): string =>
   timestamp(after(new Date(expires), heldAfterwards));
 
 /**
- * So many contents come in at a time: their hashes share the processors, and none waits for the disk alone. Of small ones that lie
- * in files here many more do, which are taken in together.
+ * Contents received concurrently: hashing uses all processors while others wait for the disk. Small contents in local files allow a higher
+ * number, limited by their total bytes.
  */
 const atOnce = { any: 8, small: 128, bytes: 32 * 1024 * 1024 };
 /**
- * So many are noted as come by one commit, which waits for their folders to be durable: there are 256 of them, and of 512 contents
- * half had one, so that each third sync was that of a folder. What was not noted when the process ends comes in again.
+ * Limits of received contents per commit. Each commit first syncs the folders of its contents (256 in all); with 512 contents per commit,
+ * every third sync was of a folder. Contents not yet recorded when the process ends are received again.
  */
 const notedTogether = { contents: 8192, bytes: 512 * 1024 * 1024 };
 
-/** Where pieces of contents lie that have not come as a whole. */
+/** Returns the folder for pieces of incomplete contents. */
 export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
 
 export class Intake {
@@ -61,18 +61,18 @@ export class Intake {
   readonly #keeping: Keeping;
   readonly #endsAt: string;
   readonly #folder: string;
-  /** The pieces that lie in the folder, by their SHA-256. */
+  /** Pieces in the folder, by their SHA-256. */
   readonly #pieces: Set<string>;
-  /** The pieces of each blob that is cut, in their order, by its number. */
+  /** The ordered pieces of each blob that is cut, by blob number. */
   readonly #cut: ReadonlyMap<number, TransferPiece[]>;
-  /** Pieces that are read when all of their blob are at hand, by their names. */
+  /** Pieces to be read when all pieces of their blob are available, by name. */
   readonly #open = new Map<string, Waiting>();
-  /** The names of pieces that come with the parts that are at hand now. */
+  /** Names of the pieces in the parts that are currently open. */
   #atHand: ReadonlySet<string> = new Set();
-  /** Contents that have come, and are not noted yet: a process that ends now reads them again. */
+  /** Received contents that are not recorded yet. If the process ends now, they are read again. */
   #unnoted: string[] = [];
   #unnotedBytes = 0;
-  /** Of one blob there is one piece at a time: with the last of them it is put together. */
+  /** Handles the pieces of cut blobs one at a time, because the last piece assembles the blob. */
   readonly #inTurn = limit({ atOnce: 1 });
 
   constructor(statement: Statement, id: string, keeping: Keeping) {
@@ -88,7 +88,7 @@ export class Intake {
     this.#cut = Map.groupBy(cut, ({ blob }) => blob);
   }
 
-  /** Takes in parts that stay open meanwhile. */
+  /** Receives parts. The caller keeps them open until it returns. */
   async take(parts: readonly OpenPart[]): Promise<void> {
     const whole = parts.values().filter(({ takenOut = [] }) => takenOut.length === 0);
     const pieces = whole.flatMap(({ part }) => this.#statement.parts[part - 1]!.values());
@@ -96,7 +96,7 @@ export class Intake {
     try {
       for (const part of parts) await this.#takePart(part);
     } catch (error) {
-      // Whoever brings what has failed once more need not bring the rest again.
+      // Store the pieces, so that the next attempt needs only the failed part.
       if (isOfSource(error)) await this.#keepOpen([...this.#open.values()]);
       throw error;
     }
@@ -122,13 +122,13 @@ export class Intake {
       }
       await underWay.end();
     } finally {
-      // Nothing may go on behind whoever hears of a failure.
+      // Wait, so that no work continues after the caller has seen a failure.
       await underWay.idle();
       await this.#note();
     }
   }
 
-  /** The parts of which something has not come. */
+  /** Returns the numbers of the parts with missing contents. */
   async lacking(): Promise<number[]> {
     const arrived = await this.#keeping.records.transfers.arrived(this.#id);
     const { parts, blobs } = this.#statement;
@@ -148,13 +148,13 @@ export class Intake {
         return;
       }
       if (one.ranges !== undefined) await this.#copyIn(of, one.ranges(), one);
-      // Both digests of a whole content are computed as it comes in; proving it while it is read would hash it once more.
+      // Receiving computes both digests of a whole content, so verifying while reading would hash it twice.
       else await this.#receive(of, one.unproven(), one.wrong);
     }
     came();
   }
 
-  /** Whether a content is here already, whole; it is held from now on. */
+  /** Returns whether an intact content is already stored, and reserves it for the transfer. */
   async #isHere({ 'sha3-384': sha3_384 }: TransferBlob): Promise<boolean> {
     const { records, blobs } = this.#keeping;
     if (!(await records.neededContents.has(sha3_384)) || !(await blobs.prove(sha3_384))) return false;
@@ -162,7 +162,7 @@ export class Intake {
     return true;
   }
 
-  /** Takes in what lies in files here: whoever reads them digests it on the way. */
+  /** Receives a content from local files. The copy computes the digests. */
   async #copyIn(
     { 'sha3-384': sha3_384, sha256, size }: TransferBlob,
     ranges: FileRanges,
@@ -209,7 +209,7 @@ export class Intake {
     });
   }
 
-  /** Writes a piece, whole and durable. */
+  /** Writes a piece completely and durably. */
   #write(file: string, { piece: { size, sha256 }, at, ranges, bytes, wrong }: OpenPiece): Promise<void> {
     const { digests, signal } = this.#keeping;
     if (ranges === undefined) return writeWhole(file, until(signal, bytes()), 0o600);
@@ -227,8 +227,8 @@ export class Intake {
   }
 
   /**
-   * Takes in a piece of a blob. Where all others are at hand as well, the blob is put together of the parts themselves, with the last
-   * of its pieces; otherwise this one is kept until they are. Of what fails meanwhile the pieces are kept that can be.
+   * Receives a piece of a cut blob. If all other pieces are available, assembles the blob directly from the open parts when its last piece
+   * arrives; else stores the piece. If assembling fails, stores the usable pieces.
    */
   async #takeCut(waiting: Waiting): Promise<void> {
     const { piece } = waiting.one;
@@ -246,14 +246,14 @@ export class Intake {
     try {
       await this.#join(waiting.one, all);
     } catch (error) {
-      // Read one by one they say which of them it was.
+      // Reading the pieces one by one finds the bad one.
       throw (isOfSource(error) && (await this.#keepOpen(others))) || error;
     } finally {
       for (const one of all) this.#open.delete(nameOf(one));
     }
   }
 
-  /** Keeps those of some pieces that can be read and are right; what is wrong with the first of the others. */
+  /** Stores the pieces that are readable and correct. Returns the first error. */
   async #keepOpen(some: readonly Waiting[]): Promise<unknown> {
     let wrong: unknown;
     for (const one of some) {
@@ -264,7 +264,7 @@ export class Intake {
     return wrong;
   }
 
-  /** Keeps a piece until all of its blob have come. */
+  /** Stores a piece until its blob is complete. */
   async #keepPiece({ one, came }: Waiting): Promise<void> {
     const { piece } = one;
     if (!this.#pieces.has(piece.sha256)) {
@@ -283,9 +283,9 @@ export class Intake {
     came();
   }
 
-  /** Puts a blob together of pieces that are kept, and of others where they lie. */
+  /** Assembles a blob from stored pieces and from pieces in open parts. */
   async #join({ of }: OpenPiece, all: readonly TransferPiece[]): Promise<void> {
-    // Where it is being read.
+    // The file that is currently read, for error messages.
     const at = { file: this.#folder };
     const ranges = async function* (this: Intake): AsyncGenerator<FileRange> {
       for (const piece of all) {
@@ -310,25 +310,25 @@ export class Intake {
   }
 }
 
-/** A piece of a blob that is cut, and who is told when it has come. */
+/** A piece of a cut blob, and the function to call when it is received. */
 interface Waiting {
   one: OpenPiece;
   came: () => void;
 }
 
-/** By which a piece is known among all of a transfer: another one may have the same bytes. */
+/** Returns the name of a piece, unique within a transfer. Digests are not unique: several pieces can have the same bytes. */
 const nameOf = ({ blob, offset }: TransferPiece): string => `${String(blob)} ${String(offset)}`;
 
-/** The pieces that come in at the moment. */
+/** Tracks the pieces that are currently being received. */
 class UnderWay {
   #bytes = 0;
   #pieces = 0;
-  /** What went wrong first. */
+  /** The first error. */
   #failure: { error: unknown } | undefined;
-  /** Settles with the next that ends. */
+  /** Settles when the next piece ends. */
   #next = Promise.withResolvers<undefined>();
 
-  /** Resolves when there is room for one more; rejects where one has failed. */
+  /** Resolves when another piece may start. Rejects if one has failed. */
   async room({ piece, ranges }: OpenPiece): Promise<void> {
     const isSmall = ranges !== undefined && piece.size < atOnce.bytes / atOnce.any;
     while (this.#pieces >= (isSmall && this.#bytes < atOnce.bytes ? atOnce.small : atOnce.any))
@@ -356,7 +356,7 @@ class UnderWay {
     this.#mustGoWell();
   }
 
-  /** Resolves when nothing comes in any more, well or not. */
+  /** Resolves when no piece is being received, even after failures. */
   async idle(): Promise<void> {
     while (this.#pieces > 0) await this.#next.promise;
   }
@@ -366,11 +366,11 @@ class UnderWay {
   }
 }
 
-/** Whether what failed is what lies on the stick, rather than this site or whoever has interrupted it. */
+/** Returns whether an error is caused by the source medium, not by this site or an interruption. */
 const isOfSource = (error: unknown): boolean =>
   error instanceof NotATransfer || (error as NodeJS.ErrnoException).syscall === 'read';
 
-/** Says of which file it was that it cannot be read. */
+/** Adds the file name to a read error. */
 const saidOf =
   (file: string) =>
   (error: unknown): never => {

@@ -1,4 +1,4 @@
-// Lets a transfer in that waits, for people and for what lets it in by itself.
+// Accepts a waiting transfer, for people and for automatic acceptance.
 import { rm } from 'node:fs/promises';
 
 import type { Acts, By } from '#acts/act.ts';
@@ -10,7 +10,7 @@ import { digestOf, type Brought } from './look.ts';
 
 export type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
 
-/** All of it. */
+/** Selects the whole transfer. */
 export const whole: Narrowing = { only: [], without: [], asChannel: [] };
 
 export interface LettingIn extends Here {
@@ -22,8 +22,8 @@ export interface LettingIn extends Here {
 type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic' | 'isAdoption'> & { narrowed: Narrowing };
 
 /**
- * Lets in what was looked at; where nobody looked, what there is. Pieces that came of it are of no use any more then. The lists of the receipt can
- * be read as long as what the transfer brought lies aside.
+ * Accepts a transfer and deletes its stored pieces. `seen` is the digest of the plan that the person has seen, if any. The lists of the
+ * receipt are readable as long as the transfer's spill file exists.
  */
 export async function letIn(
   { acts, directory, site, labels }: LettingIn,

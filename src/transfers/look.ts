@@ -1,4 +1,4 @@
-// Looking at a transfer that came in: what it would change here, and on whose word.
+// Inspects a received transfer: computes the changes that it would make and verifies its signatures and assertions.
 import { createHash } from 'node:crypto';
 
 import { believe, believeMany, type BelievedByName } from '#acts/assertions.ts';
@@ -33,43 +33,43 @@ export interface Looking {
   records: Records;
   blobs: Pick<Blobs, 'open'>;
   roots: Roots;
-  /** Where its assertions lie aside, as long as anybody looks at it. */
+  /** Spill file for its assertions, needed during the inspection. */
   spool: Spool;
   now: Now;
 }
 
-/** What a transfer brings. */
+/** A received transfer, read and verified. */
 export interface Brought {
   transfer: ReceivedTransfer;
   statement: Statement;
-  /** The keys that have signed it, and whether they are of its source as this site knows it. */
+  /** The keys that have signed it, and whether each is a known key of its source. */
   signatures: { fingerprint: string; 'is-of-source': boolean }[];
-  /** Public keys of the source and of its scanning stations that have signed it. */
+  /** Public keys of the source and its scanning stations that have signed it. */
   signers: string[];
   believed: BelievedByName<Picked>;
-  /** What was carried of assertions and cannot be believed, and why. */
+  /** Assertions that cannot be verified, with the reason. */
   disbelieved: { what: string; why: string }[];
-  /** Where what is long lies aside, as long as anybody looks at it. */
+  /** Spill file for long lists, needed during the inspection. */
   aside: Spool;
 }
 
 export interface Seen extends Brought {
-  /** Whether it waits, and is good no more. */
+  /** Whether the transfer waits and has expired. */
   isLate: boolean;
   plan: Plan;
-  /** What is to be said of a number that is far above the last accepted one of its source. */
+  /** Warning if its number is far above the last accepted number of its source. */
   farAhead: string | undefined;
-  /** The numbers of earlier transfers that it needs or may need, and that were not accepted here. */
+  /** Numbers of earlier transfers that it needs or may need and that were not accepted. */
   lost: number[];
-  /** Why it waits for people, where it could have come in by itself. */
+  /** Why it waits for a person although its source is accepted automatically. */
   why: string | null;
-  /** What its releases need, and neither it brings nor this site has. */
+  /** Dependencies of its releases that neither the transfer nor this site has. */
   needed: Missing[];
-  /** Of the lines, as whoever lets it in has seen them. */
+  /** Digest of the plan's lines, to prove at acceptance which plan the person has seen. */
   digest: string;
 }
 
-/** The transfer whose id begins so; refused where there is none, or more than one. */
+/** Returns the transfer with this id prefix. Refuses if there is none or more than one. */
 export async function transferOf({ transfers }: Pick<Records, 'transfers'>, prefix: string): Promise<ReceivedTransfer> {
   if (/^[0-9a-f]{1,5}$/.test(prefix))
     throw new Refusal(
@@ -86,10 +86,10 @@ export async function transferOf({ transfers }: Pick<Records, 'transfers'>, pref
   );
 }
 
-/** By which two looks at a plan are compared. */
+/** Returns a digest for comparing two plans. */
 export function digestOf({ lines }: Pick<Plan, 'lines'>): string {
   const digest = createHash('sha256');
-  // That of a list in canonical JSON, of which there is one line at a time.
+  // Equals the digest of the list in canonical JSON, computed line by line.
   let separator = '[';
   for (const line of lines) {
     digest.update(`${separator}${canonical(line)}`);
@@ -98,7 +98,7 @@ export function digestOf({ lines }: Pick<Plan, 'lines'>): string {
   return digest.update(separator === '[' ? '[]' : ']').digest('hex');
 }
 
-/** Reads a transfer that came in, and judges its assertions. */
+/** Reads a received transfer and verifies its assertions. */
 export async function broughtBy(transfer: ReceivedTransfer, looking: Looking): Promise<Brought> {
   const { blobs, records, spool } = looking;
   const bytes = await wholeOf(blobs, transfer.statement);
@@ -121,7 +121,7 @@ export async function lookAt(
   const isUnsigned = transfer.unsigned === 1;
   const at = timestamp(now());
   const refused = transfer.status === 'waiting' ? await whyRefused(records, { ...brought, ...here }, at) : undefined;
-  // What it would change is shown for a source that is not trusted any more too.
+  // The changes are also shown for a source that is no longer trusted.
   const known = isUnsigned ? undefined : await records.transferSources.find(statement.source);
   const source = known ?? nobody;
   const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
@@ -139,7 +139,7 @@ export async function lookAt(
   return { ...brought, isLate, plan, farAhead: ahead, lost, why, needed, digest: digestOf(plan) };
 }
 
-/** Why none of a transfer can be accepted now: its source is not trusted with it, or it is not for this site. */
+/** Returns why the whole transfer cannot be accepted now: its source is not trusted for it, or it is for another site. */
 async function whyRefused(
   records: Records,
   { transfer: { id }, ...waiting }: Brought & Omit<WaitingTransfer, 'id'>,
@@ -155,10 +155,13 @@ async function whyRefused(
   }
 }
 
-/** How many numbers of transfers that may be lost are named. */
+/** Maximum number of lost transfers to list. */
 const maxLost = 20;
 
-/** Earlier transfers that were not accepted here, if something that this one leaves out is not here either. */
+/**
+ * Returns the numbers of earlier transfers that were not accepted here: the transfers that this one depends on, and, if content is missing
+ * here, all since the last accepted one.
+ */
 async function lostBefore(
   { transfers }: Pick<Records, 'transfers'>,
   { source, sequence, base }: Statement,
@@ -173,7 +176,7 @@ async function lostBefore(
   return [...lost].sort((a, b) => a - b).slice(0, maxLost);
 }
 
-/** The signatures of a transfer, and the keys that are trusted now and have made some of them. */
+/** Returns all signatures of a transfer, and the currently trusted keys among them. */
 export function signaturesOn(
   statement: Uint8Array,
   { signatures }: Pick<ReceivedTransfer, 'signatures'>,
@@ -190,7 +193,7 @@ export function signaturesOn(
   return { signatures: shown, signers };
 }
 
-/** What is believed of the assertions that are carried: all of them, or those of each revision that hold together. */
+/** Verifies the assertions of a transfer: all together, or, if that fails, each revision separately. */
 async function believedOf(
   statement: Statement,
   { records, blobs, roots, spool, now }: Looking,
@@ -221,7 +224,7 @@ async function believedOf(
   return { believed: await believeMany(good, looking), disbelieved };
 }
 
-/** The assertions that are judged one by one: those that revisions name, and those that stand for themselves. */
+/** Yields the assertions to verify one by one: those of revisions, and those without a package. */
 function* apart({ packages }: Statement, carried: SpooledAssertions): Generator<{ one: Assertion; what: string }> {
   for (const { namespace, name, revisions } of packages) {
     for (const { assertion, revision } of revisions) {

@@ -1,4 +1,4 @@
-// Making a transfer: what a store holds, under one statement that it signs.
+// Makes a transfer of packages in this store under a signed statement.
 import { randomUUID } from 'node:crypto';
 
 import { makeTransfer, makeTransferAgain, type Leaving } from '#acts/transfers.ts';
@@ -31,33 +31,33 @@ export interface Making {
   site: Site;
   labels: SiteLabels;
   now: Now;
-  /** Does what concerns the file that is written with the rights of whoever wants it. */
+  /** Runs file operations with the rights of the calling user. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Ends it where it is; nothing is left of it. */
+  /** Aborts the work and removes all of its files. */
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
   files?: Files;
-  /** Where what is long lies, also that of the statement, as long as anybody needs it; in memory, where there is no such place. */
+  /** Spill file for long lists, including those of the statement; in memory if undefined. */
   aside?: Aside | undefined;
 }
 
 export interface Wished extends Intent {
   /** Globs of `namespace/name`. */
   packages: readonly string[];
-  /** A request, whose wishes are met beside that. */
+  /** A request; its subscriptions are included in addition to `packages`. */
   request?: TransferRequest | undefined;
-  /** What it is carried on, as whoever carries it calls that. */
+  /** Name of the medium, as given by the person who carries it. */
   media: string | undefined;
-  /** The file to write; with several parts their number goes before its ending. */
+  /** The file to write; if there are several parts, the part number goes before the extension. */
   file: string;
 }
 
-/** Makes a transfer of what is held here; its files have their names when all of them are durable. */
+/** Makes a transfer of packages in this store. The files get their final names when all of them are durable. */
 export async function make(wished: Wished, making: Making): Promise<Made> {
   const { records, acts, by, blobs, site, labels, now, aside } = making;
   const at = now();
   if (wished.request !== undefined) refuseDownward(wished.request, labels);
-  // Which images the resources name is read beside what is answered, and may not have been read yet.
+  // The images that resources name are read in the background, so read the outstanding ones now.
   let unreadable: number;
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
@@ -103,7 +103,7 @@ export async function make(wished: Wished, making: Making): Promise<Made> {
   });
 }
 
-/** Refuses to make what the site that asks would not let in: what is labelled goes to nobody whose label is lower. */
+/** Refuses a request from a site that would refuse the transfer, because its site label is lower than the label of this site. */
 function refuseDownward({ site, label: there }: TransferRequest, { label, levels = [] }: SiteLabels): void {
   if (mayCome(label, there === undefined ? { levels } : { label: there, levels })) return;
   throw new Refusal(
@@ -113,7 +113,7 @@ function refuseDownward({ site, label: there }: TransferRequest, { label, levels
   );
 }
 
-/** Makes one part of a transfer again, with the same bytes. */
+/** Writes one part of a transfer again with identical bytes. */
 export async function makeAgain(
   { sequence, part, file, media }: { sequence: number; part: number; file: string; media: string | undefined },
   making: Making,
@@ -149,7 +149,7 @@ async function keepText(text: string, blobs: Pick<Blobs, 'put'>): Promise<Transf
   return { sha256, 'sha3-384': sha3_384, size };
 }
 
-/** Refuses to make a part again of whose contents one was deleted meanwhile. */
+/** Refuses to write a part again if one of its contents was deleted. */
 async function refuseGone(
   { sequence, part }: { sequence: number; part: number },
   { parts, blobs: carried }: Statement,

@@ -1,4 +1,4 @@
-// The files of a transfer's parts: written beside where they are to be, and named when all of them are whole.
+// Writes the files of a transfer's parts under temporary names and renames them when all are complete.
 import { createHash } from 'node:crypto';
 import { basename, dirname, extname, join } from 'node:path';
 
@@ -11,15 +11,15 @@ import { bytesOfPart, type Content } from './form/write.ts';
 
 export interface Writing {
   content: Content;
-  /** Does what concerns the files that are written with the rights of whoever wants them. */
+  /** Runs file operations with the rights of the calling user. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Ends it where it is; nothing is left of it. */
+  /** Aborts the work and removes all of its files. */
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
   files?: Files;
 }
 
-/** Where a part is written: `depot-7.tar`, or `depot-7.2of3.tar`. */
+/** Returns the file name of a part: `depot-7.tar`, or `depot-7.2of3.tar`. */
 export function partFile(file: string, part: number, of: number): string {
   if (of === 1) return file;
   const ending = extname(file);
@@ -28,14 +28,14 @@ export function partFile(file: string, part: number, of: number): string {
 
 export interface Placed {
   bytes: number;
-  /** Of each file, in their order. */
+  /** The written files in order. */
   files: { part: number; sha256: string; bytes: number }[];
-  /** Gives the files their names, durably. */
+  /** Gives the files their final names, durably. */
   place(): Promise<void>;
   discard(): Promise<void>;
 }
 
-/** Writes parts beside where they are to be; nothing has its name yet. */
+/** Writes parts under temporary names in the target folder. */
 export async function writeParts(
   transfer: Transfer,
   parts: readonly number[],
@@ -68,7 +68,7 @@ export async function writeParts(
           progress('writing', (done += piece.length), bytes);
         }
         await file.finish();
-        // The process narrows the mode that open is given; the store of the site that receives it may read it as another user.
+        // The umask limits the mode given to open. The receiving store may read the file as another user.
         await asCaller(async () => handle.chmod(0o644).catch(() => undefined));
         written.push({ part: parts[at]!, sha256: digest.digest('hex'), bytes: some.size });
       } finally {
@@ -91,7 +91,7 @@ export async function writeParts(
   };
 }
 
-/** The first of some parts; refuses parts of different transfers. */
+/** Returns the first part. Refuses parts of different transfers. */
 export function oneTransfer(parts: readonly OpenPart[]): OpenPart {
   const [first] = parts;
   if (first === undefined) throw new Refusal('api-error', 'No part of a transfer was named.');

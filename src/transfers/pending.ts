@@ -1,24 +1,24 @@
-// What waits for people, kind by kind.
+// Counts the work that waits for people, by kind.
 import { timestamp } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import { requestedKeys } from './request/requested-keys.ts';
 
 export interface PendingKind {
-  /** In the singular, as 'key request'. */
+  /** In the singular, such as 'key request'. */
   kind: 'upload' | 'proposal' | 'transfer' | 'key request';
   count: number;
 }
 
 type PendingRecords = Pick<Records, 'pending'> & Parameters<typeof requestedKeys>[0];
 
-/** All kinds, also those of which nothing waits. */
+/** Returns all kinds, including those with a count of zero. */
 export async function pendingWork(records: PendingRecords, now: Date): Promise<PendingKind[]> {
   const { uploads, proposals, transfers, keyRequests } = await records.pending.counts(timestamp(now));
   return [
     { kind: 'upload', count: uploads },
     { kind: 'proposal', count: proposals },
     { kind: 'transfer', count: transfers },
-    // Which of the requests were answered shows in the assertions.
+    // The assertions show which requests have been answered.
     { kind: 'key request', count: keyRequests === 0 ? 0 : (await requestedKeys(records, now)).length },
   ];
 }

@@ -1,4 +1,4 @@
-// Receipts: what a site says of a transfer that it has let in, signed with its key.
+// Makes and reads receipts: signed confirmations of accepted transfers.
 import type { Receipt } from '#acts/transfers.ts';
 import { enveloped, openEnvelope, whoSigned } from './form/envelopes.ts';
 import type { Site } from './site.ts';
@@ -10,18 +10,18 @@ interface Told {
   auditHead: { seq: number; hash: string } | null;
 }
 
-/** What others are told of it; what would put the channels back is nobody else's. */
+/** Returns the public part of a receipt, without the data for restoring the channels. */
 export function receiptTold(receipt: Receipt, { site, auditHead }: Told) {
   const said: Omit<Receipt, 'undo'> & Partial<Receipt> = { ...receipt };
   delete said.undo;
   return { ...said, site: site.name, 'audit-head': auditHead };
 }
 
-/** A DSSE envelope with the receipt as its payload. */
+/** Returns a DSSE envelope with the receipt as its payload. */
 export const signedReceipt = (receipt: Receipt, told: Told): string =>
   enveloped(receiptTold(receipt, told), payloadType, told.site.seed);
 
-/** Of which transfer a receipt is that one of these keys has signed. */
+/** Returns the transfer that a receipt confirms, if one of these keys has signed it; else undefined. */
 export function toldInReceipt(text: string, keys: readonly string[]): { source: string; sequence: number } | undefined {
   const opened = openEnvelope(text, payloadType);
   if (opened === undefined || whoSigned(opened, keys).length === 0) return undefined;

@@ -1,5 +1,5 @@
-// Receiving a transfer: its parts are read in any order, on as many visits as it takes; what is not here yet is kept, and
-// reviewed, and nothing of it shows before it is let in.
+// Receives a transfer: reads its parts in any order and over several visits, stores and reviews new contents. Nothing becomes visible
+// before the transfer is accepted.
 import type { Acts, By } from '#acts/act.ts';
 import { settleFloor, siteNameKept } from '#acts/sites.ts';
 import { countSignatures, refuseAdoption } from '#acts/source-trust.ts';
@@ -20,18 +20,18 @@ import { ReviewsMeanwhile } from './reviews-meanwhile.ts';
 import { reviewAll, type Reviewing } from './reviews.ts';
 
 export interface Receiving extends Here, Omit<Keeping, 'came'>, Reviewing {
-  /** What it comes on, as whoever carried it calls that. */
+  /** Name of the medium, as given by the person who carries it. */
   media: string | undefined;
   records: Records;
   acts: Acts;
   by: By;
   newId: Pick<NewIds, 'uuid'>;
   now: Now;
-  /** Whether it is a folder that nobody has signed, rather than what a source has. */
+  /** Whether this is an unsigned folder instead of a transfer from a source. */
   isUnsigned?: boolean;
-  /** Whether the folder is a site's former store, which an empty store takes. */
+  /** Whether the folder is a site's former store, to be adopted by an empty store. */
   isAdoption?: boolean;
-  /** What says after a restore which number was let in last: the receipt of that, or that nobody knows. */
+  /** After a restore: the receipt of the last accepted transfer, or 'lost' if its number is unknown. */
   lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
 }
 
@@ -40,15 +40,15 @@ export interface Received {
   statement: Statement;
   /** Public keys of the source that have signed it. */
   signers: string[];
-  /** The numbers of the parts that hold something which has not come. */
+  /** Numbers of the parts with missing contents. */
   lacking: number[];
-  /** What somebody took out of the folder in which it lay unpacked, by its path there. */
+  /** Paths that were removed from the folder of an unpacked transfer. */
   takenOut: string[];
-  /** The transfer, where it was let in before: then nothing is taken in. */
+  /** The earlier record if the transfer was already settled; then nothing is received. */
   settled?: ReceivedTransfer;
 }
 
-/** Takes in some parts of one transfer; refuses what its source, or who he is to this site, does not let in. */
+/** Receives parts of one transfer. Refuses a transfer that its source is not trusted for or that this site does not allow. */
 export async function receive(parts: readonly OpenPart[], receiving: Receiving): Promise<Received> {
   const first = oneTransfer(parts);
   const { statement, id } = first;
@@ -73,7 +73,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
     ...{ id, source: statement.source, sequence: statement.sequence, statement: kept.sha3_384 },
     unsigned: isUnsigned ? 1 : 0,
     ...{ signatures, signers, media: receiving.media },
-    // What nobody signed shows nothing of who has read a request.
+    // An unsigned transfer does not prove that its sender has read the request.
     answers: isUnsigned ? null : (statement.base.request ?? null),
   });
   const meanwhile = new ReviewsMeanwhile(statement, id, receiving);
@@ -89,7 +89,7 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   return { id, statement, signers, lacking, takenOut: [...new Set(takenOut)] };
 }
 
-/** Which number was let in last; after a restore it must be said. */
+/** Returns the number of the last accepted transfer. After a restore the caller must provide it. */
 async function floorOf(source: TransferSource, { records, acts, by, lastReceipt }: Receiving): Promise<number> {
   const { name } = source;
   if (!source.floorInDoubt) return source.floor;
@@ -120,7 +120,7 @@ function signedEnough({ bytes, given }: Pick<OpenPart, 'bytes' | 'given'>, sourc
   return countSignatures(signersOf(bytes, given, [...source.keys, ...source.scanners]), source);
 }
 
-/** The signatures to keep: those that came, and those of trusted keys that came before with a transfer that still waits. */
+/** Returns the signatures to store: the received ones, and earlier ones by trusted keys if the transfer still waits. */
 function withEarlier(
   { bytes, given }: Pick<OpenPart, 'bytes' | 'given'>,
   before: ReceivedTransfer | undefined,
@@ -130,7 +130,7 @@ function withEarlier(
   const keys = [...source.keys, ...source.scanners];
   const isTrusted = (one: (typeof given)[number]): boolean => signersOf(bytes, [one], keys).length > 0;
   const all = together([given, readSignatures(Buffer.from(before.signatures)).filter(isTrusted)]);
-  // Signatures of keys that this site does not know may go, so that the list stays within its bounds.
+  // If the list is too long, drop signatures by unknown keys.
   return signaturesOf(all.length <= maxSignatures ? all : all.filter(isTrusted)).toString('utf8');
 }
 

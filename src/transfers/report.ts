@@ -1,4 +1,4 @@
-// What a preview and a receipt of a transfer say, for people and for programs; how it is shown is up to whoever shows it.
+// Builds the preview and the receipt of a transfer for people and programs. The callers render them.
 import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
 import type { ApprovalTold, Receipt } from '#acts/transfers.ts';
 import type { Report } from '#api/transfer-desk.ts';
@@ -8,7 +8,7 @@ import type { Seen } from './look.ts';
 import { receiptTold } from './receipts.ts';
 import { fingerprintOf, fingerprintOfId, shortId } from './site.ts';
 
-/** What it would change here, for a person: what it is, what it changes, what stands in its way. */
+/** Returns the preview for people: the transfer, its changes, and the problems that prevent acceptance. */
 export function reportOf({
   transfer,
   statement,
@@ -62,7 +62,7 @@ export function reportOf({
   };
 }
 
-/** What can be done about earlier transfers that were not accepted here. */
+/** Returns advice about earlier transfers that were not accepted. */
 function wayOutOf(lost: readonly number[], source: string): string {
   const [first = 0] = lost;
   const numbers = lost.map(String).join(', ');
@@ -74,11 +74,11 @@ function wayOutOf(lost: readonly number[], source: string): string {
   );
 }
 
-/** A problem of a package, or of all that is called so. */
+/** Returns the subject of a problem: a package, or a part of it. */
 const aboutProblem = ({ package: called, what }: PlanProblem): string =>
   what === called ? called : `${called}, ${what}`;
 
-/** The same for programs. */
+/** Returns the preview for programs. */
 export const present = ({ transfer, statement, isLate, plan, why, needed, digest, disbelieved, signatures }: Seen) => ({
   id: transfer.id,
   status: transfer.status,
@@ -98,7 +98,7 @@ export const present = ({ transfer, statement, isLate, plan, why, needed, digest
   digest,
 });
 
-/** What the signed receipt says, for a person. */
+/** Returns the content of the signed receipt for people. */
 export function receiptReport(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): Report {
   const told = receiptTold(receipt, about);
   const head = told['audit-head'];

@@ -1,21 +1,21 @@
-// Reviewing revisions while more of a transfer comes in: a review waits for the disk, and the threads that copy need the
-// processors, so that both together take little longer than one of them (`npm run bench -- transfers`).
+// Reviews revisions while more of a transfer is received. Reviews wait for the disk and copying needs the processors, so both together take
+// little longer than one of them (`npm run bench -- transfers`).
 import { subjectOf } from '#acts/transfer-planning.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { FindingsKeeper, type Reviewing } from './reviews.ts';
 
-/** While one is reviewed, the content of another is looked for. */
+/** Two at a time: one is reviewed while the content of the other is looked up. */
 const atOnce = 2;
 
 export class ReviewsMeanwhile {
   readonly #statement: Statement;
   readonly #reviewing: Reviewing;
   readonly #keeper: FindingsKeeper;
-  /** Which packages have a revision of a content, by the beginning of its digest: a number takes little memory. */
+  /** Positions of the packages that have a revision with this content, by the start of its digest. Numeric keys save memory. */
   readonly #packages = new Map<number, number[]>();
-  /** Revisions that are reviewed when those before them are: their package, and their content. */
+  /** Queue of revisions to review: position of the package, and content. */
   #waiting: { position: number; sha3_384: string }[] = [];
-  /** How many of those are begun. */
+  /** Number of queue entries that have started. */
   #begun = 0;
   readonly #underWay = new Set<Promise<void>>();
   #ended = false;
@@ -34,7 +34,7 @@ export class ReviewsMeanwhile {
     }
   }
 
-  /** Says that a content has come that was not here before: whichever revisions it has are reviewed soon. */
+  /** Queues the revisions of a newly received content for review. */
   came(sha3_384: string): void {
     for (const position of this.#packages.get(keyOf(sha3_384)) ?? []) this.#waiting.push({ position, sha3_384 });
     while (this.#underWay.size < atOnce && this.#begun < this.#waiting.length) {
@@ -46,13 +46,13 @@ export class ReviewsMeanwhile {
   async #work(): Promise<void> {
     while (this.#begun < this.#waiting.length) {
       const { position, sha3_384 } = this.#waiting[this.#begun++]!;
-      // Whoever reviews all that is left tries it again, and says why it cannot be done.
+      // The final review of all remaining revisions tries again and reports the error.
       await this.#review(position, sha3_384).catch(() => undefined);
     }
     [this.#waiting, this.#begun] = [[], 0];
   }
 
-  /** Begins no more, and keeps what was found. */
+  /** Starts no further reviews and stores the findings. */
   async end(): Promise<void> {
     this.#ended = true;
     await Promise.all(this.#underWay);
@@ -64,7 +64,7 @@ export class ReviewsMeanwhile {
     const one = this.#statement.packages.at(position)!;
     const own = one.revisions.filter(({ content }) => content['sha3-384'] === sha3_384);
     for (const { revision } of own) {
-      // Its digests were computed a moment ago.
+      // The content was verified on receipt, so it is not hashed again.
       await this.#keeper.keep(subjectOf(one.id, revision), await this.#reviewing.findingsOf(one, sha3_384));
     }
   }

@@ -1,4 +1,4 @@
-// Reviewing what has come of a transfer, as the store reviews what is pushed.
+// Reviews the received contents of a transfer with the same checks as pushed uploads.
 import { hash, randomUUID } from 'node:crypto';
 
 import type { FoundCredential, FoundLibrary, FoundManifest, FoundResource } from '#acts/transfer-accept.ts';
@@ -23,26 +23,29 @@ export interface Reviewing {
   digests: DigestPool;
   findingsOf: FindingsOf;
   credentialFor: CredentialFor;
-  /** Ends it where it is; what was found stays. */
+  /** Aborts the review. Findings so far are kept. */
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
 }
 
-/** What a review of a revision's content finds, or why it cannot be taken in. */
+/** Returns the findings about the content of a revision, or why it is refused. */
 export type FindingsOf = (subject: TransferPackage, sha3_384: string) => Promise<Findings | { refused: string }>;
 
-/** What a repository of images is pulled with here, new or as it is, and what the content of a resource says that names an image. */
+/**
+ * Returns the local pull credential of an image repository, new or existing, and a function for the content of a resource that names an
+ * image.
+ */
 export type CredentialFor = (
   repository: Repository,
   before: FoundCredential | undefined,
 ) => Promise<{ credential: FoundCredential; textOf: (sha256: string) => string }>;
 
-/** So many packages are looked at at a time: while one is reviewed, the contents of others are proved. */
+/** Packages handled concurrently: while one is reviewed, the contents of others are verified. */
 const atOnce = 4;
-/** So many findings are kept by one commit. */
+/** Findings stored per commit. */
 const together = 200;
 
-/** Reviews what has come and was not reviewed yet, but for what is here already. */
+/** Reviews all received contents without findings, except those already in the store. */
 export async function reviewAll(statement: Statement, id: string, reviewing: Reviewing): Promise<void> {
   const { records, progress, signal } = reviewing;
   const keeper = new FindingsKeeper(statement, id, records);
@@ -58,7 +61,7 @@ export async function reviewAll(statement: Statement, id: string, reviewing: Rev
         signal.throwIfAborted();
         if (isHere.has(subject)) continue;
         const found = await review();
-        // It may come yet, and what was found once is not looked at again.
+        // Do not store missing content as a finding: it may still arrive, and stored findings are final.
         if (!('refused' in found && found.refused === notThere.refused)) await keeper.keep(subject, found);
       }
       progress('review', ++done, statement.packages.length);
@@ -69,7 +72,7 @@ export async function reviewAll(statement: Statement, id: string, reviewing: Rev
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-/** Of the revisions of a package, and what goes with it, those that are here as they are carried: nothing of them comes in again. */
+/** Returns the subjects of a package that are already in the store with the same content, so that they need no review. */
 async function heldAlready(one: TransferPackage, records: Records): Promise<Set<string>> {
   const { id, revisions } = one;
   const held = await records.revisions.listOf(
@@ -83,13 +86,13 @@ async function heldAlready(one: TransferPackage, records: Records): Promise<Set<
   return new Set([...same, ...(await textsHeld(one, records))]);
 }
 
-/** Keeps findings, many by one commit; what was not kept when the process ends is looked for again. */
+/** Stores findings in batches. Findings not stored when the process ends are computed again. */
 export class FindingsKeeper {
   readonly #id: string;
   readonly #endsAt: string;
   readonly #records: Records;
   #waiting: { finding: TransferFinding; made: string[] }[] = [];
-  /** Those that were found here: they are asked for again, and may not be kept yet. */
+  /** Credentials found in this run. They are needed again, possibly before they are stored. */
   readonly #credentials = new Map<string, FoundCredential>();
 
   constructor(statement: Statement, id: string, records: Records) {
@@ -98,7 +101,7 @@ export class FindingsKeeper {
     this.#records = records;
   }
 
-  /** What was found before of the credentials of a repository. */
+  /** Returns the credential found earlier for a repository. */
   async credential(subject: string): Promise<FoundCredential | undefined> {
     const before = (await this.#records.transfers.finding(this.#id, subject))?.findings ?? null;
     return this.#credentials.get(subject) ?? (before === null ? undefined : (JSON.parse(before) as FoundCredential));
@@ -129,7 +132,7 @@ export class FindingsKeeper {
 
 type Found = Findings | MadeResource | FoundManifest | FoundCredential | FoundIcon | FoundLibrary | { refused: string };
 
-/** Contents that a review has made, which are held with the rest. */
+/** Contents that a review has created. They are kept with the others. */
 function madeFor(found: Found): string[] {
   if ('icon' in found && typeof found.icon === 'string') return [found.icon.slice(0, 96)];
   return 'content' in found ? [found.content['sha3-384']] : [];
@@ -198,7 +201,7 @@ async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<M
 
 const largestManifest = 4 * 1024 * 1024;
 
-/** What a manifest is made of; refused where the transfer does not hold that. */
+/** Returns the content of a manifest. Refuses if the transfer does not contain all parts of the image. */
 async function manifestIn(
   blobs: Pick<Blobs, 'open'>,
   { sha3_384, size, mediaType }: { sha3_384: string; size: number; mediaType: string },

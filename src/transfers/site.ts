@@ -1,4 +1,4 @@
-// This site as a source of transfers: its name, and the key with which it signs them.
+// The identity of this site in transfers: its name and its signing key.
 import { randomBytes } from 'node:crypto';
 
 import { keysBeforeKept, nameSite, rotateSite, rotationKept, siteNameKept, transferKeyKept } from '#acts/sites.ts';
@@ -14,13 +14,13 @@ import { keyIdOf, SigningSeed } from './form/signatures.ts';
 export interface Site {
   name: string;
   seed: SigningSeed;
-  /** The public keys that it had before, the newest last; none where they were not rotated. */
+  /** Earlier public keys, newest last; empty if the key was never rotated. */
   before?: string[];
 }
 
 const purpose = 'key of transfers';
 
-/** The site, as far as it has a name. */
+/** Returns the site; undefined if it has no name yet. */
 export async function siteOf({ appliance }: Pick<Records, 'appliance'>, siteKey: Buffer): Promise<Site | undefined> {
   const [name, sealed] = [await appliance.find(siteNameKept), await appliance.find(transferKeyKept)];
   if (name === undefined || sealed === undefined) return undefined;
@@ -28,7 +28,7 @@ export async function siteOf({ appliance }: Pick<Records, 'appliance'>, siteKey:
   return { name, seed: new SigningSeed(unseal(siteKey, sealed, purpose)), before };
 }
 
-/** The same, where it must have one. */
+/** Like `siteOf`, but refuses if the site has no name. */
 export async function ownSite(records: Pick<Records, 'appliance'>, siteKey: Buffer): Promise<Site> {
   const site = await siteOf(records, siteKey);
   if (site !== undefined) return site;
@@ -49,7 +49,7 @@ export async function makeSite(name: string, siteKey: Buffer, acts: Acts, by: By
 
 const rotationType = 'application/vnd.larder.rotation.v1+json';
 
-/** Gives the site another key; what others are given to follow, signed by the one before. */
+/** Replaces the key of the site. Returns the statement for other sites, signed with the previous key. */
 export async function rotate(site: Site, siteKey: Buffer, acts: Acts, by: By): Promise<string> {
   const secret = randomBytes(32);
   const seed = new SigningSeed(secret);
@@ -64,11 +64,11 @@ export async function rotate(site: Site, siteKey: Buffer, acts: Acts, by: By): P
   return statement;
 }
 
-/** What the last rotation gave; nothing where there was none. */
+/** Returns the statement of the last rotation; undefined if there was none. */
 export const lastRotation = ({ appliance }: Pick<Records, 'appliance'>): Promise<string | undefined> =>
   appliance.find(rotationKept);
 
-/** What a file says of the keys of a source from now on; nothing where it is no such statement. */
+/** Reads a rotation statement: the new keys of a source. Returns undefined if the text is not one. */
 export function rotationIn(
   text: string,
 ): { said: SiteRotation; signedBy: (keys: readonly string[]) => string[] } | undefined {
@@ -77,7 +77,7 @@ export function rotationIn(
   return { said: opened.payload as SiteRotation, signedBy: (keys) => whoSigned(opened, keys) };
 }
 
-/** What others are given to believe it. */
+/** Returns the identity that other sites import to trust this one. */
 export const identityOf = ({ name, seed }: Site): SiteIdentity => ({
   format: 1,
   site: name,
@@ -85,12 +85,12 @@ export const identityOf = ({ name, seed }: Site): SiteIdentity => ({
   threshold: 1,
 });
 
-/** By how much of its id people name a transfer. */
+/** Returns the part of its id that people use to name a transfer. */
 export const shortId = (id: string): string => id.slice(0, 12);
 
-/** By which people compare keys: the first 32 digits of the key's id, in groups. */
+/** Returns a short fingerprint for comparing keys: the first 32 digits of the key id, in groups. */
 export const fingerprintOfId = (keyid: string): string => keyid.slice(0, 32).replace(/(.{4})(?!$)/g, '$1-');
 
-/** The same of public keys; of several keys all of them. */
+/** Returns the sorted fingerprints of public keys. */
 export const fingerprintOf = (keys: readonly string[]): string[] =>
   keys.map((key) => fingerprintOfId(keyIdOf(key))).sort();

@@ -1,4 +1,4 @@
-// What is reviewed of small contents that come with a package: its icon, and its libraries.
+// Reviews the small contents of a package in a transfer: its icon and its libraries.
 import type { FoundLibrary } from '#acts/transfer-accept.ts';
 import { subjectOf } from '#acts/transfer-planning.ts';
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
@@ -11,12 +11,12 @@ export interface FoundIcon {
   kind: 'icon';
 }
 
-/** It may come yet. */
+/** Finding for missing content, which may still arrive. */
 export const notThere = { refused: 'Its content is neither in the transfer nor here.' };
 
 type Found = FoundIcon | FoundLibrary | { refused: string };
 
-/** What is to be reviewed, by the subject of each review. */
+/** Returns the reviews to make, each with its subject. */
 export function textSubjects(
   { id, icon = null, libraries = [] }: TransferPackage,
   blobs: Pick<Blobs, 'open'>,
@@ -31,7 +31,7 @@ export function textSubjects(
   return [...icons, ...versions];
 }
 
-/** Those of the subjects that are here already. */
+/** Returns the subjects that are already in the store. */
 export async function textsHeld(
   { id, icon = null, libraries = [] }: TransferPackage,
   { packages, charmLibraries }: Pick<Records, 'packages' | 'charmLibraries'>,
@@ -46,7 +46,7 @@ export async function textsHeld(
   return held;
 }
 
-/** As many bytes as the publishing tool sends of a text have at most. */
+/** Maximum bytes of a text from the publishing tool. */
 const largest = 4 * 1024 * 1024;
 const longestLibrary = 1_000_000;
 
@@ -60,7 +60,7 @@ async function iconIn(
 ): Promise<Found> {
   const bytes = await bytesOf(blobs, content);
   if (bytes === undefined) return notThere;
-  // An icon of another site is held against the same rule as one that is pushed: the site may not have had that rule.
+  // Check an icon of another site again: that site may not have had this rule.
   const icon = bytes === 'large' ? `it has ${String(content.size)} bytes` : readIcon(bytes);
   if (typeof icon === 'string') return { refused: `The file cannot be the icon: ${icon}.` };
   const sha3_384 = content['sha3-384'];

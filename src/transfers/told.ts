@@ -1,4 +1,4 @@
-// What a site was told of packages before: of those of which nothing has changed since, a transfer need not say anything again.
+// Finds packages that a site has already received unchanged, so that a transfer can leave them out.
 import { createHash } from 'node:crypto';
 
 import { restedOn } from '#assertions/prerequisites.ts';
@@ -8,7 +8,7 @@ import type { Sequence } from '#domain/sequence.ts';
 import type { Records } from '#records/index.ts';
 import { canonical } from './form/canonical.ts';
 
-/** Of each package a digest of all that a transfer says of it, and of the assertions that go with it. */
+/** Returns a digest per package of its metadata and its assertions. */
 export async function digestsOf(
   packages: Sequence<TransferPackage>,
   { assertions }: Pick<Records, 'assertions'>,
@@ -28,7 +28,7 @@ export async function digestsOf(
   return digests;
 }
 
-/** The packages of which a site was told the same before, and the base that says in which transfers that was. */
+/** Returns the packages that were sent to a site unchanged, and the base that lists the numbers of those transfers. */
 export async function toldBefore(
   base: TransferBase,
   digests: ReadonlyMap<string, string>,

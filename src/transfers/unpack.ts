@@ -1,5 +1,5 @@
-// A transfer as plain files, for whoever scans them, and back: everything but the content follows from the statement and its
-// signatures, so that what is packed again is what was unpacked, byte for byte.
+// Unpacks a transfer to plain files for scanners, and packs it again. Everything but the content follows from the statement and its
+// signatures, so packing reproduces the transfer byte for byte.
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface Doing {
   progress: (step: string, done: number, total: number) => void;
 }
 
-/** Lays all that the parts hold into an empty folder, and proves it; what was begun is taken away where that fails. Gives the paths. */
+/** Writes and verifies all files of the parts in an empty folder, and removes them on failure. Returns the paths. */
 export async function unpack(parts: readonly OpenPart[], folder: string, doing: Doing): Promise<string[]> {
   const all = allOf(parts);
   const [{ bytes, statement }] = all;
@@ -45,7 +45,7 @@ export async function unpack(parts: readonly OpenPart[], folder: string, doing: 
   return paths;
 }
 
-/** The parts in their order, each once; refused unless all of them are here, as they came from the source. */
+/** Returns the parts in order without duplicates. Refuses unless all are present and still packed. */
 function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
   const first = oneTransfer(parts);
   if (parts.some(({ takenOut }) => takenOut !== undefined)) {
@@ -108,14 +108,14 @@ async function layOut(
       }
     }
   }
-  // The digests of pieces were held against the bytes; they say nothing of the whole yet.
+  // The pieces were verified one by one; verify the complete contents too.
   for (const [blob, hash] of cut) {
     if (hash.digest('hex') === parts[0]!.statement.blobs.at(blob)!.sha256) continue;
     throw new NotATransfer(`The pieces of ${paths[blob]!} are not those of the content that the statement names.`);
   }
 }
 
-/** Adds a signature to an unpacked transfer, once each of its files is proven; its id. */
+/** Adds a signature to an unpacked transfer after verifying all its files. Returns the transfer id. */
 export async function signUnpacked(
   parts: readonly OpenPart[],
   folder: string,
@@ -126,7 +126,7 @@ export async function signUnpacked(
   if (takenOut === undefined)
     throw new Refusal('conflict', `${folder} is not unpacked; 'larder transfer unpack' does that.`);
   for (const part of parts) {
-    // Reading to the end is what proves it.
+    // Reading a piece to its end verifies it.
     for await (const piece of part.pieces()) await throughout(piece.bytes());
   }
   const file = join(folder, signaturesName);
@@ -140,7 +140,7 @@ export async function signUnpacked(
   return id;
 }
 
-/** Writes the parts of an unpacked transfer again; refused where something is not what it was, or was taken out. */
+/** Writes the parts of an unpacked transfer again. Refuses if a file was changed or removed. */
 export async function pack(
   { transfer, parts, paths }: Unpacked,
   folder: string,

@@ -1,4 +1,4 @@
-// A folder that nobody has signed, as the transfer that it would be: it comes in by the same way, and on nobody's word.
+// Turns an unsigned folder into a transfer. It is received like any other, but no source vouches for it.
 import { nobody } from '#acts/transfers.ts';
 import type { TransferStatement } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
@@ -19,14 +19,17 @@ interface Holding {
   now: Now;
 }
 
-/** For so long the same folder once more goes on with what waits of it. */
+/** How long receiving the same folder again continues the waiting transfer. */
 const goesOn = days(1);
 
-/** What a folder is told with: the time of what waits, so that the same folder once more is the same. */
+/**
+ * Time and number for the statement of a folder. The time of a waiting transfer is reused, so that the same folder gives the same
+ * transfer.
+ */
 export interface Beginning {
   at: Date;
   next: number;
-  /** The last that waits. */
+  /** The last transfer that still waits. */
   waiting: Pick<TransferStatement, 'sequence'> | undefined;
   id: string | undefined;
 }
@@ -43,7 +46,7 @@ export async function beginUnsigned({ records, blobs, now }: Holding): Promise<B
   };
 }
 
-/** The parts of what was gathered. */
+/** Returns the gathered packages as parts of a transfer. */
 export async function unsignedParts(
   found: FoundInFolder,
   folder: string,

@@ -1,4 +1,4 @@
-// A transfer that is received where it is made: its parts as if they had been written and opened again.
+// Provides the parts of a transfer that is made and received in the same process, without writing files.
 import type { Intent } from './composing.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import { proven } from './form/proven.ts';
@@ -8,7 +8,7 @@ import { idOf } from './form/statement.ts';
 import type { Content } from './form/write.ts';
 import type { Transfer } from './form/members.ts';
 
-/** No file is written, so nothing is cut, and nothing is there already of which anybody knows. */
+/** Without files there is one part, and no content is known to be present already. */
 export const unwrittenIntent: Intent = {
   ...{ sites: [], base: { kind: 'none' }, expiresDays: 180, partSize: undefined, reason: undefined },
   known: async () => new Set<string>(),

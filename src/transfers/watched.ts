@@ -1,30 +1,33 @@
-// What lies in a watched folder is taken in, as far as it is there as a whole.
+// Receives complete transfers from the files of a watched folder.
 import { Refusal } from '#domain/refusal.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import { openPart, type OpenPart } from './form/read.ts';
 import { isRequest } from './request/form.ts';
 
-/** What was made of some files. */
+/** The result of handling some files. */
 export interface TakenFiles {
-  /** How many transfers were taken in. */
+  /** Number of received transfers. */
   taken: number;
-  /** Of those that need not be looked at again as they are, why not: nothing where they came in, or are no transfers. */
+  /**
+   * Files that need no further attempt unless they change. `why` is the reason of a refusal; null if the file was received or is not a
+   * transfer.
+   */
   files: { file: string; why: string | null }[];
-  /** What kept it from going on, through our own fault or the disk's. */
+  /** Internal or disk error that stopped the run. */
   fault: string | null;
 }
 
 export interface Taking {
-  /** Takes in the parts of one transfer, all of which are there. */
+  /** Receives the parts of one complete transfer. */
   take: (parts: readonly OpenPart[]) => Promise<void>;
   signal: AbortSignal;
 }
 
-/** So many are open at a time: each holds a statement. */
+/** Maximum number of open files. Each holds a statement in memory. */
 export const mostOpen = 256;
 
-/** Takes in the transfers of which these files are all parts. */
+/** Receives the transfers that are complete in these files. */
 export async function takeWhole(paths: readonly string[], { take, signal }: Taking): Promise<TakenFiles> {
   const open: OpenPart[] = [];
   const files: TakenFiles['files'] = [];
@@ -35,7 +38,7 @@ export async function takeWhole(paths: readonly string[], { take, signal }: Taki
       signal.throwIfAborted();
       await tried(
         async () => {
-          // It lies on the same stick as the transfers that answer it.
+          // Requests can be on the same medium as transfers.
           if (await isRequest(path)) settle(path);
           else open.push(await openPart(path, open.at(-1)));
         },
@@ -67,7 +70,7 @@ export async function takeWhole(paths: readonly string[], { take, signal }: Taki
   }
 }
 
-/** Does something with a file of others: what is wrong with the file is told; anything else is our fault, and is tried again. */
+/** Runs work on a received file. Reports a fault of the file; other errors are internal and are tried again. */
 async function tried(work: () => Promise<unknown>, wrong: (why: string) => void): Promise<boolean> {
   try {
     await work();

@@ -1,5 +1,5 @@
-// A folder in which others lay transfers, such as one that a courier or a link fills: what is there as a whole is taken in
-// without anybody who types. The files stay where they are, and what was taken in or refused is not read again.
+// Watches a folder, filled by a courier or a link, and receives complete transfers without a command. The files stay in place, and settled
+// files are not read again.
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,35 +8,36 @@ import { isDesktopFile } from '#files/desktop-files.ts';
 import { mostOpen, type TakenFiles } from './watched.ts';
 
 export interface Watching {
-  /** The folder; nothing where none is watched. */
+  /** The folder; undefined if none is watched. */
   folder: () => string | undefined;
-  /** Takes in what these files are as a whole. */
+  /** Receives the complete transfers in these files. */
   take: (files: readonly string[]) => Promise<TakenFiles>;
-  /** Is told what could not be taken in, file by file; nothing once there is no such. */
+  /** Called with the files that could not be received, or undefined if there are none. */
   report: (problem: string | undefined) => void;
 }
 
-/** What a look has come to. */
+/** The result of one check. */
 export interface Looked extends Record<string, unknown> {
-  /** How many transfers were taken in. */
+  /** Number of received transfers. */
   taken?: number;
 }
 
-/** So many files of the folder are looked at. */
+/** Maximum number of files to check. */
 const mostFiles = 1000;
-/** What was refused is tried again after so many looks: what was in its way may be gone. */
+/** Number of checks between retries of refused files. The cause may be gone. */
 const looksBetween = 120;
-/** So many that could not be taken in are named. */
+/** Maximum number of failed files to name. */
 const mostNamed = 3;
 
-/** Gives what looks once; it is called again and again, and reads no file itself. */
+/** Returns a function that checks the folder once. It is called at an interval and does not read the files itself. */
 export function watchFolder(watching: Watching): () => Promise<Looked> {
-  // By path, what the file was when it was seen last, and when it was settled; a file that is being written changes between two looks.
+  // By path: the state of each file at the last check, and when it was settled. A file that is still being written changes between two
+  // checks.
   let before = new Map<string, string>();
   const settled = new Map<string, string>();
   const refused = new Map<string, string>();
   let looks = 0;
-  // What was there as it is now, and not as a whole: nothing is read again before something else is there.
+  // The last incomplete set of files. Nothing is read again until it changes.
   let incomplete = '';
   return async () => {
     const folder = watching.folder();
@@ -46,7 +47,7 @@ export function watchFolder(watching: Watching): () => Promise<Looked> {
     if (++looks % looksBetween === 0) for (const path of refused.keys()) settled.delete(path);
     const ready = [...now].filter(([path, as]) => before.get(path) === as && settled.get(path) !== as);
     before = now;
-    // A file that was refused may have been taken away.
+    // A refused file may have been removed.
     watching.report(told(refused));
     const found = JSON.stringify(ready);
     if (ready.length === 0 || found === incomplete) return {};
@@ -72,7 +73,7 @@ const told = (refused: ReadonlyMap<string, string>): string | undefined =>
         .map(([path, why]) => `${path} in the watched folder was not taken in: ${why}`)
         .join(' ');
 
-/** The files whose names end as those of transfers do, with what each of them is now. */
+/** Returns the files with the extension of transfers, with the state of each. */
 export async function filesIn(folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const name of (await readdir(folder)).sort()) {

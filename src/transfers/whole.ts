@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Blobs, TakenBlob } from '#blobs/blobs.ts';
 
-/** Small content as a whole, such as a statement, an icon or assertions; nothing where it is not there. */
+/** Reads small content at once, such as a statement, an icon or assertions. Returns undefined if it is missing. */
 export async function wholeOf(blobs: Pick<Blobs, 'open'>, sha3_384: string): Promise<Buffer | undefined> {
   const found = await blobs.open(sha3_384);
   if (found === undefined) return undefined;
@@ -12,9 +12,9 @@ export async function wholeOf(blobs: Pick<Blobs, 'open'>, sha3_384: string): Pro
   return whole.subarray(0, length);
 }
 
-/** Keeps something that is at hand as a whole, however large: a statement of 10,000 packages has ten million bytes. */
+/** Stores bytes from memory, of any size: a statement of 10,000 packages has ten million. */
 export function keepWhole(bytes: Uint8Array, blobs: Pick<Blobs, 'receive'>): Promise<TakenBlob> {
-  // Whoever digests it gets a copy of each piece.
+  // Digesting copies each piece, so yield small pieces.
   const inPieces = async function* (): AsyncGenerator<[Uint8Array]> {
     for (let at = 0; at < bytes.length; at += piece) yield [bytes.subarray(at, at + piece)];
   };

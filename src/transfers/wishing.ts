@@ -1,14 +1,14 @@
-// What of a package's channels is wished for.
+// Selects the releases that match a subscription.
 import { fallback, parseChannel } from '#domain/channel.ts';
 import type { Release } from '#records/releases.ts';
 
-/** Of a package, these channels for these architectures; nothing said stands for all. */
+/** Channels and architectures of a package; undefined selects all. */
 export interface PackageWish {
   channels?: ReadonlySet<string>;
   architectures?: ReadonlySet<string>;
 }
 
-/** What is held of that. A channel that holds nothing gives what the next safer one holds, as devices find it. */
+/** Returns the matching releases. If a channel is empty, uses the next safer channel that has a release, as devices do. */
 export function wishedOf(held: readonly Release[], { channels, architectures }: PackageWish): Release[] {
   const fitting = held.filter(
     ({ architecture }) =>
@@ -28,7 +28,7 @@ function filled(name: string, held: readonly Release[]): string | undefined {
   return undefined;
 }
 
-/** Tracks and closed channels are told where they are wished for. */
+/** Whether a channel or a track matches. A transfer includes tracks and closed channels only if the subscription does. */
 export const isOfWish = ({ channels }: PackageWish, channel: string): boolean =>
   channels === undefined || channels.has(channel);
 export const isTrackOfWish = ({ channels }: PackageWish, track: string): boolean =>

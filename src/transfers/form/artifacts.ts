@@ -1,5 +1,5 @@
-// A part of a transfer is an OCI image layout: images are images, and every other file is the one layer of an artifact
-// (OCI image specification 1.1, "artifacts"), so that what reads layouts can look into a transfer.
+// Describes a part of a transfer as an OCI image layout, so that tools for layouts can read it. Images are stored as images; every other
+// file is the single layer of an artifact (OCI image specification 1.1, "artifacts").
 import { hash } from 'node:crypto';
 
 import type { Statement } from '#acts/transfer-statement.ts';
@@ -18,22 +18,22 @@ interface Descriptor {
   annotations?: Record<string, string>;
 }
 
-/** A file that is carried, under the name that people know it by. */
+/** A file in a transfer with its readable names. */
 interface Named {
   sha256: string;
-  /** Such as `snap/hello:12`. */
+  /** For example `snap/hello:12`. */
   reference: string;
-  /** Such as `hello_12.snap`. */
+  /** For example `hello_12.snap`. */
   title: string;
   about: Record<string, unknown>;
 }
 
-/** What stands in the layout of a part beside the blobs that begin there. */
+/** The layout documents of a part, without the blobs that start in it. */
 export interface Layout {
   index: Buffer;
-  /** How many bytes each document has, in their order. */
+  /** Size of each document in bytes, in order. */
   sizes: number[];
-  /** The documents of artifacts, made anew each time: there are two for each file. */
+  /** Generates the documents of the artifacts again on each call, because there are two per file. */
   documents(): Generator<Document>;
 }
 
@@ -42,10 +42,10 @@ interface Document {
   bytes: Buffer;
 }
 
-/** The files and images of a statement, by the SHA-256 of the content that they begin with. */
+/** The files and images of a statement, by the SHA-256 of their first content. */
 export class Contained {
   readonly #statement: Pick<Statement, 'packages' | 'blobs'>;
-  /** In which packages a content is a file or a manifest. */
+  /** Positions of the packages that contain a content as a file or a manifest. */
   readonly #packages = new Map<string, number[]>();
   readonly #blobs = new Map<string, number>();
 
@@ -65,12 +65,12 @@ export class Contained {
     }
   }
 
-  /** How many files a blob is. */
+  /** Returns how many files and images use a blob. */
   filesIn(sha256: string): number {
     return [...this.#files(sha256)].length + [...this.#images(sha256)].length;
   }
 
-  /** The index of a part in which these blobs begin, and the artifacts that go with them. */
+  /** Returns the index and the artifacts of a part. `begun` lists the blobs that start in it. */
   layoutOf(begun: readonly string[]): Layout {
     const sizes: number[] = [];
     const manifests = this.#described(begun, sizes);
@@ -78,7 +78,7 @@ export class Contained {
     return { index: canonicalBytes(index), sizes, documents: () => this.#documents(begun) };
   }
 
-  /** Describes artifacts and images, and notes meanwhile how many bytes the documents have. */
+  /** Yields the descriptors of artifacts and images, and adds the sizes of their documents to `sizes`. */
   *#described(begun: readonly string[], sizes: number[]): Generator<Descriptor> {
     const isNew = this.#made();
     for (const sha256 of begun) {
@@ -95,7 +95,7 @@ export class Contained {
     for (const sha256 of begun) for (const { documents } of this.#artifacts(sha256)) yield* documents.filter(isNew);
   }
 
-  /** Says of documents in their order whether each is there for the first time. */
+  /** Returns a function that tells whether a document occurs for the first time. */
   #made(): (one: Document) => boolean {
     const made = new Set<string>();
     return ({ sha256 }) => {
@@ -109,7 +109,7 @@ export class Contained {
     for (const { about, title, reference } of this.#files(sha256)) {
       const config = document(about);
       const { size, 'media-type': mediaType } = this.#statement.blobs.at(this.#blobs.get(sha256)!)!;
-      // Members stand in the order of their names: what is in order is written without being sorted.
+      // The members are already in name order, so `canonical` does not have to sort them.
       const layer = { annotations: { [titleKey]: title }, digest: `sha256:${sha256}`, mediaType, size };
       const artifact = document({
         ...{ artifactType: revisionType, config: describe(config, revisionType), layers: [layer] },
@@ -147,7 +147,7 @@ const describe = ({ sha256, bytes }: Document, mediaType: string): Descriptor =>
   size: bytes.length,
 });
 
-/** By which ending people know what a package is. */
+/** File extensions by package type. */
 export const endings: ReadonlyMap<string, string> = new Map([
   ['snap', '.snap'],
   ['charm', '.charm'],

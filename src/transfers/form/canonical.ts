@@ -1,12 +1,12 @@
-// JSON of which there is one form only: keys in the order of their UTF-16 units, no white space (RFC 8785 without its numbers
-// that are not whole). So what was signed can be made again from what it says.
+// Writes canonical JSON: keys in the order of their UTF-16 units, no white space (RFC 8785, integers only). A statement can thus be
+// reproduced byte for byte from its content.
 
 import type { Sequence } from '#domain/sequence.ts';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 export function canonical(value: unknown): string {
-  // Most are in order as they come, and are written several times as fast then.
+  // Most values are already in order and are written several times faster this way.
   if (isInOrder(value)) return JSON.stringify(value);
   return JSON.stringify(value, (_, one: Json) =>
     one !== null && typeof one === 'object' && !Array.isArray(one)
@@ -15,7 +15,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Whether all keys stand in their order already; of what is no plain object nobody says so. */
+/** Returns whether all keys are already in order. False for anything but plain objects and arrays. */
 function isInOrder(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (Array.isArray(value)) return value.every(isInOrder);
@@ -30,14 +30,14 @@ function isInOrder(value: unknown): boolean {
 
 type Said = Json | Sequence<unknown> | readonly Sequence<unknown>[];
 
-/** The same of an object whose members may be long lists, which are written item by item; its members are sorted. */
+/** Like `canonical`, for an object with long lists as members. Sorts the members and writes the lists item by item. */
 export function canonicalBytes(value: Readonly<Record<string, unknown>>): Buffer {
   const writer = new Writer();
   writeObject(writer, value);
   return writer.bytes();
 }
 
-/** How many bytes that has. */
+/** Returns the length of `canonicalBytes` in bytes. */
 export function canonicalLength(value: Readonly<Record<string, unknown>>): number {
   let length = 0;
   const write = (text: string): void => {
@@ -74,13 +74,13 @@ function writeValue(writer: Pick<Writer, 'write'>, said: Said): void {
 
 const isList = (said: Said): boolean => said !== null && typeof said === 'object' && Symbol.iterator in said;
 
-/** Text that grows, in memory outside of the heap, of which nothing is left behind as it grows. */
+/** A growing text outside the JavaScript heap. Growing leaves no garbage. */
 class Writer {
   #bytes = Buffer.from(new ArrayBuffer(64 * 1024));
   #length = 0;
 
   write(text: string): void {
-    // No character takes more than three bytes for each of its UTF-16 units.
+    // UTF-8 needs at most three bytes per UTF-16 unit.
     const most = this.#length + text.length * 3;
     if (most > this.#bytes.length) {
       const before = this.#bytes.buffer;
@@ -89,7 +89,7 @@ class Writer {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** What was written, and no room behind it. */
+  /** Returns the written bytes, trimmed to their length. */
   bytes(): Buffer {
     return Buffer.from(this.#bytes.buffer.transfer(this.#length));
   }

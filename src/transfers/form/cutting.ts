@@ -1,30 +1,30 @@
-// Cutting a transfer into parts that fit what carries them.
+// Cuts a transfer into parts of a maximum size.
 import { Refusal } from '#domain/refusal.ts';
 import type { Statement } from '#acts/transfer-statement.ts';
 import { block, padding } from '#files/tar-header.ts';
 import { Contained } from './artifacts.ts';
 import { canonicalLength } from './canonical.ts';
 
-/** Which bytes of which blob lie in a part; their digest is computed when they are read. */
+/** A byte range of a blob in a part. The digest is computed later, when the bytes are read. */
 export interface Cut {
   blob: number;
   offset: number;
   size: number;
 }
 
-/** Room for signatures that are added after it was cut, such as a scanner's. */
+/** Reserve in bytes for signatures added later, such as a scanner's. */
 const signaturesRoom = 16 * 1024;
-/** What stands in a part for each file in it beside the file: two documents with their headers, and a line of the index. */
+/** Overhead per file in its part: two documents with their headers, and an index entry. */
 const perFile = 4096;
-/** What a piece takes in the statement, which stands in every part. */
+/** Bytes per piece in the statement, which every part contains. */
 const perPiece = 160;
 const smallestPiece = 1024 * 1024;
 
 const rounded = (size: number): number => size + padding(size) + block;
 
 /**
- * Cuts the blobs of a transfer into parts of at most so many bytes, in their order; one part where no size is given. A blob goes to
- * the next part rather than being cut where that part can hold all of it.
+ * Cuts the blobs of a transfer into parts of at most `partSize` bytes, in order; one part by default. If a blob fits completely into the
+ * next part, it moves there instead of being cut.
  */
 export function cutInto(statement: Omit<Statement, 'parts'>, partSize: number = Infinity): Cut[][] {
   const { blobs } = statement;

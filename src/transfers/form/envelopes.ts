@@ -1,4 +1,4 @@
-// What a site says and signs beside transfers: a DSSE envelope that holds its payload.
+// Writes and reads DSSE envelopes, which contain signed documents other than transfers.
 import { createPublicKey, verify } from 'node:crypto';
 
 import { problems } from '#api/schema.ts';
@@ -6,7 +6,7 @@ import type { SignedEnvelope } from '#api/wire.ts';
 import { canonical } from './canonical.ts';
 import { enclosed, keyIdOf, type SigningSeed } from './signatures.ts';
 
-/** A payload with signatures, whoever made them. */
+/** A payload with its signatures, not yet verified. */
 export interface Opened {
   payload: unknown;
   bytes: Buffer;
@@ -14,7 +14,7 @@ export interface Opened {
   signatures: SignedEnvelope['signatures'];
 }
 
-/** Signs what is said, as text for a file. */
+/** Signs a document and returns the text of its file. */
 export function enveloped(said: unknown, payloadType: string, seed: SigningSeed): string {
   const payload = Buffer.from(canonical(said));
   const sig = seed.sign(enclosed(payload, payloadType)).toString('base64');
@@ -22,7 +22,7 @@ export function enveloped(said: unknown, payloadType: string, seed: SigningSeed)
   return `${JSON.stringify({ payloadType, payload: payload.toString('base64'), signatures }, null, 2)}\n`;
 }
 
-/** Reads an envelope with a payload of this type; nothing where it is none. Nothing is said yet of whether its signatures are right. */
+/** Reads an envelope with this type of payload; undefined if it is not one. Does not verify the signatures. */
 export function openEnvelope(text: string, payloadType: string): Opened | undefined {
   let value: unknown;
   try {
@@ -37,7 +37,7 @@ export function openEnvelope(text: string, payloadType: string): Opened | undefi
   }
 }
 
-/** Of some public keys those that have signed it; each counts once. */
+/** Returns those of the public keys that have signed the envelope, without duplicates. */
 export const whoSigned = ({ bytes, type, signatures }: Opened, keys: readonly string[]): string[] =>
   [...new Set(keys)].filter((publicKey) => {
     const keyid = keyIdOf(publicKey);

@@ -1,5 +1,5 @@
-// Reading a transfer that lies unpacked in a folder. What is not what was signed is refused by its name; a file that is there no more
-// is lacking, which is no fault: whoever scanned the folder may have taken it out.
+// Reads an unpacked transfer from a folder. Refuses changed files by name. Missing files are not an error: the person who scanned the
+// folder may have removed them.
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,25 +17,25 @@ import { largestSignatures, readSignatures } from './signatures.ts';
 import { idOf, largestStatement, readStatement } from './statement.ts';
 
 const chunk = 1024 * 1024;
-/** A link is not followed, and a pipe is not waited for. */
+/** Do not follow links, and do not wait for pipes. */
 const plain = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Opens files with the rights of whoever wants them read. */
+/** Opens files with the rights of the calling user. */
 type Opening = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 export interface Unpacked {
   transfer: Transfer;
-  /** Each part of it, as if it had been read from its archive, but for what is lacking. */
+  /** Its parts, as if read from their archives, without the missing files. */
   parts: OpenPart[];
-  /** The path of each blob in the folder. */
+  /** Path of each blob in the folder. */
   paths: string[];
 }
 
-/** Whether a transfer lies unpacked here. */
+/** Returns whether a folder contains an unpacked transfer. */
 export const isUnpacked = async (folder: string): Promise<boolean> =>
   (await found(join(folder, statementName)))?.isFile() === true;
 
-/** Opens a folder; throws `NotATransfer`, which names each file that has another size than it had, or is none. */
+/** Opens a folder. Throws `NotATransfer` with the names of files that have a wrong size or are not regular files. */
 export async function openUnpacked(folder: string, asCaller: Opening): Promise<Unpacked> {
   const { bytes, statement, signatures, lacking, paths } = await asCaller(() => looked(folder));
   const transfer = { bytes, statement, signatures };
@@ -87,11 +87,11 @@ async function looked(folder: string): Promise<Transfer & { lacking: Set<string>
   return { bytes, statement, signatures, lacking, paths };
 }
 
-/** What is to be said of files that are not what they were. */
+/** Returns the message for changed files. */
 export const changed = (paths: readonly string[]): string =>
   `${inShort(paths)} ${paths.length === 1 ? 'is' : 'are'} not what was unpacked; unpack it again, or take away what is to stay out.`;
 
-/** Some names, and how many more there are. */
+/** Joins names, up to a maximum, and adds the number of the others. */
 export const inShort = (names: readonly string[], most = 20): string =>
   `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${String(names.length - most)} more` : ''}`;
 
@@ -106,7 +106,7 @@ async function whole(folder: string, name: string, most: number): Promise<Buffer
   }
 }
 
-/** The file is open as long as it is read. */
+/** The file stays open while its range is read. */
 async function* rangesOf(
   file: string,
   asCaller: Opening,

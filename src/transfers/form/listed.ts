@@ -1,13 +1,13 @@
-// Where things stand in a canonical text of JSON, found without reading it as a whole: what it lists can then be read item by item.
+// Locates values in a canonical JSON text without parsing all of it, so that long lists can be read item by item.
 import { sequenceOf, type Sequence } from '#domain/sequence.ts';
 
-/** From the first byte of a value to the one behind its last. */
+/** The offset of a value and the offset after its last byte. */
 export interface Extent {
   begin: number;
   end: number;
 }
 
-/** A text that is no JSON, or has white space in it. */
+/** Thrown if a text is not JSON or contains white space. */
 export class NotCanonical extends Error {
   override name = 'NotCanonical';
 }
@@ -15,7 +15,7 @@ export class NotCanonical extends Error {
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The members of the object that is all of the text, by their names; throws `NotCanonical`, also where one is there twice. */
+/** Returns the members of the top-level object by name. Throws `NotCanonical`, also for a duplicate name. */
 export function membersOfObject(bytes: Buffer): Map<string, Extent> {
   const members = new Map<string, Extent>();
   let at = expect(bytes, 0, openBrace);
@@ -33,7 +33,7 @@ export function membersOfObject(bytes: Buffer): Map<string, Extent> {
   return members;
 }
 
-/** The items of a list; throws `NotCanonical` where it is none. */
+/** Returns the items of a list. Throws `NotCanonical` if it is not a list. */
 export function itemsOf(bytes: Buffer, { begin, end }: Extent): Extents {
   const found = new Extents();
   let at = expect(bytes, begin, openBracket);
@@ -46,7 +46,7 @@ export function itemsOf(bytes: Buffer, { begin, end }: Extent): Extents {
   }
 }
 
-/** Many extents, in little memory. */
+/** A compact list of extents. */
 export class Extents {
   #places = new Uint32Array(64);
   length = 0;
@@ -66,16 +66,16 @@ export class Extents {
   }
 }
 
-/** Gives bytes of a text, which are good until others are asked for. */
+/** Returns the bytes of an extent, valid until the next call. */
 export type BytesOf = (extent: Extent) => Buffer;
 
-/** A list of what stands there; each item is read whenever it is asked for. */
+/** Returns a list that parses each item when it is accessed. */
 export const listIn = <Item>(bytesOf: BytesOf, items: Extents): Sequence<Item> =>
   sequenceOf(items.length, (index) => JSON.parse(bytesOf(items.at(index)).toString()) as Item);
 
 export const textIn = (bytes: Buffer, { begin, end }: Extent): string => bytes.toString('utf8', begin, end);
 
-/** What a value says; throws `NotCanonical` where it is none. */
+/** Parses a value. Throws `NotCanonical` if it is invalid. */
 export function read(bytes: Buffer, extent: Extent): unknown {
   try {
     return JSON.parse(textIn(bytes, extent));
@@ -89,7 +89,7 @@ function expect(bytes: Buffer, at: number, byte: number): number {
   throw new NotCanonical(`a byte at ${String(at)} is another one`);
 }
 
-/** Where a value ends; whether it is one is said by whoever reads it. */
+/** Returns the end of a value. The caller checks whether the value is valid. */
 function endOf(bytes: Buffer, begin: number): number {
   let depth = 0;
   for (let at = begin; at < bytes.length; at++) {
@@ -97,7 +97,7 @@ function endOf(bytes: Buffer, begin: number): number {
     if (byte === quote) at = endOfText(bytes, at) - 1;
     else if (byte === openBrace || byte === openBracket) depth += 1;
     else if (byte === closeBrace || byte === closeBracket) {
-      // What ends here is what the value stands in.
+      // This closes the object or list that contains the value.
       if (depth === 0) return at;
       depth -= 1;
     } else if (byte === comma && depth === 0) return at;

@@ -1,5 +1,5 @@
-// What stands in a part of a transfer, member by member: all of it follows from the statement and its signatures, so that
-// whoever reads a part knows each of its bytes but those of the content before he reads them.
+// Lists the archive members of a part. All bytes except the content follow from the statement and its signatures, so a reader can verify
+// every other byte.
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferPiece } from '#api/wire.ts';
 import type { Sequence } from '#domain/sequence.ts';
@@ -8,7 +8,7 @@ import type { Contained } from './artifacts.ts';
 import { layoutFile } from './artifacts.ts';
 import { canonical } from './canonical.ts';
 
-/** A member of the archive: bytes that are known, or a piece of a blob. */
+/** A member of the archive: known bytes, or a piece of a blob. */
 export type Member = { name: string; size: number } & (
   { bytes: Uint8Array; piece?: never } | { piece: TransferPiece; bytes?: never }
 );
@@ -18,19 +18,19 @@ export const signaturesName = 'larder/signatures.json';
 export const partName = 'larder/part.json';
 
 export interface Transfer {
-  /** Its bytes, and what they say. */
+  /** The bytes of the statement, and their parsed form. */
   bytes: Uint8Array;
   statement: Statement;
   signatures: Uint8Array;
 }
 
-/** The members of a part in their order, made anew each time that they are gone through. */
+/** The members of a part in order, generated again on each iteration. */
 export interface Members extends Iterable<Member> {
-  /** How long the archive is that holds them. */
+  /** Length of the archive in bytes. */
   size: number;
 }
 
-/** The members of a part; `part` is its number, from 1 on. */
+/** Returns the members of a part; `part` counts from 1. */
 export function membersOf({ bytes, statement, signatures }: Transfer, part: number, contained: Contained): Members {
   const pieces = statement.parts[part - 1] ?? noPieces;
   const begun = [...pieces.values().filter(({ offset }) => offset === 0)].map(
@@ -62,7 +62,7 @@ export function membersOf({ bytes, statement, signatures }: Transfer, part: numb
 
 const noPieces: Sequence<TransferPiece> = [];
 
-/** A blob that lies in one part as a whole has its place in the layout; a piece of one has not. */
+/** A blob that is complete in one part is in the OCI layout; pieces of blobs are not. */
 function nameOf({ blob, offset, size }: TransferPiece, { blobs }: Pick<Statement, 'blobs'>): string {
   const of = blobs.at(blob)!;
   return size === of.size ? `blobs/sha256/${of.sha256}` : `larder/pieces/${of.sha256}/${String(offset)}`;

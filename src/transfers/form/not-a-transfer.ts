@@ -1,4 +1,4 @@
-/** What was read is no transfer, or none any more; the message says what is wrong with it, as a sentence. */
+/** Thrown if a file is not a valid transfer. The message describes the problem in one sentence. */
 export class NotATransfer extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,12 +1,12 @@
-// How a transfer lies in a folder when it is unpacked: plain files under the names that people know them by, so that a virus scanner
-// can read them. The names follow from the statement, whose patterns leave no room for another folder.
+// Names the files of an unpacked transfer: plain files with readable names, so that a virus scanner can read them. The patterns of the
+// statement ensure that no path leaves the folder.
 import type { Statement } from '#acts/transfer-statement.ts';
 import { endings, filesOf } from './artifacts.ts';
 
-/** The names of files have 255 bytes at most on most file systems. */
+/** Maximum length of a name. Most file systems allow 255 bytes. */
 const longest = 200;
 
-/** The path of each blob in the folder, in the order of the blobs; no two are the same, also where capitals do not count. */
+/** Returns the path of each blob in the folder, in blob order. Paths are unique even on case-insensitive file systems. */
 export function pathsOf({
   packages,
   assertions,
@@ -35,13 +35,13 @@ export function pathsOf({
   );
 }
 
-/** No pattern of a statement has a tilde, so that this is the name of nothing else. */
+/** No pattern of a statement allows a tilde, so this name is unique. */
 function toldApart(path: string, sha256: string): string {
   const ending = [...endings.values()].find((one) => path.endsWith(one)) ?? '';
   return `${path.slice(0, path.length - ending.length).slice(0, longest - 70)}~${sha256}${ending}`;
 }
 
-/** What `sha256sum --check` reads. */
+/** The format of `sha256sum --check`. */
 export const sumsName = 'SHA256SUMS';
 
 export const sumsOf = ({ blobs }: Pick<Statement, 'blobs'>, paths: readonly string[]): string =>

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 
 import type { TransferPiece } from '#api/wire.ts';
 
-/** Bytes as they come, of which the last are given when all of them are what the piece says; otherwise throws what `wrong` makes. */
+/**
+ * Passes bytes through and verifies size and SHA-256. The last chunk is yielded only after verification; if it fails, throws the error
+ * from `wrong`.
+ */
 export async function* proven<Bytes extends Uint8Array>(
   bytes: AsyncIterable<Bytes>,
   { size, sha256 }: Pick<TransferPiece, 'size' | 'sha256'>,

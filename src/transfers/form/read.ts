@@ -1,5 +1,5 @@
-// Reading a part of a transfer. Nothing in it is believed: each header, each document, the padding and the end are held
-// against what they must be, so that no archive can say more to another program than it says here.
+// Reads and verifies a part of a transfer. Compares every header, document, padding and the end with their expected bytes, so that no other
+// program can read anything else from the archive.
 import type { Statement } from '#acts/transfer-statement.ts';
 import { problems } from '#api/schema.ts';
 import type { TransferBlob, TransferPart, TransferPiece, TransferSignatures } from '#api/wire.ts';
@@ -21,17 +21,17 @@ import { proven } from './proven.ts';
 import { largestSignatures, readSignatures } from './signatures.ts';
 import { idOf, largestStatement, readStatement } from './statement.ts';
 
-/** A part that is open, of which the statement and what says which part it is have been read. */
+/** An open part: its statement, signatures and part number have been read. */
 export interface OpenPart extends Transfer {
   file: string;
-  /** The SHA-256 of the statement. */
+  /** SHA-256 of the statement. */
   id: string;
-  /** Its number, from 1 on. */
+  /** Part number, from 1. */
   part: number;
   given: TransferSignatures['signatures'];
-  /** Of an unpacked transfer what begins or goes on in this part and is there no more, by its path; nothing of it is waited for. */
+  /** Unpacked transfers only: paths of blobs in this part that are missing in the folder. The reader does not expect them. */
   takenOut?: readonly string[];
-  /** How many bytes its pieces have. */
+  /** Total size of its pieces in bytes. */
   size: number;
   pieces(): AsyncGenerator<OpenPiece>;
   close(): Promise<void>;
@@ -40,22 +40,22 @@ export interface OpenPart extends Transfer {
 export interface OpenPiece {
   piece: TransferPiece;
   of: TransferBlob;
-  /** Where its bytes lie. */
+  /** Location of its bytes. */
   at: { file: string; offset: number };
-  /** Its bytes, of which the last are given only when all of them are right; not reading them costs nothing, and proves nothing. */
+  /** Yields the bytes; the last chunk only if all of them are correct. Skipping a piece costs no reading, and leaves it unverified. */
   bytes(): AsyncGenerator<Buffer>;
-  /** Where they lie in files that can be read here, where they do; whoever reads them there computes their digest. */
+  /** File ranges that contain the bytes, if they are local files. The caller computes the digest. */
   ranges?: () => FileRanges;
-  /** The same without a proof, for whoever computes its digest anyway. */
+  /** Yields the bytes without verification, for callers that compute the digest themselves. */
   unproven(): AsyncGenerator<Buffer>;
-  /** What is thrown where they are not. */
+  /** Returns the error for wrong bytes. */
   wrong(): NotATransfer;
 }
 
 /**
- * Opens a part, and reads all but its content; throws `NotATransfer`.
+ * Opens a part and reads everything except its content. Throws `NotATransfer`.
  *
- * @param beside another part that is open: where both are of one transfer, its statement is in memory once
+ * @param beside another open part; if both belong to one transfer, they share the statement in memory
  */
 export function openPart(file: string, beside?: OpenPart): Promise<OpenPart> {
   return Archive.open(file, faults, (archive) => opened(archive, beside));
@@ -125,17 +125,17 @@ function partOf(bytes: Uint8Array, { parts }: Pick<Statement, 'parts'>): number 
   return part;
 }
 
-/** Reads an archive whose members must be just these. */
+/** Reads an archive that must contain exactly the expected members. */
 class Bytes {
   readonly archive: Archive;
-  /** Where the next of the first members begins. */
+  /** Offset of the next leading member. */
   #at = 0;
 
   constructor(archive: Archive) {
     this.archive = archive;
   }
 
-  /** One of the first members, of at most so many bytes. */
+  /** Reads one of the leading members, of at most `most` bytes. */
   async member(name: string, most: number): Promise<Buffer> {
     const header = await this.#header();
     if (header?.name !== name || header.type !== '0')
@@ -147,7 +147,7 @@ class Bytes {
     return bytes;
   }
 
-  /** Holds everything but the content against what it must be; where the bytes of each piece begin. */
+  /** Compares everything except the content with the expected bytes. Returns the offset of each piece. */
   async hold(members: Members, made: Date): Promise<number[]> {
     const { archive } = this;
     const begins: number[] = [];
@@ -156,7 +156,7 @@ class Bytes {
       let end = at;
       for (const { size, bytes } of some) {
         end += block + size;
-        // What stands between two contents is far from everything else.
+        // The bytes between two contents are far from all others, so read them with one call.
         if (bytes === undefined) archive.readAhead(end, padding(size) + block);
         end += padding(size);
       }
@@ -184,7 +184,7 @@ class Bytes {
   }
 }
 
-/** So many members are looked at together. */
+/** Members processed together. */
 const together = 64;
 
 function* inGroups(members: Members): Generator<Member[]> {

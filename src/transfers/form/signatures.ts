@@ -1,4 +1,4 @@
-// Who has signed a statement: Ed25519 over what DSSE lays around it (Dead Simple Signing Envelope 1.0, "PAE").
+// Signs and verifies statements: Ed25519 over the DSSE encoding (Dead Simple Signing Envelope 1.0, "PAE").
 import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 
 import { problems } from '#api/schema.ts';
@@ -7,25 +7,25 @@ import { giveBack } from '#src/small-heap.ts';
 import { canonical } from './canonical.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
-/** What is signed: a transfer's statement, or that of a request. */
+/** The payload is the statement of a transfer or of a request. */
 type PayloadType = TransferSignatures['payloadType'];
 const ofTransfers: PayloadType = 'application/vnd.larder.transfer.v1+json';
 export const ofRequests: PayloadType = 'application/vnd.larder.request.v1+json';
 
-/** How many bytes the signatures have at most. */
+/** Maximum size of the signatures in bytes. */
 export const largestSignatures = 64 * 1024;
 
-/** How many signatures one list has at most (`SignatureList` in the schemas). */
+/** Maximum number of signatures in one list (`SignatureList` in the schemas). */
 export const maxSignatures = 64;
 
-/** A key that signs: its 32 secret bytes (RFC 8032). */
+/** A signing key from its 32-byte seed (RFC 8032). */
 export class SigningSeed {
   readonly #key: KeyObject;
-  /** Its 32 bytes in base64url. */
+  /** The 32 bytes of the public key in base64url. */
   readonly publicKey: string;
 
   constructor(seed: Uint8Array) {
-    // PKCS#8 of an Ed25519 key is this prefix and the seed (RFC 8410, section 7).
+    // An Ed25519 key in PKCS#8 is this prefix followed by the seed (RFC 8410, section 7).
     const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
     this.#key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     this.publicKey = createPublicKey(this.#key).export({ format: 'jwk' }).x!;
@@ -36,11 +36,11 @@ export class SigningSeed {
   }
 }
 
-/** By which people and signatures name a public key: the SHA-256 of its 32 bytes, in hexadecimal. */
+/** Returns the id of a public key: the SHA-256 of its 32 bytes, in hexadecimal. */
 export const keyIdOf = (publicKey: string): string =>
   createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex');
 
-/** What is signed of a payload: its type and its length stand before it (DSSE, "PAE"). It has memory of its own. */
+/** Returns the bytes to sign: the payload, preceded by its type and length (DSSE, "PAE"). The buffer owns its memory. */
 export function enclosed(payload: Uint8Array, type: string = ofTransfers): Buffer {
   const before = `DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `;
   const bytes = Buffer.from(new ArrayBuffer(before.length + payload.length));
@@ -49,7 +49,7 @@ export function enclosed(payload: Uint8Array, type: string = ofTransfers): Buffe
   return bytes;
 }
 
-/** The same for as long as it takes to do something with it: a statement may have many megabytes. */
+/** Encodes the payload only while `work` runs, because a statement can have many megabytes. */
 function whileEnclosed<Result>(payload: Uint8Array, type: string, work: (bytes: Buffer) => Result): Result {
   const bytes = enclosed(payload, type);
   try {
@@ -59,7 +59,7 @@ function whileEnclosed<Result>(payload: Uint8Array, type: string, work: (bytes: 
   }
 }
 
-/** The signatures of a statement, with those that it has already; one of a key that signed before is put in its place. */
+/** Adds a signature to those of a statement. It replaces an earlier signature by the same key. */
 export function signed(
   statement: Uint8Array,
   seed: SigningSeed,
@@ -75,17 +75,17 @@ export function signed(
 
 type Signatures = TransferSignatures['signatures'];
 
-/** All signatures of one statement, of which each of its parts may have others: a station signs what it has. */
+/** Merges the signatures of all parts of one statement. Parts can differ, because a scanning station signs only the parts that it has. */
 export function together(lists: readonly Signatures[]): Signatures {
   const all = new Map(lists.flat().map((one) => [`${one.keyid} ${one.sig}`, one]));
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** Signatures as a part of a transfer has them. */
+/** Returns signatures in the form of a part. */
 export const signaturesOf = (signatures: Signatures): Buffer =>
   Buffer.from(canonical({ payloadType: ofTransfers, signatures } satisfies TransferSignatures));
 
-/** Reads signatures; throws `NotATransfer` where they are none. Nothing is said yet of whether they are right. */
+/** Reads signatures without verifying them. Throws `NotATransfer` if they are malformed. */
 export function readSignatures(
   bytes: Uint8Array,
   payloadType: PayloadType = ofTransfers,
@@ -105,7 +105,7 @@ export function readSignatures(
   return envelope.signatures;
 }
 
-/** Of some public keys those that have signed a statement; each counts once, however often it is there. */
+/** Returns those of the public keys that have signed a statement, without duplicates. */
 export function signersOf(
   statement: Uint8Array,
   signatures: TransferSignatures['signatures'],

@@ -1,5 +1,5 @@
-// The statement of a transfer: everything that is carried, in one text with one form, so that there is nothing in a transfer
-// for which nobody has signed.
+// Reads and writes the statement of a transfer: the complete, canonical list of its content. All content of a transfer is thus covered by
+// the signature.
 import { createHash } from 'node:crypto';
 
 import type { Statement } from '#acts/transfer-statement.ts';
@@ -22,20 +22,20 @@ import {
 import { NotATransfer } from './not-a-transfer.ts';
 
 /**
- * How many bytes a statement has at most: that of 10,000 snaps with their assertions has twelve million. Whoever makes, receives, looks at or lets
- * in a transfer takes some four bytes of memory for each of them, and never more than 256 MB in all (`npm run bench -- signed-transfers`).
+ * Maximum size of a statement in bytes. 10,000 snaps with their assertions need twelve million. To make, receive, inspect or accept a
+ * transfer takes about four bytes of memory per byte of its statement, at most 256 MB (`npm run bench -- signed-transfers`).
  */
 export const largestStatement = 24 * 1024 * 1024;
 
-/** By which a transfer is known: the SHA-256 of its statement, in hexadecimal. */
+/** Returns the id of a transfer: the SHA-256 of its statement, in hexadecimal. */
 export const idOf = (statement: Uint8Array): string => createHash('sha256').update(statement).digest('hex');
 
 export const writeStatement = (statement: Statement): Buffer => canonicalBytes({ ...statement });
 
 /**
- * Reads a statement; throws `NotATransfer` where it is none, or says something that contradicts itself.
+ * Reads a statement. Throws `NotATransfer` if it is malformed or contradicts itself.
  *
- * @param aside where its text is to lie from now on: the bytes are of no more use then, and may be given back
+ * @param aside spill file for its text; the caller may then release the bytes
  */
 export function readStatement(bytes: Buffer, aside?: Aside): Statement {
   try {
@@ -48,7 +48,7 @@ export function readStatement(bytes: Buffer, aside?: Aside): Statement {
   }
 }
 
-/** What is listed, by the shape of each item; a list of parts lists the pieces of each. */
+/** The long lists, with the shape of each item. `parts` is a list of lists of pieces. */
 const listed = { packages: 'TransferPackage', blobs: 'TransferBlob', parts: 'TransferPiece' } as const;
 
 function readCanonical(bytes: Buffer, aside: Aside | undefined): Statement {
@@ -90,7 +90,7 @@ function lyingIn(aside: Aside, bytes: Buffer): BytesOf {
   return ({ begin, end }) => aside.read(first + begin, end - begin);
 }
 
-/** What can be written in two ways can be signed in one and shown in another. */
+/** Requires the canonical form: a value with two encodings could be signed in one and shown in the other. */
 function inOneForm(bytes: Buffer, extent: Extent): unknown {
   const value = read(bytes, extent);
   if (canonical(value) !== textIn(bytes, extent)) throw new NotCanonical('it can be written in another way');
@@ -121,7 +121,7 @@ function refuseContradictions(statement: Statement): void {
   const [id, name, content] = [neverTwice(), neverTwice(), inAgreement()];
   for (const one of statement.blobs) content(one);
   for (const one of statement.assertions) content(one);
-  // Each package is read from the text, which takes longer than to look at it.
+  // Parsing each package from the text takes longer than checking it, so do all checks in one pass.
   for (const one of packages) {
     id(one.id);
     name(`${one.namespace}/${one.name}`);
@@ -130,7 +130,7 @@ function refuseContradictions(statement: Statement): void {
   }
 }
 
-/** The pieces of each blob stand one behind the other, and are all of it. */
+/** Checks that the pieces of each blob are contiguous and complete. */
 function refuseParts({ blobs, parts }: Pick<Statement, 'blobs' | 'parts'>): void {
   const ends = new Float64Array(blobs.length);
   for (const { blob, offset, size, sha256 } of parts.values().flatMap((pieces) => pieces.values())) {
@@ -187,7 +187,7 @@ function neverTwice(): (name: string | number) => void {
   };
 }
 
-/** Each content is named by two digests, which must be those of its blob. */
+/** Each content has two digests and a size. Checks that they always agree. */
 function inAgreement(): (content: TransferContent) => void {
   const known = new Map<string, string>();
   return ({ sha256, 'sha3-384': sha3_384, size }) => {
@@ -198,7 +198,7 @@ function inAgreement(): (content: TransferContent) => void {
   };
 }
 
-/** Everything of which the receiver must have the bytes in the end. */
+/** Yields all contents that the receiver must have in the end. */
 export function* contentsOf({
   packages,
   assertions,

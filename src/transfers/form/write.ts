@@ -1,13 +1,13 @@
-// Writing a part of a transfer: an archive whose every byte follows from the statement, its signatures and the content.
+// Writes a part of a transfer. Every byte follows from the statement, its signatures and the content.
 import type { TransferBlob } from '#api/wire.ts';
 import { block, padding, tarHeader } from '#files/tar-header.ts';
 import type { Member, Transfer } from './members.ts';
 import { proven } from './proven.ts';
 
-/** Brings bytes of a blob, `size` of them from `offset` on, one blob at a time; some are good until the next but one are asked for. */
+/** Reads `size` bytes of a blob from `offset`, one blob at a time. A chunk is valid until the second-next chunk is requested. */
 export type Content = (blob: TransferBlob, offset: number, size: number) => AsyncIterable<Uint8Array>;
 
-/** Content is not what the statement says of it: it was changed, or is damaged. */
+/** Thrown if content does not match its statement, because it was changed or is corrupt. */
 export class OtherContent extends Error {
   readonly blob: TransferBlob;
 
@@ -18,7 +18,7 @@ export class OtherContent extends Error {
   }
 }
 
-/** The bytes of a part, by its members; throws `OtherContent` before the piece that is wrong is all given. */
+/** Yields the bytes of a part. Throws `OtherContent` before the end of an incorrect piece. */
 export async function* bytesOfPart(
   { statement }: Pick<Transfer, 'statement'>,
   members: Iterable<Member>,

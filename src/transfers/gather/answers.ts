@@ -1,9 +1,9 @@
-// What a store has answered of its packages, saved beside their files: info, refresh and find of charms and of snaps, and the
-// revisions of a resource. Only what is named here is taken out of an answer: no address, no token, no credential.
+// Reads saved responses of a store about its packages: info, refresh and find for charms and snaps, and the revisions of resources. Reads
+// only the fields named here: no addresses, tokens or credentials.
 import { parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 
-/** A file as an answer speaks of it: whichever digests it gives, in lower-case hexadecimal. */
+/** A file as described in a response, with the digests that it contains, in lower-case hexadecimal. */
 export interface SaidFile {
   size: number | undefined;
   sha256: string | undefined;
@@ -24,14 +24,14 @@ export interface SaidBase {
 }
 
 export interface SaidRelease {
-  /** The channel's full name. */
+  /** Full name of the channel. */
   channel: string;
   revision: number;
-  /** What the part of the channel is for; undefined where the answer does not say. */
+  /** Base and architecture of the slot; undefined if the response does not contain them. */
   base: SaidBase | undefined;
   architecture: string | undefined;
   releasedAt: string | undefined;
-  /** The resources that go with it; undefined where the answer does not say. */
+  /** Resources of the release; undefined if the response does not contain them. */
   resources: { name: string; revision: number }[] | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface SaidPublisher {
   validation: string | undefined;
 }
 
-/** All that is said of a package, in however many answers. */
+/** All facts about a package from all responses. */
 export interface SaidPackage {
   id: string;
   name: string;
@@ -57,23 +57,23 @@ export interface SaidPackage {
   resources: Map<string, { type: string; revisions: Map<number, SaidRevision> }>;
 }
 
-/** A version of a library of a charm. */
+/** A version of a charm library. */
 export interface SaidLibrary {
   id: string;
   name: string;
-  /** The name of its charm. */
+  /** Name of the charm. */
   charm: string;
   api: number;
   patch: number;
-  /** As its publisher has computed it, in hexadecimal. */
+  /** Hash computed by its publisher, in hexadecimal. */
   hash: string;
-  /** Its text, where the answer has it. */
+  /** Its text, if the response contains it. */
   content: string | undefined;
 }
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** Answers of stores, by the packages that they speak of. */
+/** Saved responses of stores, by package. */
 export class Answers {
   readonly #packages = new Map<string, SaidPackage>();
   readonly #libraries = new Map<string, SaidLibrary>();
@@ -94,7 +94,7 @@ export class Answers {
     return this.#packages.get(id);
   }
 
-  /** Takes up what an answer says; whether it is one. */
+  /** Adds a response. Returns false if it is not one. */
   add(answer: unknown): boolean {
     if (!isDocument(answer)) return false;
     const libraries = [answer, ...documentsIn(answer['libraries'])].flatMap((one) => libraryOf(one) ?? []);
@@ -105,7 +105,7 @@ export class Answers {
     return this.#result(answer);
   }
 
-  /** One package as info tells of it, or one of the results of refresh and find. */
+  /** Adds one package from an info response, or one result of refresh or find. */
   #result(said: Document): boolean {
     const inner = firstOf(said['charm'], said['snap']) ?? {};
     const id = word(said['id']) ?? word(said['snap-id']) ?? word(inner['id']) ?? word(inner['snap-id']);
@@ -140,7 +140,7 @@ export class Answers {
     return made;
   }
 
-  /** The packages and revisions of which an answer says that a file is theirs. */
+  /** Returns the packages and revisions that match a file by its digests. */
   filesLike(file: Required<SaidFile>): { of: SaidPackage; revision: number; resource?: string }[] {
     return this.all.flatMap((of) => [
       ...revisionsLike(of.revisions, file).map((revision) => ({ of, revision })),
@@ -150,7 +150,7 @@ export class Answers {
     ]);
   }
 
-  /** Whether some answer speaks of a file that may be this long. */
+  /** Returns whether any response describes a file of this size, or of unknown size. */
   speaksOfSize(size: number): boolean {
     return this.all.some(({ revisions, resources }) =>
       [revisions, ...[...resources.values()].map((one) => one.revisions)].some((some) =>
@@ -163,7 +163,7 @@ export class Answers {
 const versionKey = ({ id, api, patch }: Pick<SaidLibrary, 'id' | 'api' | 'patch'>): string =>
   `${id}/${String(api)}.${String(patch)}`;
 
-/** One version of a library as the charm store tells of it, with or without its text. */
+/** Reads one library version from a charm store response, with or without its text. */
 function libraryOf(said: Document): SaidLibrary | undefined {
   const [id, name, charm] = [word(said['library-id']), word(said['library-name']), word(said['charm-name'])];
   const [api, patch] = [version(said['api']), version(said['patch'])];
@@ -177,7 +177,7 @@ function libraryOf(said: Document): SaidLibrary | undefined {
 
 const hasDigest = ({ sha256, sha384, sha3_384 }: SaidFile): boolean => (sha256 ?? sha384 ?? sha3_384) !== undefined;
 
-/** Every digest that is said must be that of the file, and one must be said. */
+/** Compares all digests that a response contains, and requires at least one. */
 const revisionsLike = (revisions: ReadonlyMap<number, SaidRevision>, file: Required<SaidFile>): number[] =>
   [...revisions].flatMap(([revision, said]) => {
     const fits = (['size', 'sha256', 'sha384', 'sha3_384'] as const).every(
@@ -186,7 +186,7 @@ const revisionsLike = (revisions: ReadonlyMap<number, SaidRevision>, file: Requi
     return fits && hasDigest(said) ? [revision] : [];
   });
 
-/** Of a snap an answer names no type that is that of a package here. */
+/** Responses about snaps contain a snap type (app, base …) instead of a package type. */
 const typeOf = (said: Document, inner: Document): string | undefined =>
   said['snap-id'] !== undefined || inner['snap-id'] !== undefined || firstOf(said['snap']) !== undefined
     ? 'snap'
@@ -209,7 +209,7 @@ function describe(about: SaidPackage, said: Document): void {
   if (said['private'] === true) about.isPrivate = true;
 }
 
-/** One line of a channel map: of charms the revision is a document, of snaps a number. */
+/** Adds one line of a channel map. For charms the revision is an object, for snaps a number. */
 function takeRelease(about: SaidPackage, said: Document): void {
   const place = firstOf(said['channel']);
   const revision = firstOf(said['revision']);
@@ -227,7 +227,7 @@ function takeRelease(about: SaidPackage, said: Document): void {
   });
 }
 
-/** What refresh has chosen for somebody: a revision, and the channel where it was found. */
+/** Adds a refresh result: the revision that the store selected, with its channel. */
 function takeChosen(about: SaidPackage, said: Document, inner: Document): void {
   const number = count(inner['revision']);
   if (number === undefined) return;
@@ -288,7 +288,7 @@ const baseIn = (said: Document): SaidBase | undefined => {
     : { name, channel, architecture };
 };
 
-/** Its track and risk count, where they are said: the name may be that of another one, without `latest`. */
+/** Derives the channel from the name, or from track and risk; the name may omit `latest`. */
 const channelOf = (said: Document): string | undefined => {
   const [track, risk, name] = [word(said['track']), word(said['risk']), word(said['name'])];
   return channelNamed(name ?? (risk === undefined ? undefined : `${track ?? 'latest'}/${risk}`));
@@ -307,7 +307,7 @@ const documentsIn = (value: unknown): Document[] => (Array.isArray(value) ? valu
 const text = (value: unknown, most: number): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= most ? value : undefined;
 
-/** A name, an id or the like. */
+/** A name, an id or similar. */
 const word = (value: unknown): string | undefined => text(value, 256);
 
 const count = (value: unknown): number | undefined =>
@@ -315,14 +315,14 @@ const count = (value: unknown): number | undefined =>
     ? (value as number)
     : undefined;
 
-/** Half of the number of a version. */
+/** The API or patch number of a library version. */
 const version = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 999_999 ? (value as number) : undefined;
 
 const size = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 
-/** A moment, in the one way in which transfers write it. */
+/** Converts a time to the form that transfers use. */
 export function time(value: unknown): string | undefined {
   const moment = typeof value === 'string' && value.length <= 64 ? new Date(value) : undefined;
   return moment === undefined || Number.isNaN(moment.getTime()) ? undefined : timestamp(moment);

@@ -1,5 +1,5 @@
-// Archives that are carried as a whole by other tools: tar and gzip, such as exports of stores. They are unpacked into a folder of
-// their own, and what they hold is looked at as if it had lain there.
+// Unpacks archives that other tools made (tar and gzip, such as store exports) into a separate folder, so that their files are gathered
+// like others.
 import { closeSync, createReadStream, openSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,16 +12,16 @@ import { listTar, type TarFile } from '#review/tar.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { plainly, readAt, type FoundFile } from './folder.ts';
 
-/** Beyond this an archive is a bomb when it grows more than two hundredfold. */
+/** Limits against decompression bombs: above this size, an archive must not expand more than two hundredfold. */
 const harmless = 256 * 1024 * 1024;
 const steepest = 200;
 
-/** The name of the first file in an archive, which says what kind of it this is. */
+/** Returns the name of the first file in an archive, which identifies its kind. */
 export async function firstMember({ path }: Pick<FoundFile, 'path'>): Promise<string> {
   return readHeader(await readAt(path, 0, block))?.name ?? '';
 }
 
-/** The names of the files in an archive; a sentence where it cannot be read. */
+/** Returns the names of the files in an archive, or a sentence if it is unreadable. */
 export function namesIn({ path }: Pick<FoundFile, 'path'>): ReadonlySet<string> | string {
   const listed = filesIn(path);
   return typeof listed === 'string' ? listed : new Set(listed.keys());
@@ -39,10 +39,10 @@ function filesIn(path: string): ReadonlyMap<string, TarFile> | string {
   }
 }
 
-/** What the system says of a name that is a file and a folder in one archive, or too long. */
+/** System errors for an archive with the same name for a file and a folder, or with a name that is too long. */
 const impossible = new Set(['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG']);
 
-/** Unpacks an archive into a folder; a sentence where it is none, or would grow beyond measure. */
+/** Unpacks an archive into a folder. Returns a sentence if it is invalid or would grow too large. */
 export async function unpack({ path, kind, size }: FoundFile, folder: string): Promise<string | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const whole = `${folder}.tar`;

@@ -1,5 +1,5 @@
-// Components of snaps: a file is what the snap-resource-revision of its digest says, and goes with those revisions of its snap that a
-// snap-resource-pair names.
+// Gathers components of snaps. The snap-resource-revision with its digest identifies a file, and snap-resource-pairs assign it to revisions
+// of its snap.
 import type { TransferPackage } from '#api/wire.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
@@ -11,7 +11,7 @@ import type { FoundFile } from './folder.ts';
 import { accountIn } from './snaps.ts';
 import type { Sorting } from './sorting.ts';
 
-/** The snap-resource-revisions in the folder, by the SHA3-384 of the file that each speaks of. */
+/** Returns the snap-resource-revisions in the folder by the SHA3-384 of their files. */
 export const componentsSaid = ({ pool }: Pick<Sorting, 'pool'>): ReadonlyMap<string, Assertion> =>
   new Map(
     ofType('snap-resource-revision', pool.all).map((one) => [
@@ -20,7 +20,7 @@ export const componentsSaid = ({ pool }: Pick<Sorting, 'pool'>): ReadonlyMap<str
     ]),
   );
 
-/** Takes a component up, once all snaps are; a sentence where it cannot be carried. */
+/** Adds a component, after all snaps. Returns a reason if it cannot be included. */
 export function takeComponent(file: FoundFile, said: Assertion, sorting: Sorting): 'taken' | { why: string } {
   const { pool, gathered } = sorting;
   const [id, name, revision] = [textIn(said, 'snap-id'), textIn(said, 'resource-name'), numberIn(said)];
@@ -52,7 +52,7 @@ export function takeComponent(file: FoundFile, said: Assertion, sorting: Sorting
   return isOnly ? 'taken' : { why: `Another file in the folder is ${called} of ${found.called}.` };
 }
 
-/** The names of the assertions of those components that are carried. */
+/** Returns the names of the assertions of the included components. */
 export function assertionsOfComponents(
   packages: readonly TransferPackage[],
   { pool }: Pick<Sorting, 'pool'>,

@@ -1,4 +1,4 @@
-// What lies in a folder that somebody filled with other tools: its files, each with what its first bytes say that it is.
+// Lists the files of a folder that other tools filled, and detects their kinds from their first bytes.
 import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,43 +8,43 @@ import { block, readHeader, BadHeader } from '#files/tar-header.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { inWords } from '#src/system-errors.ts';
 
-/** What a file begins with, and so what reads it. */
+/** Kind of a file, from its first bytes. It selects the reader. */
 export type Kind = 'squashfs' | 'assertions' | 'zip' | 'json' | 'gzip' | 'tar' | 'other';
 
 export interface FoundFile {
   path: string;
-  /** By which people know it: its path in the folder that was named. */
+  /** Its path relative to the named folder, for messages. */
   name: string;
   size: number;
   kind: Kind;
-  /** The folder that it lies in. */
+  /** The folder that contains it. */
   folder: string;
 }
 
-/** Where bytes of a content lie; one that came in pieces lies in several places. */
+/** A range of a file that contains content. Content in several pieces has several places. */
 export interface Place {
   file: string;
   offset: number;
   size: number;
 }
 
-/** A link is not followed, and a pipe is not waited for. */
+/** Do not follow links, and do not wait for pipes. */
 export const plainly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** More files than any store has contents; a folder with more was named by mistake. */
+/** Maximum number of files. No store has this many contents, so a larger folder is a mistake. */
 const mostFiles = 500_000;
 const deepest = 64;
 
-/** What the script of a request remembers of what it has fetched (`fetch.sh`). */
+/** Marker files that the script of a request (`fetch.sh`) writes for its downloads. */
 const markOfScript = /^\.fetched-[0-9a-f]{16}$/;
 
 interface Told {
   file: (found: FoundFile) => void;
-  /** Something that is not looked at, and why. */
+  /** Called with the name of a skipped entry and the reason. */
   passed: (name: string, why: string) => void;
 }
 
-/** Visits every file of a folder, at whatever depth, in the order of their names; symbolic links are told and not followed. */
+/** Visits all files of a folder recursively in name order. Reports symbolic links without following them. */
 export async function visit(folder: string, prefix: string, told: Told): Promise<void> {
   let count = 0;
   const enter = async (path: string, name: string, depth: number): Promise<void> => {
@@ -80,7 +80,7 @@ async function look(path: string, name: string, told: Told): Promise<void> {
   }
 }
 
-/** The bytes of a file from `position` on, as many as there are of `length`. */
+/** Reads up to `length` bytes from `position`, fewer at the end of the file. */
 export async function readAt(path: string, position: number, length: number): Promise<Buffer> {
   const handle = await open(path, plainly);
   try {

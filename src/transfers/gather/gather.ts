@@ -1,5 +1,5 @@
-// Gathering: what official tools have left in a folder, as a transfer says it. What a file is its content says, and not its name;
-// what cannot be understood is listed with its reason.
+// Gathers packages for a transfer from a folder that the official tools filled. Identifies files by their content, not by their names, and
+// lists the reason for each file left out.
 import { rm, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -27,15 +27,15 @@ export interface FoundInFolder {
   assertions: string[];
   contents: Carrying['contents'];
   leftOut: TransferLeftOut[];
-  /** What devices install with the snaps that were found, and for which; not in the folder. */
+  /** Missing dependencies of the gathered snaps, with the snaps that need them. */
   needs: { name: string; by: string[] }[];
-  /** What answers say that channels hold. */
+  /** Channel contents according to the saved responses. */
   said: SaidSlot[];
-  /** Where the bytes of each content lie, by its SHA3-384. */
+  /** File ranges of each content, by its SHA3-384. */
   places: Map<string, readonly Place[]>;
 }
 
-/** Looks through a folder, and says what of it can be carried. */
+/** Inspects a folder and returns everything that a transfer can include. */
 export async function gather(folder: string, gathering: Gathering): Promise<FoundInFolder> {
   await rm(gathering.scratch, { recursive: true, force: true });
   const looking = new Looking(new Sorting(gathering));
@@ -43,9 +43,9 @@ export async function gather(folder: string, gathering: Gathering): Promise<Foun
   return looking.found();
 }
 
-/** No answer of a store is longer. */
+/** Maximum length of a saved response. */
 const longestAnswer = 64 * 1024 * 1024;
-/** How deep archives lie in one another that are looked into. */
+/** Maximum depth of nested archives. */
 const deepest = 2;
 
 class Looking {
@@ -58,7 +58,7 @@ class Looking {
     this.#sorting = sorting;
   }
 
-  /** Looks at all files of a folder, or of an archive that was unpacked there. */
+  /** Inspects all files of a folder or of an unpacked archive. */
   async folder(path: string, name: string, depth: number): Promise<FoundFile[]> {
     const files: FoundFile[] = [];
     await visit(path, name, {
@@ -82,7 +82,7 @@ class Looking {
 
   #open = (files: readonly FoundFile[]): FoundFile[] => files.filter((file) => !this.#sorting.isSettled(file));
 
-  /** Folders that are one thing together: layouts of images, and transfers that were unpacked. */
+  /** Handles folders that form one unit: image layouts and unpacked transfers. */
   async #groups(files: readonly FoundFile[]): Promise<void> {
     const byFolder = Map.groupBy(files, ({ folder }) => folder);
     for (const [folder, inside] of byFolder) {
@@ -104,7 +104,7 @@ class Looking {
     }
   }
 
-  /** Files that are looked at together; what is wrong with one of them is said of all. */
+  /** Handles files as one unit. A problem with one file excludes all of them. */
   async #whole(files: readonly FoundFile[], name: string, work: () => Promise<void>): Promise<void> {
     for (const file of files) this.#sorting.used(file);
     try {
@@ -141,7 +141,7 @@ class Looking {
     try {
       if (this.#sorting.answers.add(readJson(text))) this.#sorting.used(file);
     } catch (error) {
-      // A file that only begins as JSON does may be the resource of a charm.
+      // A file that only starts like JSON may be a resource of a charm.
       if (!(error instanceof Refusal)) throw error;
     }
   }
@@ -166,7 +166,7 @@ class Looking {
     } else await this.#unpacked(file, depth);
   }
 
-  /** Looks into an archive, unless it is itself what an answer speaks of. */
+  /** Inspects the contents of an archive, unless a saved response describes the archive itself. */
   async #unpacked(file: FoundFile, depth: number): Promise<void> {
     const { answers, gathering } = this.#sorting;
     if (depth >= deepest) return;
@@ -183,7 +183,7 @@ class Looking {
     else archive.files.push(...(await this.folder(folder, file.name, depth + 1)));
   }
 
-  /** What can be carried of everything that was looked at. */
+  /** Returns everything that a transfer can include. */
   async found(): Promise<FoundInFolder> {
     const sorting = this.#sorting;
     await this.#transfers.readAssertions(sorting);
@@ -243,7 +243,7 @@ class Looking {
     else this.#sorting.refused(file, taken.why);
   }
 
-  /** Files of which answers speak, wherever they lie; what no answer knows is told. */
+  /** Adds the files that saved responses describe. Reports all others. */
   async #storeFiles(): Promise<void> {
     const sorting = this.#sorting;
     const isSpokenOf = ({ kind, size }: FoundFile): boolean => kind === 'zip' || sorting.answers.speaksOfSize(size);
@@ -261,7 +261,7 @@ class Looking {
     }
   }
 
-  /** Says of everything that is left out why; of an archive in which nothing was of use, of that alone. */
+  /** Records why each file is left out. For an archive without usable files, reports only the archive. */
   #settle(): void {
     const sorting = this.#sorting;
     for (const { archive, files } of this.#archives.toReversed()) {

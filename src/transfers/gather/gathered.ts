@@ -1,5 +1,4 @@
-// What was gathered so far, package by package, in the words of a statement. Whatever says something else than was said before is
-// told, and the first word stays.
+// Collects the gathered packages in the form of a statement. In case of a contradiction the first value stays, and the other is reported.
 import { problems } from '#api/schema.ts';
 import type {
   TransferAccount,
@@ -22,7 +21,7 @@ type About = Pick<TransferPackage, 'id' | 'name' | 'type' | 'publisher'> &
     namespace: Namespace;
   };
 
-/** A package of which something was found. */
+/** A package with gathered content. */
 export class FoundPackage {
   readonly about: About;
   readonly tracks = new Set<string>();
@@ -59,7 +58,7 @@ export class FoundPackage {
 
   typeOfResource = (name: string): string | undefined => this.#resources.get(name)?.type;
 
-  /** Adds a revision; whether nothing else was known as that. */
+  /** Adds a revision. Returns false if other content has the same number. */
   addRevision(one: TransferRevision): boolean {
     const known = this.#revisions.get(one.revision);
     if (known === undefined) this.#revisions.set(one.revision, one);
@@ -81,7 +80,7 @@ export class FoundPackage {
     for (const one of blobs) image.blobs.set(one.sha256, one);
   }
 
-  /** Adds versions of a library; whether nothing else was known as one of them, or goes by its name. */
+  /** Adds versions of a library. Returns false if other content has the same version, or another library the same name. */
   addLibrary({ id, name, versions }: TransferLibrary): boolean {
     const known = this.#libraries.get(id);
     const isOther = ([other, one]: [string, TransferLibrary]): boolean => (other === id) !== (one.name === name);
@@ -95,7 +94,7 @@ export class FoundPackage {
     return true;
   }
 
-  /** Adds what a part of a channel holds; of two the one that was released later. */
+  /** Adds a release of a slot. Of two releases the later one stays. */
   addRelease(one: TransferRelease): void {
     const key = JSON.stringify([one.channel, one.slot, one.progressive !== undefined]);
     const known = this.#channels.get(key);
@@ -104,10 +103,10 @@ export class FoundPackage {
     this.tracks.add(one.channel.split('/')[0]!);
   }
 
-  /** Whether something is released to a channel. */
+  /** Returns whether a channel has a release. */
   fills = (channel: string): boolean => [...this.#channels.values()].some((one) => one.channel === channel);
 
-  /** A release of a snap with the newest of the components that were found and go with it, where no one says which it has. */
+  /** Adds the newest matching components to a release of a snap, if no response lists its components. */
   #withComponents(release: TransferRelease): TransferRelease {
     if (this.about.namespace !== 'snap' || release.resources !== undefined) return release;
     const resources = [...this.#resources]
@@ -120,7 +119,7 @@ export class FoundPackage {
     return resources.length === 0 ? release : { ...release, resources };
   }
 
-  /** As a statement says it. */
+  /** Returns the package in the form of a statement. */
   told(): TransferPackage {
     const { publisher, private: isPrivate = false, ...about } = this.about;
     const sorted = <One>(some: Iterable<[string, One]>): [string, One][] =>
@@ -148,7 +147,7 @@ const inOrder = ({ versions, ...library }: TransferLibrary): TransferLibrary => 
   versions: [...versions].sort((a, b) => a.api - b.api || a.patch - b.patch),
 });
 
-/** Everything that was found, and what of it cannot be carried. */
+/** All gathered content, and the list of everything left out. */
 export class Gathered {
   readonly #packages = new Map<string, FoundPackage>();
   readonly #names = new Set<string>();
@@ -158,7 +157,7 @@ export class Gathered {
   readonly contents = new Map<string, { content: TransferContent; mediaType: string }>();
   readonly #places = new Map<string, Place[]>();
 
-  /** The package of this id; undefined where the name is another one's, or the id another name's. */
+  /** Returns the package with this id; undefined if its name belongs to another id or its id to another name. */
   package(about: About): FoundPackage | undefined {
     const known = this.#packages.get(about.id);
     if (known !== undefined)
@@ -174,12 +173,12 @@ export class Gathered {
     return [...this.#packages.values()];
   }
 
-  /** Somebody of another store who is spoken of; what is said first of an account stays. */
+  /** Adds an account of another store. The first version of an account stays. */
   account(one: TransferAccount): void {
     if (!this.#accounts.has(one.id)) this.#accounts.set(one.id, one);
   }
 
-  /** Content that is carried, and where its bytes lie. */
+  /** Adds content with its file ranges. */
   content(content: TransferContent, mediaType: string, places: Place[]): TransferContent {
     if (!this.contents.has(content['sha3-384'])) this.contents.set(content['sha3-384'], { content, mediaType });
     if (!this.#places.has(content['sha3-384'])) this.#places.set(content['sha3-384'], places);
@@ -191,13 +190,13 @@ export class Gathered {
   leave(what: string, why: string): void {
     const left = { what: what.slice(0, 512), why: why.slice(0, 1000) };
     const known = `${left.what}\n${left.why}`;
-    // A request may name a package by its subscription, and once more for each architecture that lacks it.
+    // A request can name a package in a subscription and again for each architecture that lacks it.
     if (this.#left.has(known)) return;
     this.#left.add(known);
     this.leftOut.push(left);
   }
 
-  /** The packages and accounts as a statement says them; what it could not say is left out with its reason. */
+  /** Returns packages and accounts in the form of a statement. Leaves out, with a reason, anything that a statement cannot express. */
   told(): { packages: TransferPackage[]; accounts: TransferAccount[] } {
     const packages: TransferPackage[] = [];
     for (const found of this.packages) {

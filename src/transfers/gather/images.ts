@@ -1,5 +1,5 @@
-// Images as other tools left them in a folder: layouts of the OCI, folders as `skopeo copy` to `dir:` writes them, and archives of
-// layouts. An image is known by the digest of its manifest, and nothing of it is changed.
+// Finds images in a folder: OCI layouts, `dir:` folders of `skopeo copy`, and archives of layouts. An image is identified by the digest of
+// its manifest and is never modified.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -20,22 +20,22 @@ interface FoundManifest {
   contents: ManifestContents;
 }
 
-/** One image with all that belongs to it: the manifests that it leads to, those that are about it, and their content. */
+/** A complete image: all manifests that it contains or that refer to it, and their content. */
 export interface WholeImage {
   manifests: { sha256: string; mediaType: string; place: Place }[];
   blobs: { sha256: string; place: Place }[];
 }
 
-/** All content of images that lies in a folder, by the SHA-256 that its name says. */
+/** All image content in a folder, by the SHA-256 in its name. */
 export class Images {
   readonly #places = new Map<string, Place>();
   readonly #manifests = new Map<string, FoundManifest>();
-  /** The manifests that are about another one, by the digest of that. */
+  /** Manifests that refer to another one, by the digest of the latter. */
   readonly #about = new Map<string, string[]>();
-  /** Whose images they are for people: the folder or the archive that they lie in, by the digest of an image. */
+  /** Name of the folder or archive of each image, by its digest, for messages. */
   readonly roots = new Map<string, string>();
 
-  /** A folder with an `oci-layout` in it. */
+  /** Adds a folder with an `oci-layout`. */
   async addLayout(folder: string, name: string, files: readonly FoundFile[]): Promise<void> {
     const blobs = files.filter((one) => one.folder === join(folder, 'blobs/sha256'));
     for (const { path, size } of blobs) this.#place(basename(path), { file: path, offset: 0, size });
@@ -43,7 +43,7 @@ export class Images {
     if (index !== undefined) await this.#addIndex({ file: index.path, offset: 0, size: index.size }, name);
   }
 
-  /** A folder as skopeo's `dir:` writes it: `manifest.json`, others as DIGEST.manifest.json, and all content under its digest. */
+  /** Adds a `dir:` folder of skopeo: `manifest.json`, further manifests as DIGEST.manifest.json, and all content under its digest. */
   async addDirectory(name: string, files: readonly FoundFile[]): Promise<void> {
     for (const { path, size } of files) {
       const place = { file: path, offset: 0, size };
@@ -56,7 +56,7 @@ export class Images {
     }
   }
 
-  /** An archive of a layout, which a rock is as well; whether it is one. */
+  /** Adds an archive of a layout, such as a rock. Returns false if it is not one. */
   async addArchive({ path, name }: FoundFile): Promise<boolean> {
     const handle = openSync(path, plainly);
     try {
@@ -74,7 +74,7 @@ export class Images {
     }
   }
 
-  /** The image of this digest; a sentence where something of it is not in the folder. */
+  /** Returns the image with this digest, or a sentence if any part of it is missing. */
   whole(sha256: string): WholeImage | string {
     const found = new Set<string>();
     const blobs = new Set<string>();
@@ -109,7 +109,7 @@ export class Images {
     }
   }
 
-  /** A manifest that another document names, and those that it names itself. */
+  /** Adds a manifest that another document names, and the manifests that it names. */
   async #addNamed(digest: string, mediaType: string | undefined, depth = 0): Promise<boolean> {
     const place = this.#places.get(digest);
     if (place === undefined || depth > 4) return false;
@@ -140,7 +140,7 @@ export class Images {
 }
 
 interface Descriptor {
-  /** The hexadecimal digits of its SHA-256. */
+  /** Its SHA-256 in hexadecimal. */
   digest: string;
   mediaType: string | undefined;
 }
@@ -161,7 +161,7 @@ function descriptorsIn(document: unknown): Descriptor[] {
   });
 }
 
-/** The media type that a manifest says; one of the OCI may leave it to whoever holds it (OCI image specification 1.1). */
+/** Returns the media type of a manifest. OCI manifests may omit it (OCI image specification 1.1). */
 function mediaTypeOf(document: unknown): string | undefined {
   const { mediaType, manifests, config } = (document ?? {}) as Record<string, unknown>;
   if (typeof mediaType === 'string') return mediaType;

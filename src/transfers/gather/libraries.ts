@@ -1,5 +1,5 @@
-// Libraries of charms: a file says in itself which version of which library it is, and what the charm store answers of that says of
-// which charm, and what it is called; or the answer holds the text itself.
+// Gathers libraries of charms. A file states its own library id and version; the saved response of the charm store gives the charm and the
+// name. The response may also contain the text itself.
 import { hash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { readAt, type FoundFile } from './folder.ts';
 import type { Sorting } from './sorting.ts';
 import { createdBy, packageOf } from './store-files.ts';
 
-/** As many bytes as the text of a library has at most, whatever its characters are. */
+/** Maximum size in bytes of a library text, for any characters. */
 const longest = 4_000_000;
 const mediaType = 'text/x-python';
 
@@ -20,7 +20,7 @@ export interface FileOfLibrary {
   patch: number;
 }
 
-/** Which version of which library a file says that it is; nothing where it says none. */
+/** Returns the library version that a file claims to be; undefined if it claims none. */
 export async function libraryIn({ path, size, kind }: FoundFile): Promise<FileOfLibrary | undefined> {
   if (kind !== 'other' || size > longest) return undefined;
   const text = (await readAt(path, 0, size)).toString();
@@ -31,7 +31,7 @@ export async function libraryIn({ path, size, kind }: FoundFile): Promise<FileOf
   return { id, api: Number(api), patch: Number(patch) };
 }
 
-/** Takes up a file that is a library; a sentence where it cannot be carried. */
+/** Adds a library file. Returns a reason if it cannot be included. */
 export async function takeLibrary(
   file: FoundFile,
   is: FileOfLibrary,
@@ -54,7 +54,7 @@ export async function takeLibrary(
   return why === undefined ? 'taken' : { why };
 }
 
-/** Takes up the libraries whose texts stand in answers; each becomes a file, from which it is carried. */
+/** Adds the libraries that responses contain as text. Writes each text to a file, to be read from there. */
 export async function takeAnsweredLibraries(sorting: Sorting): Promise<void> {
   const folder = join(sorting.gathering.scratch, 'libraries');
   for (const said of sorting.answers.libraries) {
@@ -73,7 +73,7 @@ export async function takeAnsweredLibraries(sorting: Sorting): Promise<void> {
 
 type Content = ReturnType<Sorting['contentOf']>;
 
-/** Adds a version to its charm; a sentence where that is not known. */
+/** Adds a version to its charm. Returns a reason if the charm is unknown. */
 function add(
   { id, name, charm, api, patch, hash: told }: SaidLibrary,
   sorting: Sorting,

@@ -1,12 +1,12 @@
-// What channels hold of what was found, as the answers say it. A release whose part of the channel an answer leaves open is told and
-// not guessed.
+// Adds releases of gathered packages according to the saved responses. If a response does not determine the slot of a release, reports it
+// instead of guessing.
 import { newestOfSlots, type Slot } from '#domain/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { SaidPackage, SaidRelease } from './answers.ts';
 import type { FoundPackage } from './gathered.ts';
 import type { Sorting } from './sorting.ts';
 
-/** Adds the releases of every package of which something was found. */
+/** Adds the releases of all gathered packages. */
 export function takeReleases(sorting: Sorting): void {
   const found = new Map(sorting.gathered.packages.map((one) => [one.about.id, one]));
   const without: string[] = [];
@@ -59,7 +59,7 @@ function releasesOf(said: SaidPackage, found: FoundPackage, sorting: Sorting): v
 const slotSaid = ({ base, architecture }: SaidRelease): string =>
   base === undefined ? (architecture ?? '*') : `${base.name}/${base.channel}/${base.architecture}`;
 
-/** Which of the slots that a revision fills an answer speaks of. */
+/** Returns the slots of a revision that a response refers to. */
 function fittingSlots(
   { base, architecture, ...release }: SaidRelease,
   slots: Slot[],
@@ -112,14 +112,14 @@ function fill(release: SaidRelease, slots: readonly Slot[], { said, found, sorti
   }
 }
 
-/** What info leaves out of a release, refresh says. */
+/** Info responses omit the resources of a release; refresh responses contain them. */
 const resourcesElsewhere = (said: SaidPackage, { channel, revision }: SaidRelease): SaidRelease['resources'] =>
   said.releases.find((one) => one.channel === channel && one.revision === revision && one.resources !== undefined)
     ?.resources;
 
 /**
- * Releases the newest for each architecture of a snap of which no answer names a channel: where that was asked for, or where a site
- * wishes for it in one channel alone.
+ * Releases the newest revision per architecture of a snap if no response names a channel. Uses the channels that the person named, or else
+ * the channel of the site's subscription if there is exactly one.
  */
 function releaseRest(found: FoundPackage, { answers, gathering, slots, gathered }: Sorting): void {
   const { id, name } = found.about;
@@ -151,7 +151,7 @@ function releaseRest(found: FoundPackage, { answers, gathering, slots, gathered 
   }
 }
 
-/** Tells what a request wishes for, and was not found. */
+/** Reports subscriptions of a request that the folder does not meet. */
 export function tellUnmet({ gathering: { request }, gathered }: Sorting): void {
   if (request === undefined) return;
   const found = new Map(gathered.packages.map((one) => [one.called, one]));

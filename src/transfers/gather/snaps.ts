@@ -1,4 +1,4 @@
-// Snaps with the assertions that lie beside them: what these say is what is carried, and a snap of which none speaks is not.
+// Gathers snaps with their assertions. The assertions determine the facts about a snap; a snap without them is left out.
 import { joined, type Assertion } from '#assertions/assertion.ts';
 import {
   carriedSnap,
@@ -21,7 +21,7 @@ import { time } from './answers.ts';
 import type { FoundFile } from './folder.ts';
 import { opened, type Sorting } from './sorting.ts';
 
-/** Takes a snap up; the name of its snap-revision, or a sentence that says why not. */
+/** Adds a snap. Returns the name of its snap-revision, or a reason if it cannot be included. */
 export async function takeSnap(file: FoundFile, sorting: Sorting): Promise<{ assertion: string } | { why: string }> {
   const facts = await opened(file.path, (descriptor) => snapFactsOf(descriptor, sorting.gathering.reviewer));
   if (typeof facts === 'string') return { why: facts };
@@ -86,16 +86,16 @@ function take(
 
 const validations = ['unproven', 'verified', 'starred'] as const;
 
-/** Somebody of another store, as an account assertion tells of him. */
+/** An account of another store, from its account assertion. */
 export const accountIn = (account: Assertion) => accountOf(foreignAccount(account));
 
 const accountOf = ({ id, username, displayName, validation }: ForeignAccount) => ({
   ...{ id, username: username ?? id, 'display-name': displayName },
-  // What assertions call certified once was called verified later.
+  // Assertions say `certified`, the older term for `verified`.
   validation: validations.find((one) => one === (validation === 'certified' ? 'verified' : validation)) ?? 'unproven',
 });
 
-/** The assertions of the snaps that are carried, and others that a site has use for, in streams. */
+/** Returns streams of the assertions of the included snaps, and of others that are useful to a site. */
 export function carriedAssertions(names: readonly string[], { pool }: Sorting): string[] {
   const ordered = new Map<string, Assertion>();
   const wanted = [

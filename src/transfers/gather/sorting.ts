@@ -1,4 +1,4 @@
-// What each file turned out to be: carried, of use for what is carried, or left out with a reason. Each has one fate in the end.
+// Records the outcome for each gathered file: included, useful for included content, or left out with a reason.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -20,11 +20,11 @@ import { Images } from './images.ts';
 export interface Gathering {
   reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>;
   digests: Pick<DigestPool, 'ofFile'>;
-  /** A folder of its own for what is unpacked; nothing of it is of use once the transfer is written. */
+  /** Folder for unpacked files, which are needed only until the transfer is written. */
   scratch: string;
-  /** Where snaps are released of which no answer names a channel. */
+  /** Channels for snaps without a channel in any response. */
   releaseTo: readonly Channel[];
-  /** The request that what is found is held against. */
+  /** The request to compare the gathered packages with. */
   request: TransferRequest | undefined;
   now: Date;
   progress: (step: string, done: number, total: number) => void;
@@ -33,7 +33,7 @@ export interface Gathering {
 /** Digests of a whole file, in hexadecimal. */
 export type FileDigests = Required<SaidFile> & { sha256: string; sha384: string; sha3_384: string; size: number };
 
-/** What a part of a channel holds at the store that was asked. */
+/** The content of a slot in the store that sent the responses. */
 export interface SaidSlot {
   packageId: string;
   /** `namespace/name`. */
@@ -43,20 +43,20 @@ export interface SaidSlot {
   revision: number;
 }
 
-/** All that is known of a folder while it is looked through. */
+/** The state of gathering a folder. */
 export class Sorting {
   readonly gathering: Gathering;
   readonly gathered = new Gathered();
   readonly answers = new Answers();
   readonly pool = new AssertionPool();
   readonly images = new Images();
-  /** Which parts of a channel each revision fills, by package and number. */
+  /** Slots that each revision fills, by package and number. */
   readonly slots = new Map<string, Slot[]>();
-  /** Which components each revision of a snap declares, by package and number. */
+  /** Components that each revision of a snap declares, by package and number. */
   readonly components = new Map<string, readonly DeclaredResource[]>();
-  /** What devices install with the snaps that were found, and for which of them. */
+  /** Dependencies of the gathered snaps, with the snaps that need them. */
   readonly needs = new Map<string, Set<string>>();
-  /** What answers say that channels hold, whether it was found or not. */
+  /** Channel contents according to the responses, gathered or not. */
   readonly said: SaidSlot[] = [];
   readonly #fates = new Map<string, { name: string; why: string | undefined }>();
   readonly #digests = new Map<string, FileDigests>();
@@ -66,12 +66,12 @@ export class Sorting {
     this.gathering = gathering;
   }
 
-  /** The file is carried, or was of use. */
+  /** Marks a file as included or useful. */
   used({ path, name }: Pick<FoundFile, 'path' | 'name'>): void {
     this.#fates.set(path, { name, why: undefined });
   }
 
-  /** The file is left out, unless it is of use after all. */
+  /** Marks a file as left out, unless it was useful. */
   refused({ path, name }: Pick<FoundFile, 'path' | 'name'>, why: string): void {
     if (this.#fates.get(path)?.why === undefined && this.#fates.has(path)) return;
     this.#fates.set(path, { name, why });
@@ -84,17 +84,17 @@ export class Sorting {
     return fate !== undefined && fate.why === undefined;
   };
 
-  /** Forgets what was found of a file: something is said of the archive instead that it came in. */
+  /** Removes the outcome of a file, because its archive is reported instead. */
   forget({ path }: Pick<FoundFile, 'path'>): void {
     this.#fates.delete(path);
   }
 
-  /** Of every file that is left out what it is called, and why. */
+  /** Yields the name and the reason of each file left out. */
   *leftOut(): Generator<{ name: string; why: string }> {
     for (const { name, why } of this.#fates.values()) if (why !== undefined) yield { name, why };
   }
 
-  /** Computes the digests of files, several at a time; each is read once for all of them. */
+  /** Computes the digests of files concurrently. Each file is read once for all digests. */
   async digest(files: readonly FoundFile[]): Promise<void> {
     const inTurn = limit({ atOnce: availableParallelism() });
     const wanted = files.filter(({ path }) => !this.#digests.has(path));
@@ -116,14 +116,14 @@ export class Sorting {
     return found;
   }
 
-  /** Adds a file as content that is carried. */
+  /** Adds a file as content of the transfer. */
   contentOf(file: FoundFile, mediaType: string): TransferContent {
     const { sha256, sha3_384, size } = this.digestsOf(file);
     const content = { sha256, 'sha3-384': sha3_384, size };
     return this.gathered.content(content, mediaType, [{ file: file.path, offset: 0, size }]);
   }
 
-  /** Adds a part of a file as content that is carried; undefined where it is not what its name says. */
+  /** Adds a range of a file as content. Returns undefined if it does not match its digest. */
   async contentAt(place: Place, sha256: string, mediaType: string): Promise<TransferContent | undefined> {
     const known = this.#contents.get(sha256) ?? (await digested(place));
     if (known.sha256 !== sha256) return undefined;
@@ -147,7 +147,7 @@ async function digested({ file, offset, size }: Place): Promise<TransferContent>
   return { sha256: sha256.digest('hex'), 'sha3-384': sha3.digest('hex'), size };
 }
 
-/** Opens a file for as long as something takes; a link that was put in its place meanwhile is not followed. */
+/** Opens a file while `work` runs. Does not follow a link that has replaced the file. */
 export async function opened<Result>(path: string, work: (descriptor: number) => Promise<Result>): Promise<Result> {
   const handle = await open(path, plainly);
   try {

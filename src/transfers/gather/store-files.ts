@@ -1,4 +1,4 @@
-// Charms, bundles, rocks and the resources of charms: a file is what an answer says whose digest it has, and nothing is guessed.
+// Gathers charms, bundles, rocks and resources of charms. The digest of a file must match a saved response; nothing is guessed.
 import type { TransferAccount, TransferPackage } from '#api/wire.ts';
 import { readJson } from '#api/json.ts';
 import { slotsOf } from '#domain/channel-map.ts';
@@ -15,7 +15,9 @@ import { opened, type Sorting } from './sorting.ts';
 
 type Match = ReturnType<Sorting['answers']['filesLike']>[number];
 
-/** Takes a file up as everything that answers say that it is; a sentence where it cannot be, nothing where none speaks of it. */
+/**
+ * Adds a file in all the roles that responses give it. Returns a reason if it cannot be included; undefined if no response describes it.
+ */
 export async function takeStoreFile(file: FoundFile, sorting: Sorting): Promise<'taken' | { why: string } | undefined> {
   const matches = sorting.answers.filesLike(sorting.digestsOf(file)).filter(({ of }) => of.type !== 'snap');
   let result: 'taken' | { why: string } | undefined;
@@ -30,7 +32,7 @@ export async function takeStoreFile(file: FoundFile, sorting: Sorting): Promise<
   return result;
 }
 
-/** The package that an answer tells of; a sentence where it cannot be one here. */
+/** Returns the package in a response, or a sentence if it is not valid in this store. */
 export function packageOf(said: SaidPackage, { gathered }: Sorting): FoundPackage | string {
   const { id, name, type, publisher, title, summary, description, isPrivate } = said;
   const namespace = namespaces.find((one) => packageTypes(one).some((known) => known === type));
@@ -54,10 +56,10 @@ export function packageOf(said: SaidPackage, { gathered }: Sorting): FoundPackag
 const validationOf = (text: string | undefined): TransferAccount['validation'] =>
   text === 'verified' || text === 'starred' ? text : 'unproven';
 
-/** What the charm store says of a resource names nothing that it is for. */
+/** The charm store does not say which bases or architectures a resource is for. */
 const forAll = { bases: everywhere, architectures: null, serves: [] };
 
-/** Takes up a charm, a bundle or a rock; a sentence where it cannot be one. */
+/** Adds a charm, a bundle or a rock. Returns a reason if it is not valid. */
 async function takeRevision(file: FoundFile, { of, revision }: Match, sorting: Sorting): Promise<string | undefined> {
   const found = packageOf(of, sorting);
   if (typeof found === 'string') return found;
@@ -111,11 +113,11 @@ interface ImageOf {
   found: FoundPackage;
   resource: string;
   kept: Omit<TransferPackage['resources'][number]['revisions'][number], 'content' | 'image'>;
-  /** Of its manifest. */
+  /** Digest of its manifest. */
   sha256: string;
 }
 
-/** Takes up the image that a resource names; nothing but its digest is kept of what names it. */
+/** Adds the image of a resource. Keeps only the digest from the file that names it. */
 async function takeImage({ found, resource, kept, sha256 }: ImageOf, sorting: Sorting): Promise<string | undefined> {
   const whole = sorting.images.whole(sha256);
   if (typeof whole === 'string') return whole;
@@ -138,16 +140,16 @@ async function takeImage({ found, resource, kept, sha256 }: ImageOf, sorting: So
   return isOnly ? undefined : `Another file names another image as revision ${String(kept.revision)} of ${resource}.`;
 }
 
-/** What a deployment reads of an image is some hundred bytes. */
+/** Maximum size of a file that names an image. A deployment needs some hundred bytes. */
 const longestNaming = 64 * 1024;
 
 interface NamedImage extends Record<'charm' | 'resource' | 'revision', unknown> {
   sha256: string;
-  /** Of its repository, with the registry. */
+  /** The repository with its registry. */
   path: string;
 }
 
-/** The image that a file names for a deployment; its credential is not looked at. */
+/** Returns the image that a deployment file names. Does not read its credentials. */
 async function imageNamedIn({ path, size }: FoundFile): Promise<NamedImage | undefined> {
   if (size > longestNaming) return undefined;
   try {
@@ -170,9 +172,9 @@ async function imageNamedIn({ path, size }: FoundFile): Promise<NamedImage | und
 }
 
 /**
- * Takes up a file that names an image and has no digest that an answer knows, because credentials differ from one download to the
- * next. It says itself which resource of which charm it is, as the script of a request writes it; or its repository says the charm's
- * id and the resource, and answers know one revision of that alone.
+ * Adds a file that names an image. No response contains its digest, because its credentials change with each download. The file itself
+ * names charm and resource, as the script of a request writes it; or its repository contains the charm's id and the resource, and the
+ * responses list only one revision of it.
  */
 export async function takeNaming(file: FoundFile, sorting: Sorting): Promise<'taken' | { why: string } | undefined> {
   const named = await imageNamedIn(file);
@@ -207,7 +209,7 @@ function takeNamed(
   );
 }
 
-/** What a file is for a person of which no answer speaks. */
+/** Explains a file that no response describes. */
 export async function whyUnknown(file: FoundFile, { gathering }: Sorting): Promise<string> {
   const found =
     file.kind === 'zip' ? await opened(file.path, (descriptor) => gathering.reviewer.ownName(descriptor)) : undefined;

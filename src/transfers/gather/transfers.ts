@@ -1,4 +1,4 @@
-// Transfers of others that lie in the folder: what they carry goes on from here, signed by whoever gathers it.
+// Gathers the content of other transfers in the folder. The new transfer includes it under the signature of its own sender.
 import type { Statement } from '#acts/transfer-statement.ts';
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import { parseStream } from '#assertions/assertion.ts';
@@ -10,7 +10,7 @@ import { readAt, type Place } from './folder.ts';
 import type { FoundPackage } from './gathered.ts';
 import type { Sorting } from './sorting.ts';
 
-/** Where the contents of some transfers lie, by their SHA3-384, and what they are. */
+/** Contents of the transfers with their file ranges, by SHA3-384. */
 type Carried = Map<string, { content: TransferContent; mediaType: string; places: Place[] }>;
 
 interface Opened {
@@ -19,11 +19,11 @@ interface Opened {
   carried: Carried;
 }
 
-/** Transfers of which parts were found. */
+/** Transfers with at least one part in the folder. */
 export class FoundTransfers {
   readonly #open = new Map<string, Opened>();
 
-  /** Takes up a part; a sentence where it is none. */
+  /** Adds a part. Returns a sentence if it is invalid. */
   async add(path: string, name: string): Promise<string | undefined> {
     try {
       const parts = (await isUnpacked(path))
@@ -49,7 +49,7 @@ export class FoundTransfers {
     }
   }
 
-  /** Reads the assertions that they carry, before what these speak of is looked at. */
+  /** Adds the assertions of the transfers. Must run before their packages are added. */
   async readAssertions({ pool, refused }: Pick<Sorting, 'pool' | 'refused'>): Promise<void> {
     for (const { statement, carried, name } of this.#open.values()) {
       for (const { 'sha3-384': sha3_384, size } of statement.assertions) {
@@ -64,7 +64,7 @@ export class FoundTransfers {
     }
   }
 
-  /** Takes up what they carry; the names of the snap-revisions that speak of it. */
+  /** Adds the packages of the transfers. Returns the names of their snap-revisions. */
   take(sorting: Sorting): string[] {
     const assertions: string[] = [];
     for (const { statement, carried, name } of this.#open.values()) {
@@ -76,7 +76,7 @@ export class FoundTransfers {
   }
 }
 
-/** Where a content lies as a whole; its pieces may have come in any order of parts, and each part has its own in order. */
+/** Returns the file ranges of a content if it is complete. Parts may be added in any order, but the pieces within a part are in order. */
 function whole(one: { content: TransferContent; places: Place[] } | undefined): Place[] | undefined {
   if (one === undefined) return undefined;
   return one.places.reduce((sum, { size }) => sum + size, 0) === one.content.size ? one.places : undefined;

@@ -1,5 +1,5 @@
-// What a site asks for, and what it says of itself for that: gathered from its records, and nothing of its own that nobody has
-// asked to tell.
+// Builds the content of a request from the records of the site. Includes facts about the site's own packages only if the administrator
+// asked for it.
 import { createHash } from 'node:crypto';
 
 import type { Receipt } from '#acts/transfers.ts';
@@ -36,20 +36,20 @@ export interface Asking {
   records: Records;
   blobs: Pick<Blobs, 'open'>;
   site: Site;
-  /** Of this site; nothing where it has none. */
+  /** Site label of this site; undefined if it has none. */
   label: string | undefined;
   now: Now;
-  /** The request for the registration of a key; refused while the store is sealed. */
+  /** Returns the request to register a key. Refuses while the store is sealed. */
   keyRequest: (key: Pick<SigningKey, 'brandAccountId' | 'sha3_384' | 'name'>, since: Date) => Promise<string>;
 }
 
 export interface Telling {
   inventory: 'none' | 'imported' | 'all';
-  /** Also what is the site's own: packages, models and people. */
+  /** Whether to include the site's own packages, models and people. */
   includeOwn: boolean;
 }
 
-/** All that a request says, but for the files that go with it. */
+/** The complete request except its files. */
 export type Said = Omit<TransferRequest, 'files'>;
 
 const pageSize = 500;
@@ -120,11 +120,14 @@ async function contentsHere({ requests }: Records, told: readonly Here[]): Promi
   return [...all].sort();
 }
 
-/** Everything is a snap that is not a charm or beside one. */
+/** Everything that is not a charm or a part of one is a snap. */
 const namespaceOf = ({ kind }: Pick<Missing, 'kind'>): 'snap' | 'charm' =>
   kind === 'resource' || kind === 'charm of a bundle' ? 'charm' : 'snap';
 
-/** What is the site's own is not named; of what it alone needs, bases and snapd are, which everybody has. */
+/**
+ * Returns missing dependencies. Does not name the site's own packages: dependencies that only they need are left out, except bases and
+ * snapd, which are no secret.
+ */
 async function missingOf(
   records: Records,
   { packages, includeOwn, withheld }: { packages: readonly Here[]; includeOwn: boolean; withheld: TransferLeftOut[] },
@@ -156,7 +159,7 @@ async function missingOf(
 const isArchitecture = (text: string): text is RequestMissing['architecture'] =>
   text === 'all' || (architectures as readonly string[]).includes(text);
 
-/** Of the transfers that wait what was left out because it was here, and is here no more. */
+/** Returns contents that a waiting transfer left out because they were here, and that are missing now. */
 async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
   const lost: RequestLost[] = [];
   for (const { id, statement: kept } of await records.transfers.waiting(1000)) {
@@ -175,7 +178,7 @@ async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
   return lost;
 }
 
-/** Keys for which somebody has asked, and which have not come back. */
+/** Returns the keys with a requested but not yet completed registration. */
 async function keysOf({ records, keyRequest, now }: Asking, withheld: TransferLeftOut[]): Promise<RequestKey[]> {
   const waiting: RequestKey[] = [];
   for (const key of await requestedKeys(records, now())) {
@@ -190,7 +193,7 @@ async function keysOf({ records, keyRequest, now }: Asking, withheld: TransferLe
   return waiting;
 }
 
-/** Snaps of which revisions wait to be signed here, and whose declaration does not let anybody here do so. */
+/** Returns snaps with revisions that wait for a local signature, if their declaration does not let any local brand sign. */
 export async function provenanceOf({ revisions, packages, assertions, brands }: Records): Promise<RequestProvenance[]> {
   const accounts = (await brands.list()).map(({ accountId }) => accountId).sort();
   const found = new Map<string, RequestProvenance>();
@@ -210,10 +213,13 @@ export async function provenanceOf({ revisions, packages, assertions, brands }: 
   }
 }
 
-/** So many receipts ride in a request at most; all that are older stay in the list of transfers. */
+/** Maximum receipts per request. Older ones stay in the list of transfers. */
 const mostReceipts = 1000;
 
-/** Receipts ride in each request until a transfer of their source meets one: a request may be lost on its way. */
+/**
+ * Returns receipts that are still unacknowledged. Each request repeats them until a transfer of their source answers a request, because
+ * requests can be lost.
+ */
 async function receiptsOf(
   { transfers }: Records,
   { includeOwn, withheld }: Pick<Telling, 'includeOwn'> & { withheld: TransferLeftOut[] },
@@ -236,10 +242,10 @@ async function receiptsOf(
   });
 }
 
-/** What a request tells, part by part, for those who approve of it and for the audit log; the same for the same content. */
+/** Returns the content of a request by section, for approvers and for the audit log. Equal content gives an equal result. */
 export function toldOf(said: Said): { part: string; says: string }[] {
   const content: Partial<Said> = { ...said };
-  // These are others each time.
+  // These differ in each request.
   delete content.number;
   delete content.created;
   const some = (part: string, list: readonly string[]): { part: string; says: string }[] =>

@@ -1,4 +1,4 @@
-// The file of a request: a plain archive with a statement, its signatures, and three files whose digests stand in the statement.
+// Reads and writes the file of a request: an archive with a statement, its signatures, and three files covered by digests in the statement.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import {
   type SigningSeed,
 } from '../form/signatures.ts';
 
-/** How many bytes the whole file has at most; that of a site with 10,000 packages has about four million. */
+/** Maximum size of the file in bytes. A request of a site with 10,000 packages has about four million. */
 export const largestRequest = 256 * 1024 * 1024;
 
 const folder = 'larder-request';
@@ -26,13 +26,13 @@ const signaturesName = `${folder}/signatures.json`;
 
 type FileName = TransferRequest['files'][number]['name'];
 
-/** What goes with a statement, in this order: a page for people, the script, and the table that it reads. */
+/** The files of a request in order: a page for people, the script, and the table that the script reads. */
 export type RequestFiles = Readonly<Record<FileName, Uint8Array>>;
 const names: readonly FileName[] = ['request.html', 'fetch.sh', 'wishes.tsv'];
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** The archive of a request, and the SHA-256 of its statement, by which it is known; the same content gives the same bytes. */
+/** Returns the archive of a request and its id, the SHA-256 of its statement. The same content gives the same bytes. */
 export function writeRequest(
   said: Omit<TransferRequest, 'files'>,
   files: RequestFiles,
@@ -59,19 +59,19 @@ const memberOf = (name: string, content: Uint8Array, made: Date): Uint8Array[] =
   Buffer.alloc(padding(content.length)),
 ];
 
-/** A request that was read, and holds together. */
+/** A request that was read and verified for consistency. */
 export interface ReadRequest {
-  /** The SHA-256 of its statement. */
+  /** SHA-256 of its statement. */
   id: string;
   statement: TransferRequest;
-  /** Those of the keys that it names which have signed it; one at least. Whether they are the site's is for others to know. */
+  /** The keys named in the request that have signed it, at least one. The caller must check that they belong to the site. */
   signers: string[];
   files: Record<FileName, Buffer>;
 }
 
-/** Reads a request; throws `NotATransfer` where it is none, was changed, or nobody has signed it. */
+/** Reads a request. Throws `NotATransfer` if it is invalid, changed or unsigned. */
 export async function readRequest(path: string): Promise<ReadRequest> {
-  // A pipe would wait for somebody to write to it.
+  // Do not block on a pipe.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = await handle.stat();
@@ -83,7 +83,7 @@ export async function readRequest(path: string): Promise<ReadRequest> {
   }
 }
 
-/** Whether a file looks like a request, by its first bytes: it lies on the same stick as the transfers that answer it. */
+/** Returns whether a file is a request, from its first bytes. Requests and transfers can be on the same medium. */
 export async function isRequest(path: string): Promise<boolean> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -95,7 +95,7 @@ export async function isRequest(path: string): Promise<boolean> {
   }
 }
 
-/** Reads the bytes of a request. */
+/** Reads a request from its bytes. */
 export function requestIn(bytes: Buffer): ReadRequest {
   let at = 0;
   const next = (name: string, most: number): Buffer => {
@@ -150,7 +150,7 @@ function readStatement(bytes: Buffer): TransferRequest {
   }
   const [problem] = problems('TransferRequest', value);
   if (problem !== undefined) throw new NotATransfer(`It is no request: ${problem.message}.`);
-  // What can be written in two ways can be signed in one and shown in another.
+  // Require the canonical form: a value with two encodings could be signed in one and shown in the other.
   if (canonical(value) !== text) throw new NotATransfer('It is not in the one form that requests have.');
   return value as TransferRequest;
 }

@@ -1,4 +1,4 @@
-// Signing keys whose registration was asked for, and whose account-keys have not come back: somebody carries the requests out.
+// Lists signing keys with a requested registration and no account-key yet. A person has to carry these requests to the online store.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { registrationOf } from '#assertions/registration.ts';
 import type { Records } from '#records/index.ts';
@@ -8,7 +8,7 @@ export interface RequestedKey extends Pick<SigningKey, 'brandAccountId' | 'name'
   requestedAt: string;
 }
 
-/** In the order of their brands, and of each brand as they were made. */
+/** Returns the keys by brand, and within a brand in order of creation. */
 export async function requestedKeys(
   {
     brands,

@@ -1,17 +1,17 @@
-// The table that the collector's script reads. A value stands in it only when it is of the closed form of its kind, so that no word
-// from inside a package reaches a shell.
+// Writes the table that the collector's script reads. Each value must match a strict pattern, so that no text from a package reaches a
+// shell.
 import { createHash } from 'node:crypto';
 
 import type { TransferLeftOut, TransferRequest } from '#api/wire.ts';
 import { embeddedText } from '#src/embedded.ts';
 
-/** The script: one text, which changes with nothing that a site asks for. */
+/** Returns the script. Its text is constant and does not depend on the request. */
 export const fetchScript = (): Buffer => Buffer.from(embeddedText('src/transfers/request/fetch.sh'));
 
-/** By which people at both ends know that it is the same. */
+/** Returns the digest of the script. People at both sites compare it. */
 export const scriptDigest = (): string => createHash('sha256').update(fetchScript()).digest('hex');
 
-/** As the script holds them against its own, once more. */
+/** The patterns of values. The script checks them again with its own copy. */
 const forms = {
   snap: /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/,
   charm: /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
@@ -23,7 +23,7 @@ type Row = readonly [kind: string, name: string, channel: string, architecture: 
 
 type Asked = Pick<TransferRequest, 'site' | 'number' | 'subscriptions' | 'missing' | 'key-requests' | 'provenance'>;
 
-/** The table, and what cannot stand in it. */
+/** Returns the table, and the items that it cannot contain. */
 export function tableOf(request: Asked): { text: string; withheld: TransferLeftOut[] } {
   const withheld: TransferLeftOut[] = [];
   const rows: Row[] = [...wishRows(request, withheld), ...missingRows(request, withheld), ...assertionRows(request)];
@@ -51,7 +51,7 @@ function wishRows({ subscriptions }: Asked, withheld: TransferLeftOut[]): Row[] 
   });
 }
 
-/** What is missing comes from where devices would look for it. */
+/** Missing packages are fetched from the channel that devices would use. */
 function missingRows({ missing, subscriptions }: Asked, withheld: TransferLeftOut[]): Row[] {
   const wished = new Set(subscriptions.map(({ namespace, name }) => `${namespace}/${name}`));
   return missing.flatMap(({ namespace, name, architecture }) => {
@@ -63,13 +63,13 @@ function missingRows({ missing, subscriptions }: Asked, withheld: TransferLeftOu
       });
       return [];
     }
-    // It is fetched as it is wished for, which says of which channels.
+    // Its subscription already requests it, with channels.
     if (wished.has(`${namespace}/${called}`)) return [];
     return [[namespace, called, 'latest/stable', architecture === 'all' ? 'amd64' : architecture] as const];
   });
 }
 
-/** What is to come of keys that wait and of declarations that must be changed. */
+/** Assertions to fetch: for keys that wait for registration, and for snap-declarations that must change. */
 function assertionRows({ 'key-requests': keys, provenance }: Asked): Row[] {
   return [
     ...keys

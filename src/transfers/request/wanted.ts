@@ -1,4 +1,4 @@
-// What a request wishes for, of what is held here.
+// Selects the packages of this store that a request asks for.
 import type { TransferLeftOut, TransferPackage, TransferRequest } from '#api/wire.ts';
 import { series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -12,7 +12,7 @@ import type { ReadRequest } from './form.ts';
 /** By `namespace/name`. */
 export type Wishes = Map<string, PackageWish>;
 
-/** Its subscriptions, what is missing there, and what was lost on the way. */
+/** Returns the subscriptions of a request, its missing packages, and contents lost in transit. */
 function wishesOf({ subscriptions, missing, lost }: TransferRequest): Wishes {
   const wishes: Wishes = new Map();
   for (const { namespace, name, channels, architectures } of subscriptions) {
@@ -31,7 +31,7 @@ function wishesOf({ subscriptions, missing, lost }: TransferRequest): Wishes {
   return wishes;
 }
 
-/** All that is held of it, with what that stands on; what cannot be given is named among what is left out. */
+/** Returns the requested packages of this store with their dependencies. Lists unavailable ones among those left out. */
 export async function heldFor(
   request: TransferRequest,
   records: Pick<Records, 'packages' | 'revisions' | 'requests'>,
@@ -48,13 +48,13 @@ export async function heldFor(
   }
 }
 
-/** What has come of keys that wait there, and of declarations that were to be changed. */
+/** Returns the names of the assertions that answer the key requests and declaration changes in the request. */
 const answersTo = ({ 'key-requests': keys, provenance }: TransferRequest): string[] => [
   ...keys.map(({ key }) => `account-key/${key}`),
   ...provenance.map(({ id }) => `snap-declaration/${series}/${id}`),
 ];
 
-/** Wishes that nothing here meets. */
+/** Returns the requested packages that this store cannot provide. */
 function unmet(wishes: Wishes, packages: Sequence<TransferPackage>): TransferLeftOut[] {
   const given = new Map(packages.values().map((one) => [`${one.namespace}/${one.name}`, one.channels.length]));
   return [...wishes.keys()].sort().flatMap((what) => {
@@ -65,8 +65,8 @@ function unmet(wishes: Wishes, packages: Sequence<TransferPackage>): TransferLef
 }
 
 /**
- * What snaps that are carried stand on, as far as it is here, is not carried, and nothing of it is there already: their bases,
- * snapd, and who shares content with them. So a device can use what came with the first transfer.
+ * Returns the dependencies of the transferred snaps (bases, snapd, content providers) that this store has, the transfer lacks and the site
+ * does not have in any revision. Devices can then use the first transfer on its own.
  */
 async function foundations(
   { packages, revisions, requests }: Pick<Records, 'packages' | 'revisions' | 'requests'>,
@@ -97,7 +97,7 @@ async function foundations(
   return more;
 }
 
-/** Refuses a request of a site that is known here by other keys. */
+/** Refuses a request if this store knows the site by other keys. */
 export async function refuseStranger(
   { transferSources }: Pick<Records, 'transferSources'>,
   { statement: { site }, signers }: ReadRequest,

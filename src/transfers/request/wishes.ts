@@ -1,4 +1,4 @@
-// What a bundle or a model needs, as wishes.
+// Converts the contents of a bundle or a model to subscriptions.
 import { parseStream, type Assertion } from '#assertions/assertion.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -8,7 +8,7 @@ import { Unacceptable } from '#review/unacceptable.ts';
 
 const isName = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(text);
 
-/** The charms of a bundle's YAML that come from a store, with the channels that it names. */
+/** Returns the store charms of a bundle's YAML, with the channels named there. */
 export function wishesOfBundle(text: string, wanted: readonly Architecture[]): Wish[] {
   let charms: ReturnType<typeof charmsOfBundle>;
   try {
@@ -26,7 +26,7 @@ export function wishesOfBundle(text: string, wanted: readonly Architecture[]): W
   }));
 }
 
-/** What a device of a model is made of: the snaps that its assertion names, its base, and snapd. */
+/** Returns the snaps of a model: those in its assertion, its base, and snapd. */
 export function wishesOfModel(text: string): { model: string; wishes: Wish[] } {
   const model = modelIn(text);
   const { headers } = model;
@@ -35,7 +35,7 @@ export function wishesOfModel(text: string): { model: string; wishes: Wish[] } {
     throw new Refusal('api-error', 'The model names no architecture that packages are made for.');
   }
   const wish = (said: unknown, channel?: unknown): Wish[] => {
-    // Models before Ubuntu Core 20 write the track behind the name.
+    // Models before Ubuntu Core 20 append the track to the name.
     const [called = '', track] = typeof said === 'string' ? said.split('=', 2) : [];
     if (!isName(called)) return [];
     const named = parseChannel(typeof channel === 'string' ? channel : `${track ?? 'latest'}/stable`)?.name;
@@ -43,7 +43,7 @@ export function wishesOfModel(text: string): { model: string; wishes: Wish[] } {
   };
   const listed = (said: unknown): unknown[] => (Array.isArray(said) ? said : []);
   const snaps = listed(headers['snaps']).map((one) => one as Record<string, unknown>);
-  // A classic system has its base from elsewhere; what names none stands on core.
+  // A classic system has no base snap here. A model without a base uses core.
   const base =
     typeof headers['base'] === 'string' ? headers['base'] : headers['classic'] === 'true' ? undefined : 'core';
   const named = new Set(snaps.map((one) => one['name']));

@@ -1,7 +1,7 @@
-// Which forms of an answer a client names.
+// Reads the Accept header of a request.
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a client names this form, in whatever letters, and does not say that it takes none of it (RFC 9110, 12.5.1). */
+/** Whether the Accept header names this media type, in any letter case, and does not exclude it with q=0 (RFC 9110, 12.5.1). */
 export const names = ({ headers }: IncomingMessage, mediaType: string): boolean =>
   (headers.accept ?? '').split(',').some((one) => {
     const [form, ...said] = one.split(';').map((part) => part.trim().toLowerCase());

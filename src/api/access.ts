@@ -1,5 +1,5 @@
-// Access: who may call an operation. A rule admits the caller and supplies what it learned on the way,
-// which is the only way a handler gets to know who asks and about what.
+// Access rules: who may call an operation. A rule admits the caller and supplies the evidence; a handler learns the caller and the subject
+// from the evidence alone.
 import type { IncomingMessage } from 'node:http';
 
 import { administers, noBrand } from '#acts/brands.ts';
@@ -18,17 +18,17 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { Config } from '#src/config.ts';
 
-/** What a rule may look at. */
+/** The parts of a request that a rule may read. */
 export interface Asked {
-  /** The account behind the request's token; refused with 401 when there is none. */
+  /** Returns the account behind the token of the request; refuses with 401 if there is no token. */
   authenticate(): Soon<Principal>;
-  /** The login behind the request's macaroons, proven and ready to be exchanged. */
+  /** Returns the login behind the macaroons of the request, proven and ready to be exchanged. */
   login(): Promise<Login>;
-  /** Who is at the browser that asks, by the cookie of its session; refused with 401 when there is none in force. */
+  /** Returns the session of the browser, found by its cookie; refuses with 401 if there is no valid session. */
   browse(): Promise<Browsing>;
-  /** Whether the request brings a token at all. */
+  /** Whether the request presents a token. */
   presentsToken(): Promise<boolean>;
-  /** Whether the token that `authenticate` looked at came in the payload. */
+  /** Whether the token that `authenticate` read was in the payload. */
   inPayload(): boolean;
   params: Record<string, string>;
   query: Record<string, string>;
@@ -41,32 +41,35 @@ export interface Asked {
 }
 
 /**
- * What a call is about, which decides how far a narrowed token goes with it (`narrowing.ts`):
- * `public` asks for no token of the store, and answers one as none; `token` is about the token that is brought, and what comes
- * of it; `packages` finds packages on its own, and holds each against the token; `package` is about the one in the evidence;
- * `collaborators` about who works on that one; `store` about none: brands, keys, accounts.
+ * The subject of a call. It decides how far an attenuated token reaches (`narrowing.ts`):
+ * - `public` needs no token of the store, and treats a token like none;
+ * - `token` is about the presented token and tokens made from it;
+ * - `packages` finds packages itself and checks each against the token;
+ * - `package` is about the package in the evidence;
+ * - `collaborators` is about the collaborators of that package;
+ * - `store` is about no package: brands, keys, accounts.
  */
 export type About = 'public' | 'token' | 'packages' | 'package' | 'collaborators' | 'store';
 
 export interface Access<Evidence> {
   about: About;
-  /** The permissions any one of which lets a token in; empty when none is asked for. */
+  /** The token needs any one of these permissions; empty if no permission is needed. */
   permissions: Permission[];
-  /** Who may call it, in words, for the permission table. */
+  /** A description of the admitted callers, for the permission table. */
   who: string;
-  /** Whether the macaroons may also come in the payload's member `macaroon`, outside the charm namespace too. */
+  /** Whether the payload member `macaroon` may also hold the macaroons outside the charm namespace. */
   inPayload?: true;
   admit(asked: Asked): Soon<Evidence>;
 }
 
-/** A package, and the part the caller has in it. */
+/** A package, and the role that the caller has in it. */
 export interface PackageEvidence {
   principal: Principal;
   package: PublishedPackage;
   role: 'publisher' | 'collaborator' | 'store administrator';
 }
 
-/** Anybody, without a token. */
+/** Admits every caller, without a token. */
 export const anyone: Access<object> = {
   about: 'public',
   permissions: [],
@@ -74,7 +77,7 @@ export const anyone: Access<object> = {
   admit: () => ({}),
 };
 
-/** Anybody; whoever brings a token is known by it, and a token that does not hold is refused. */
+/** Admits every caller. A token identifies the caller; an invalid token is refused. */
 export const visitor = (about: 'public' | 'token'): Access<{ principal: Principal | undefined }> => ({
   about,
   permissions: [],
@@ -84,7 +87,7 @@ export const visitor = (about: 'public' | 'token'): Access<{ principal: Principa
   }),
 });
 
-/** Whoever has logged in at the identity provider and brings its discharge. */
+/** Admits a caller who has logged in at the identity provider and presents its discharge. */
 export const discharged: Access<{ login: Login }> = {
   about: 'token',
   permissions: [],
@@ -93,7 +96,7 @@ export const discharged: Access<{ login: Login }> = {
   admit: async ({ login }) => ({ login: await login() }),
 };
 
-/** Any account; with a permission, when its token holds that. */
+/** Admits any account; if a permission is given, the token must have it. */
 export const account = (
   about: 'token' | 'packages' | 'store',
   permission?: Permission,
@@ -108,7 +111,7 @@ export const account = (
     }),
 });
 
-/** An account that names a namespace in the path; anything that is no namespace does not exist. */
+/** Admits an account if the path names a namespace; an unknown namespace is refused as not found. */
 export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
   about: 'packages',
   permissions: [permission],
@@ -120,7 +123,7 @@ export const inNamespace = (permission: Permission): Access<{ principal: Princip
   },
 });
 
-/** Any account that answers an invite to the package in the path, which it need not see before. */
+/** Admits any account that replies to an invite to the package in the path, even if the account cannot see the package yet. */
 export const invited: Access<{ principal: Principal; namespace: Namespace; package: PublishedPackage | undefined }> = {
   about: 'collaborators',
   permissions: [],
@@ -133,9 +136,8 @@ export const invited: Access<{ principal: Principal; namespace: Namespace; packa
 };
 
 /**
- * The publisher or a collaborator of the package in the path, or a store administrator whose token allows that.
- * To everybody else the package does not exist. With `alternative`, another permission serves
- * when the query has the member it names.
+ * Admits the publisher or a collaborator of the package in the path. Also admits a store administrator if the token allows it. To every
+ * other caller the package does not exist. With `alternative`, another permission is sufficient if the query has the member that it names.
  */
 export const onPackage = (
   permission: Permission,
@@ -158,7 +160,7 @@ export const onPackage = (
   },
 });
 
-/** The same as `onPackage` for the charm that the path's member `charm_name` names. */
+/** Like `onPackage`, for the charm in the path member `charm_name`. */
 export const onCharm = (permission: Permission): Access<PackageEvidence> => {
   const sees = onPackage(permission);
   return {
@@ -168,7 +170,10 @@ export const onCharm = (permission: Permission): Access<PackageEvidence> => {
   };
 };
 
-/** The publisher of the package in the path, or a store administrator whose token allows that; a collaborator is told so. */
+/**
+ * Admits the publisher of the package in the path, or a store administrator if the token allows it. A collaborator is refused with that
+ * reason.
+ */
 export const publisherOf = (permission: Permission): Access<PackageEvidence> => {
   const sees = onPackage(permission);
   return {
@@ -182,7 +187,7 @@ export const publisherOf = (permission: Permission): Access<PackageEvidence> => 
   };
 };
 
-/** The same as `onPackage` for the package that the query's member `package` names, as `namespace/name`. */
+/** Like `onPackage`, for the package in the query member `package`, written as `namespace/name`. */
 export const onQueriedPackage = (permission: Permission): Access<PackageEvidence> => {
   const sees = onPackage(permission);
   return {
@@ -206,7 +211,7 @@ export const onQueriedPackage = (permission: Permission): Access<PackageEvidence
   };
 };
 
-/** What a text such as `snap/hello` names; nothing where it is not written so. */
+/** Parses a text such as `snap/hello`; undefined if it has another format. */
 export function packageIn(text: string): { namespace: string; name: string } | undefined {
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
@@ -215,7 +220,7 @@ export function packageIn(text: string): { namespace: string; name: string } | u
 export const noPackage = (text: string): Refusal =>
   new Refusal('api-error', `'${text.slice(0, 100)}' is not a package; write namespace/name at /package`);
 
-/** Whoever may see the package, with no permission asked yet: for the one operation with rules of its own. */
+/** Admits every caller who may see the package and checks no permission yet: for the one operation with its own rules. */
 export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> => ({
   about: 'package',
   permissions,
@@ -230,7 +235,7 @@ export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> 
   },
 });
 
-/** An administrator of the brand in the path, or a store administrator. To everybody else the brand does not exist. */
+/** Admits an administrator of the brand in the path, or a store administrator. To every other caller the brand does not exist. */
 export const brandAdministrator = (
   permission: 'account-manage-keys' | 'account-manage-metadata',
   reads: boolean,
@@ -253,7 +258,7 @@ export const brandAdministrator = (
   },
 });
 
-/** A store administrator; his token says what he may look at, or do. */
+/** Admits a store administrator; the permission of the token says whether they may view or manage. */
 export const storeAdministrator = (permission: 'store-view' | 'store-manage'): Access<{ principal: Principal }> => ({
   about: 'store',
   permissions: [permission],
@@ -267,8 +272,8 @@ export const storeAdministrator = (permission: 'store-view' | 'store-manage'): A
 });
 
 /**
- * Somebody with one of these roles, or a store administrator whose token allows him to look; for what the one has to read for
- * his task and the other anyway.
+ * Admits an account with one of these roles, or a store administrator if the token allows viewing: for content that the role needs for its
+ * task and that an administrator may see anyway.
  */
 export const overseer = (...roles: readonly AssignedRole[]): Access<{ principal: Principal }> => ({
   about: 'store',
@@ -299,18 +304,18 @@ export const storeAdministratorOnPackage = (permission: 'store-view' | 'store-ma
   };
 };
 
-/** A token that lacks a permission. */
+/** The refusal for a token that lacks a permission. */
 export const missing = (permission: Permission): Refusal =>
   new Refusal('permission-required', `Missing required permission: ${permission}`);
 
-/** A token that is good for other packages than this one, which its account has a part in or is invited to. */
+/** The refusal for a token that is valid for other packages only, although its account works on this package or is invited to it. */
 export const outOfReach = (subject: { name: string } | undefined): Refusal =>
   new Refusal(
     'permission-required',
     `Package access not allowed: this token is not good for ${subject === undefined ? 'it' : `'${subject.name}'`}.`,
   );
 
-/** Whether somebody may do as a publisher does because he administers the store, and his token allows that. */
+/** Whether the caller may act like a publisher because they administer the store and their token allows it. */
 export const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
   principal.storeAdministrator && grants(principal.permissions, storePermission(permission));
 
@@ -326,7 +331,7 @@ async function findPackage(params: Record<string, string>, records: Records): Pr
   return found;
 }
 
-/** Which part an account has in a package of its own right. */
+/** Returns the role that an account itself has in a package. */
 export async function roleOf(
   principal: Principal,
   subject: PublishedPackage,
@@ -336,7 +341,7 @@ export async function roleOf(
   return (await records.collaborators.has(subject.id, principal.accountId)) ? 'collaborator' : undefined;
 }
 
-/** Whether somebody may act on a package that the request's body names, by a part in it or as store administrator. */
+/** Whether the caller may act on a package that the request body names, by a role in it or as a store administrator. */
 export async function partIn(
   principal: Principal,
   subject: PublishedPackage,
@@ -349,7 +354,7 @@ export async function partIn(
   return true;
 }
 
-/** One answer for what is not there and for what is somebody else's, so that a stranger learns nothing. */
+/** The same refusal for a missing package and for a package of another account, so that a caller without rights learns nothing. */
 export const nowhere = (params: Record<string, string>): Refusal =>
   new Refusal(
     'resource-not-found',

@@ -1,4 +1,4 @@
-// The life of a call, whole: authenticate, admit, validate, act, answer.
+// The whole life of a call: authenticate, admit, validate, act, respond.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Principal } from '#domain/principal.ts';
@@ -16,31 +16,31 @@ import { json, type Sent } from './sent.ts';
 import type { ServerServices } from './services.ts';
 import type { Wire } from './wire.ts';
 
-/** A request that has found its operation. */
+/** A request after its operation has been found. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   params: Record<string, string>;
-  /** The query's members; a repeated one has been refused. */
+  /** The members of the query; a repeated member has been refused. */
   query: Record<string, string>;
   address: string;
   requestId: string;
-  /** Filled in on the way, for the log; the refusal where a page told of it. */
+  /** Set while the call runs, for the log; `refused` is set if a page reports the refusal. */
   principal?: Principal;
   refused?: Refusal;
-  /** What the body says, for whoever tells of a refusal; read once. */
+  /** Reads the content of the body for the page that reports a refusal; reads once. */
   typed?: () => Soon<unknown>;
 }
 
-/** How the server answers, beside what it works with. */
+/** How the server responds, in addition to its services. */
 export interface Manner {
-  /** Whether every answer is held against its shape. */
+  /** Whether every response is validated against its shape. */
   checkAnswers: boolean;
-  /** The answers of a repeatable operation. */
+  /** The response cache of a repeatable operation. */
   repeats?: Repeats | undefined;
 }
 
-/** Answers one call of an operation; throws a `Refusal`, or whatever went wrong on our side. */
+/** Runs one call of an operation. Throws a `Refusal`, or another error if the fault is on our side. */
 export function answer(op: Operation, exchange: Exchange, services: ServerServices, manner: Manner): Soon<Sent> {
   const { request, params, query } = exchange;
   let came: Soon<Buffer> | undefined;
@@ -102,7 +102,7 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
   });
 }
 
-/** The same for an operation that people see: what it refuses it tells them on a page. */
+/** Like `answer`, for an operation that people use in a browser: shows refusals as a page. */
 export async function answerWithPages(
   op: Operation,
   exchange: Exchange,
@@ -122,12 +122,12 @@ export async function answerWithPages(
 }
 
 /**
- * What a handler gets. It inherits the services: to copy so many members takes 20 µs, and to assign the few others one.
+ * Builds the argument of a handler. It inherits the services: copying that many members takes 20 µs, assigning the few others takes 1 µs.
  */
 const callOf = (services: ServerServices, evidence: object, exchange: Exchange, body: unknown): never =>
   Object.assign(Object.create(services) as object, evidence, exchange, { body }) as never;
 
-/** What a handler gave, as it goes out. */
+/** Turns the result of a handler into a response. */
 function present(op: Operation, result: unknown, { checkAnswers }: Manner): Sent {
   if (result instanceof Answer) {
     return { status: result.status ?? op.status ?? 200, headers: result.headers, body: result.body };
@@ -145,7 +145,7 @@ function readPayload(op: Operation, request: IncomingMessage): Soon<Buffer> {
   throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
 }
 
-/** What a body says; nothing where it is empty, and may be. */
+/** Parses a body; undefined if it is empty and may be empty. */
 function parse(op: Operation, request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0) {
     if (op.bodyOptional === true || op.body === undefined) return undefined;
@@ -157,7 +157,7 @@ function parse(op: Operation, request: IncomingMessage, bytes: Buffer): unknown 
   return op.consumes === form ? members(text, 'The form') : readJson(text);
 }
 
-/** Refuses a body that says to be something else than what is taken. */
+/** Refuses a body if the operation does not accept its Content-Type. */
 function refuseType({ consumes }: Operation, { headers }: IncomingMessage, { length }: Buffer): void {
   const taken = consumes === form ? form : 'application/json';
   const { 'content-type': type = taken } = headers;
@@ -168,8 +168,8 @@ function refuseType({ consumes }: Operation, { headers }: IncomingMessage, { len
 const noMembers = Object.freeze(Object.create(null) as Record<string, string>);
 
 /**
- * The members of a query or a form; one that is given twice is refused, because two readers would take different ones.
- * The values of one that may be repeated are put together, with spaces between them.
+ * The members of a query or a form. A member that is given twice is refused, because two readers could pick different values. The values of
+ * a member that may be repeated are joined with spaces.
  */
 export function members(text: string, what: string, repeated: string[] = []): Record<string, string> {
   if (text === '') return noMembers;
@@ -185,7 +185,7 @@ export function members(text: string, what: string, repeated: string[] = []): Re
   return found;
 }
 
-/** In development and tests an answer that breaks its own shape is our fault, and loud. */
+/** In development and tests, a response that breaks its own shape is our error and throws. */
 function checkAnswer(op: Operation, result: unknown): void {
   try {
     check(op.response as keyof Wire, result);

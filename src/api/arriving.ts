@@ -1,19 +1,19 @@
-// Bytes on their way from a request to whoever takes them. They are gathered, and handed over many at a time, so that
-// taking in a large body costs little more than reading it does.
+// Buffers the bytes of a request until the consumer takes them. Handing over many chunks at a time makes receiving a large body cost little
+// more than reading it.
 import type { IncomingMessage } from 'node:http';
 
 import type { Chunks } from '#blobs/blobs.ts';
 
 /**
- * When so many bytes, or chunks, wait to be taken, their sender waits too. Where `together` bytes of all senders wait,
- * each of them is let go on with one chunk after the other.
+ * The sender is paused when this many bytes or chunks are buffered. When all senders together have `together` bytes buffered, each is
+ * resumed for one chunk at a time.
  */
 const most = { bytes: 1024 * 1024, chunks: 256, together: 32 * 1024 * 1024 };
-/** So much is handed over at once; less only after so many milliseconds. */
+/** The consumer gets this many bytes at a time; fewer only after `patience` milliseconds. */
 const much = { bytes: most.bytes / 2, patience: 10 };
 
 export class Arriving {
-  /** Bytes of all senders that wait to be taken. */
+  /** Buffered bytes of all senders. */
   static #together = 0;
   readonly #request: IncomingMessage;
   #chunks: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export class Arriving {
     this.#request = request;
   }
 
-  /** Whether the sender waits for us. */
+  /** Whether the sender is paused because the buffer is full. */
   get isFull(): boolean {
     if (this.#length >= most.bytes || this.#chunks.length >= most.chunks) return true;
     return Arriving.#together >= most.together && this.#length > 0;
@@ -41,20 +41,20 @@ export class Arriving {
     if (isFull || this.#length >= much.bytes) this.#wake();
   }
 
-  /** Nothing more comes. */
+  /** Marks the end of the content. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** Nothing more comes, for this reason; what nobody has taken is dropped. */
+  /** Ends the content with this error; drops the buffered bytes. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#clear();
     this.#wake();
   }
 
-  /** All that comes; only one may take it. */
+  /** The content; only one consumer may read it. */
   async *content(): AsyncGenerator<Chunks, void> {
     for (;;) {
       if (!this.#ended && this.#failure === undefined && !this.isFull && this.#length < much.bytes) await this.#more();
@@ -64,7 +64,7 @@ export class Arriving {
     }
   }
 
-  /** Resolves when much has come, when it has ended, or after a while. */
+  /** Resolves when enough bytes are buffered, at the end, or after the timeout. */
   #more(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting = { resolve, clock: setTimeout(() => this.#wake(), much.patience) };

@@ -1,11 +1,11 @@
-// The package in the path, for what reaches beyond the channels that a token may name.
+// The access rule for decisions that reach beyond the channels of a token.
 import { Refusal } from '#domain/refusal.ts';
 import type { Permission } from '#domain/permission.ts';
 import { onPackage, type Access, type PackageEvidence } from './access.ts';
 
 /**
- * The same as `onPackage`, but for tokens that name channels: what is decided of a revision or a track as such holds in
- * those that the token does not name.
+ * Like `onPackage`, but refuses tokens that name channels: a decision about a whole revision or track also affects channels that the token
+ * does not name.
  */
 export const beyondChannels = (permission: Permission): Access<PackageEvidence> => {
   const sees = onPackage(permission);

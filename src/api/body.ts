@@ -1,34 +1,37 @@
-// Reads a request's body within a size and a time.
+// Reads the body of a request within a maximum size and time.
 import type { IncomingMessage } from 'node:http';
 
 import { seconds } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { then, type Soon } from '#domain/soon.ts';
 
-/** A JSON body that has not arrived by then is given up; uploads have a rule of their own. */
+/** Timeout of a JSON body; uploads have their own rule. */
 const patience = seconds(60);
 
-/** The body as UTF-8 text, or a refusal when it is longer than the limit, too slow, or no UTF-8. */
+/** Returns the body as UTF-8 text. Refuses a body that is over the limit, too slow, or not UTF-8. */
 export const readBody = (request: IncomingMessage, limit: number): Soon<string> =>
   then(readBytes(request, limit), decode);
 
-/** The body as it came, or a refusal when it is longer than the limit, or too slow. */
+/** Returns the bytes of the body. Refuses a body that is over the limit or too slow. */
 export function readBytes(request: IncomingMessage, limit: number): Soon<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit) throw tooLarge(limit);
-  // Whoever went away while his token was looked at sends no more events.
+  // If the client disconnected during the token check, no further events arrive.
   if (request.destroyed && !request.complete) throw cutOff();
   return atHand(request, announced) ?? arriving(request, limit);
 }
 
-/** Marks a request of which all bytes were read before the parser had said so. A WeakSet of all requests would cost the garbage collector 0.2 µs. */
+/**
+ * Marks a request after all its bytes were read, before the parser reports the end. A WeakSet of all requests would cost the garbage
+ * collector 0.2 µs.
+ */
 const whole = Symbol('all of it was read');
 type Marked = IncomingMessage & { [whole]?: true };
 
-/** Whether nothing of a request is still to come. */
+/** Whether the whole request has been received. */
 export const hasArrived = (request: Marked): boolean => request.complete || request[whole] === true;
 
-/** The body, when all of it came with its headers, as that of most calls does. */
+/** Returns the body if it was received together with the headers, as in most calls. */
 function atHand(request: Marked, announced: number): Buffer | undefined {
   if (announced === 0 || request.readableLength !== announced) return undefined;
   const bytes = request.read() as Buffer;
@@ -59,10 +62,10 @@ function arriving(request: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-/** A byte order mark is not swallowed: no JSON text begins with one. */
+/** Keeps a byte order mark in the text: no JSON text begins with one. */
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text that bytes are in UTF-8, or a refusal. */
+/** Decodes UTF-8, or refuses. */
 export function decode(bytes: Buffer): string {
   try {
     return strict.decode(bytes);

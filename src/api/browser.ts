@@ -1,4 +1,4 @@
-// Who is at a browser: known by its session's cookie, which no tool sends and which the operations for tools do not look at.
+// Identifies browsers by their session cookie. Tools do not send the cookie, and the operations for tools ignore it.
 import type { IncomingMessage } from 'node:http';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -6,14 +6,14 @@ import type { Browsing } from '#macaroons/authority.ts';
 import { isLoopback } from './address.ts';
 import type { ServerServices } from './services.ts';
 
-/** Whether browsers reach the store over TLS: by itself, or by a proxy before it. */
+/** Whether browsers reach the store over TLS, which the store itself or a proxy terminates. */
 export const isOverTls = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'https:';
 
-/** The name of the cookie. That with `__Host-` is only taken by browsers from this very host, over TLS (RFC 6265bis, 4.1.3.2). */
+/** The name of the cookie. Browsers accept the prefix `__Host-` only from this exact host and over TLS (RFC 6265bis, 4.1.3.2). */
 export const sessionCookie = (baseUrl: string): string =>
   isOverTls(baseUrl) ? '__Host-larder-session' : 'larder-session';
 
-/** The session of whoever asks; refused when there is none in force, or where it would travel in clear through a network. */
+/** Returns the session of the browser. Refuses if there is no valid session, or if it would cross a network in clear text. */
 export async function browsingOf(
   { request, address }: { request: IncomingMessage; address: string },
   { authority, config }: Pick<ServerServices, 'authority' | 'config'>,
@@ -23,7 +23,7 @@ export async function browsingOf(
   return authority.browsers.find(cookieNamed(sessionCookie(baseUrl), request));
 }
 
-/** Passwords and sessions travel in clear within this machine alone. */
+/** Allows passwords and sessions in clear text on the loopback interface only. */
 export function refuseInClear(baseUrl: string, address: string): void {
   if (isOverTls(baseUrl) || isLoopback(address)) return;
   throw new Refusal(
@@ -34,8 +34,8 @@ export function refuseInClear(baseUrl: string, address: string): void {
 }
 
 /**
- * Only our own pages may send our forms: another site's could log a browser in as somebody else.
- * Browsers say where a form comes from; programs say nothing, and nobody's browser is theirs.
+ * Refuses forms that pages of other sites submit: they could log the browser in as another account. Browsers send the origin of a form;
+ * programs do not, and no page controls a program.
  */
 export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
@@ -51,8 +51,8 @@ export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
 }
 
 /**
- * Whether a browser says that one of our own pages sent a form. Only then is anything of the form shown again: a page of
- * another site could have filled it in.
+ * Whether the browser says that one of our pages submitted the form. Only then is the content of the form shown again: a page of another
+ * site could have filled it in.
  */
 export function isOwnForm(request: IncomingMessage, baseUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;
@@ -63,7 +63,7 @@ export function isOwnForm(request: IncomingMessage, baseUrl: string): boolean {
 const isOwnOrigin = (origin: string, { headers: { host = '' } }: IncomingMessage, baseUrl: string): boolean =>
   [new URL(baseUrl).origin, `http://${host}`, `https://${host}`].includes(origin);
 
-/** The session that a browser brings; nothing if it brings none that is valid. */
+/** Returns the session of the browser; undefined if it has no valid one. */
 export async function sessionBefore(
   request: IncomingMessage,
   { authority, config }: Pick<ServerServices, 'authority' | 'config'>,
@@ -76,7 +76,7 @@ export async function sessionBefore(
   }
 }
 
-/** The value of a cookie; nothing where it is not sent, or sent twice, because one of the two is none of ours. */
+/** The value of a cookie; undefined if it is absent, or sent twice, because one of the two is not ours. */
 function cookieNamed(name: string, { headers }: IncomingMessage): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')

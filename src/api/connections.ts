@@ -1,5 +1,5 @@
-// How much of the store one connection and one client may take. Node sets no bounds of its own here: it begins every
-// request that it finds in what it has read, and takes connections until the process has no descriptors left for files.
+// Limits how much of the store one connection and one client may use. Node sets no limits here: it starts every request in the bytes that
+// it has read, and accepts connections until the process has no file descriptors left.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -8,38 +8,38 @@ import type { Logger } from 'pino';
 import { clientOf } from '#domain/client.ts';
 
 export interface ConnectionLimits {
-  /** Requests under way on one connection; it is closed when another one comes. */
+  /** Concurrent requests of one connection; one more closes it. */
   requests: number;
   /** Connections of one client. */
   ofClient: number;
-  /** Connections in all. */
+  /** Connections of all clients. */
   all: number;
 }
 
-/** The limits for a process that may have so many descriptors open: what it takes for its files is left to it. */
+/** Returns the limits for a process with this many file descriptors, after a reserve for its files. */
 export function connectionLimits(descriptors: number): ConnectionLimits {
   const all = Math.max(Math.floor(descriptors / 2), descriptors - roomForFiles);
   return { requests: 16, ofClient: Math.min(2048, Math.floor(all / 2)), all };
 }
 
-/** Two for each of 512 uploads, and those of the database, the threads and the log. */
+/** Two for each of 512 uploads, plus the database, the threads and the log. */
 const roomForFiles = 1280;
 
 export interface Listening {
   limits: ConnectionLimits;
-  /** Whether many people come by this address, each counted by the address that it forwards. */
+  /** Whether many clients connect through this address; each of them is counted by the forwarded address. */
   isProxy: (address: string) => boolean;
   log: () => Pick<Logger, 'warn'>;
 }
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Closes the connections that are too many. The log is told once, until half of those that are open have ended. */
+/** Closes connections above the limits. Logs once, and again only after half of the open connections have ended. */
 export function limitConnections(server: Server, { limits, isProxy, log }: Listening): void {
   const everybody = counter(limits.all);
   const clients = new Map<string, Counter>();
   server.maxConnections = limits.all;
-  // Among several workers one that is full closes what is too much, as one alone does, and does not hand it on for ever.
+  // A full worker of several closes the connection, as a single process does, instead of passing it on for ever.
   Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
     if (everybody.tell()) log().warn({ connections: limits.all }, 'closes further connections: no more are possible');
@@ -77,7 +77,7 @@ function counter(limit: number) {
       count--;
       if (count <= limit / 2) told = false;
     },
-    /** Whether the log is to be told that it is full. */
+    /** Whether to log that the limit is reached. */
     tell() {
       const tell = !told;
       told = true;
@@ -87,14 +87,14 @@ function counter(limit: number) {
 }
 
 /**
- * Closes a connection whose client asks for more at once than it may. An answer counts until the client has taken it,
- * so that whoever reads nothing is bounded too.
+ * Closes a connection with too many concurrent requests. A response counts until the client has read it, so that clients that never read
+ * are limited too.
  */
 export function fewAtOnce(serve: Serve, { requests }: Pick<ConnectionLimits, 'requests'>): Serve {
   return (request, response) => {
     const socket: Busy = request.socket;
     const count = (socket[underWay] ?? 0) + 1;
-    // What else was read with it still comes here when the connection is closed.
+    // Requests that were read together with this one still arrive here after the connection is closed.
     if (count > requests || socket.destroyed) {
       socket.destroy();
       return;
@@ -105,11 +105,11 @@ export function fewAtOnce(serve: Serve, { requests }: Pick<ConnectionLimits, 're
   };
 }
 
-/** How many requests of a connection are under way. */
+/** The number of running requests of a connection. */
 const underWay = Symbol('requests under way');
 type Busy = Socket & { [underWay]?: number };
 
-/** One function for all answers: a new one for each costs 0.2 µs. */
+/** One function for all responses: a new function per response costs 0.2 µs. */
 function answered(this: ServerResponse): void {
   const socket: Busy = this.req.socket;
   socket[underWay] = (socket[underWay] ?? 1) - 1;

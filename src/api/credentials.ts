@@ -1,4 +1,4 @@
-// The tokens that a request presents: in its headers, or in its payload where the interface has them there.
+// Reads the tokens that a request presents in its headers, or in its payload if the interface allows that.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -10,8 +10,7 @@ export interface Presented {
 }
 
 /**
- * The tokens a request presents: in its headers, or, where that is allowed, in the payload's member `macaroon`, which is
- * taken out before validation.
+ * Returns the tokens of a request from its headers or, if allowed, from the payload member `macaroon`, which is removed before validation.
  */
 export function credentials(
   request: IncomingMessage,
@@ -38,13 +37,13 @@ function fromPayload(content: unknown): Presented {
     return { tokens: [], inPayload: false };
   const { macaroon } = content;
   delete content.macaroon;
-  // A text is what a header would have; a macaroon or a list of them may also stand there as JSON.
+  // A string is written like a header; a macaroon or a list of macaroons may also be JSON.
   return { tokens: [typeof macaroon === 'string' ? macaroon : JSON.stringify(macaroon)], inPayload: true };
 }
 
 /**
- * What the last request of a connection brought, which most of the next ones bring again: the same text gives the same
- * list, by which the authority knows the tokens again. They are held no longer than the connection.
+ * Cache of the last tokens per connection, which most later requests repeat: the same text returns the same list object, and the authority
+ * recognizes the tokens by that object. The cache ends with the connection.
  */
 const last = Symbol('what the last request brought');
 interface Brought extends Presented {
@@ -58,10 +57,13 @@ function broughtBefore({ socket }: { socket: Connection }, header: string): Brou
   return (socket[last] = { header, tokens: readAuthorization(header), inPayload: false });
 }
 
-/** `Macaroon X`, `Bearer X`, `Macaroon root=A, discharge=B` (quoted or not), in any case; and the `Macaroons:` header with a list. */
+/**
+ * Parses `Macaroon X`, `Bearer X`, `Macaroon root=A, discharge=B` (quoted or not), in any letter case; and the `Macaroons:` header with a
+ * list.
+ */
 function readAuthorization(header: string): string[] {
   const [, value] = /^(?:macaroon|bearer) +(.+)$/i.exec(header.trim()) ?? [];
-  if (value === undefined) return ['']; // a scheme that is not ours is a token that does not hold
+  if (value === undefined) return ['']; // an unknown scheme counts as an invalid token
   const pair = /^root="?([^",\s]+)"?\s*,\s*discharge="?([^",\s]+)"?$/i.exec(value);
   return pair === null ? [value.trim()] : [pair[1] ?? '', pair[2] ?? ''];
 }

@@ -1,4 +1,4 @@
-// Access for devices: whoever asks, and which device it is where the request brings a session of this store.
+// Access for devices: admits every caller, and identifies the device if the request has a session of this store.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { keyState } from '#assertions/chain.ts';
 import { isOfDevice } from '#assertions/device-proof.ts';
@@ -12,20 +12,23 @@ import type { Access, Asked } from './access.ts';
 export type { Device } from '#macaroons/device-sessions.ts';
 
 export interface DeviceEvidence {
-  /** Nothing where the request brings no session: a device without a serial has none, and may have what is public. */
+  /** Undefined if the request has no session: a device without a serial has none, and gets public content. */
   device: Device | undefined;
   rights: DeviceRights;
 }
 
-/** What a device may fetch. This alone decides it, and every call of devices asks here. */
+/** The content that a device may fetch. Every device operation decides with this object alone. */
 export interface DeviceRights {
-  /** A public package is for anybody; a private one for the devices of its publisher's brand, and those it is granted to. */
+  /**
+   * A public package is for every device; a private package is for devices of the brand of its publisher, and for devices that were granted
+   * it.
+   */
   reaches(subject: Pick<Package, 'id' | 'private' | 'publisherId'>): boolean;
-  /** What is for the devices of a brand alone, such as what names their serials. */
+  /** Whether content for the devices of one brand, such as assertions that name their serials, is for this device. */
   areOf(brandId: string): boolean;
 }
 
-/** Anybody; a device is known by its session, and one that does not hold sends it for a new one. */
+/** Admits every caller. A session identifies the device; an invalid session is refused so that the device gets a new one. */
 export const device: Access<DeviceEvidence> = {
   about: 'public',
   permissions: [],
@@ -38,7 +41,7 @@ export const device: Access<DeviceEvidence> = {
   },
 };
 
-/** What somebody may fetch who is this device; what is public where nobody knows which one it is. */
+/** The rights of this device; the rights to public content if the device is unknown. */
 export function rightsOf(
   known: Device | undefined,
   { deviceGrants }: Pick<Records, 'deviceGrants'>,
@@ -54,8 +57,8 @@ export function rightsOf(
 const publicAlone: DeviceRights = { reaches: (subject) => !subject.private, areOf: () => false };
 
 /**
- * Whether the store that a device names, if it names one, is this one or a friendly one, as one of the two store assertions
- * says. What a device says of itself takes away and never gives: of another store it has what is public.
+ * Whether the store that a device names (if it names one) is this one or a friendly one, as one of the two store assertions says. A
+ * statement by the device itself only removes rights: a device of another store gets public content.
  */
 async function belongsHere({
   request,
@@ -73,13 +76,13 @@ async function belongsHere({
   });
 }
 
-/** What the request brings: under the newer name in the second version of the interface, under the older in the first. */
+/** The session of the request. The second version of the interface uses the newer header, the first version the older one. */
 function presented({ request }: Pick<Asked, 'request'>): string | undefined {
   const { 'snap-device-authorization': newer, 'x-device-authorization': older } = request.headers;
   return [newer ?? older].flat().at(0);
 }
 
-/** The device behind the session in `Macaroon root="…"`; the refusal makes snapd prove its serial again. */
+/** Returns the device behind the session in `Macaroon root="…"`. The refusal makes snapd prove its serial again. */
 async function deviceOf(
   header: string,
   { deviceSessions, config, records, now }: Pick<Asked, 'deviceSessions' | 'config' | 'records' | 'now'>,
@@ -96,7 +99,7 @@ async function deviceOf(
   for (const { name, text } of await records.assertions.listOf(names)) {
     const kept = parseAssertion(text);
     if (name === names[0]) {
-      // A key whose owner had it revoked vouches for nobody any more, also where the session would last longer.
+      // A key that its owner revoked no longer proves a device, even if the session would last longer.
       const state = keyState(kept, now());
       if (state !== 'valid') throw needsRefresh(`The key that signed the serial of the device is ${state}.`);
     } else if (!isOfDevice(kept, session.deviceKeyId)) {

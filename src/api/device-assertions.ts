@@ -1,4 +1,4 @@
-// The assertions that a device may read: it reaches them through this rule, and no other.
+// The assertions that a device may read; devices reach assertions only through this access rule.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
 import type { KeptAssertion } from '#records/assertions.ts';
 import type { Records } from '#records/index.ts';
@@ -9,19 +9,19 @@ export interface ReadableAssertion {
   readonly name: string;
   readonly text: string;
   readonly assertion: Assertion;
-  /** Whether only some may read it, so that no cache may give it to others. */
+  /** Whether only some devices may read it, so that a shared cache must not store it. */
   readonly confidential: boolean;
 }
 
-/** The way to assertions; those that a device may not read are not there. */
+/** Finds assertions; if the device may not read one, it does not exist. */
 export interface AssertionsForDevice {
-  /** Those of these names, in their order. */
+  /** The assertions with these names, in the same order. */
   listOf(names: readonly string[]): Promise<ReadableAssertion[]>;
-  /** The newest of an account's validation sets of this name. */
+  /** The newest validation set of an account with this name. */
   newestOfSet(accountId: string, setName: string): Promise<ReadableAssertion | undefined>;
 }
 
-/** Any device, and the assertions that it may read. */
+/** Admits any device, and supplies the assertions that it may read. */
 export const assertionsForDevice: Access<DeviceEvidence & { assertions: AssertionsForDevice }> = {
   ...device,
   async admit(asked) {
@@ -30,7 +30,7 @@ export const assertionsForDevice: Access<DeviceEvidence & { assertions: Assertio
   },
 };
 
-/** The same for rules that supply more than assertions. */
+/** The same, for rules that supply more than assertions. */
 export function assertionsFor(rights: DeviceRights, records: Pick<Records, 'assertions' | 'packages'>) {
   const readable = async (kept: readonly KeptAssertion[]): Promise<ReadableAssertion[]> => {
     const all = kept.map(({ name, text }) => ({ name, text, assertion: parseAssertion(text) }));
@@ -53,13 +53,13 @@ export function assertionsFor(rights: DeviceRights, records: Pick<Records, 'asse
   };
 }
 
-/** The brand whose devices alone may read an assertion; nothing where others may. */
+/** The brand, if only its devices may read the assertion; undefined if other devices may read it too. */
 function brandReading({ type, headers }: Assertion): string | undefined {
   const brand = headers['brand-id'];
   return (type === 'serial' || type === 'system-user') && typeof brand === 'string' ? brand : undefined;
 }
 
-/** The ids of the snaps that an assertion speaks of: where one of them is private, it is as private as that. */
+/** The ids of the snaps in an assertion: if one of them is private, the assertion is private too. */
 function snapsNamed({ type, headers }: Assertion): string[] {
   const { 'snap-id': one, 'approved-snap-id': other, snaps } = headers;
   const ofSet: readonly unknown[] = type === 'validation-set' && Array.isArray(snaps) ? snaps : [];

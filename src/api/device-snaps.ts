@@ -1,4 +1,4 @@
-// The snaps that a device may have: it reaches them through this rule, and no other.
+// The snaps that a device may have; devices reach snaps only through this access rule.
 import { then, type Soon } from '#domain/soon.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -6,11 +6,11 @@ import type { Access } from './access.ts';
 import { assertionsFor, type AssertionsForDevice } from './device-assertions.ts';
 import { device, type DeviceEvidence, type DeviceRights } from './device-access.ts';
 
-/** The way to snaps; those that a device may not have are not there. */
+/** Finds snaps; if the device may not have one, it does not exist. */
 export interface SnapsForDevice {
   named(name: string): Promise<PublishedPackage | undefined>;
   ofId(id: string): Soon<PublishedPackage | undefined>;
-  /** Whether one that another device was told of is there for this one. */
+  /** Whether a snap that was found for another device also exists for this one. */
   reaches(found: PublishedPackage): boolean;
 }
 
@@ -19,7 +19,7 @@ interface ForDevice extends DeviceEvidence {
   assertions: AssertionsForDevice;
 }
 
-/** Any device, the snaps that it may have, and what vouches for them. */
+/** Admits any device, and supplies the snaps that it may have and their assertions. */
 export const snapsForDevice: Access<ForDevice> = {
   ...device,
   async admit(asked) {
@@ -39,6 +39,6 @@ function snapsFor(rights: DeviceRights, { packages }: Pick<Records, 'packages'>)
   };
 }
 
-/** A name of which nothing was ever released is nobody's business but its publisher's. */
+/** A name without any release is visible to its publisher only. */
 const mayHave = (rights: DeviceRights, found: PublishedPackage): boolean =>
   found.namespace === 'snap' && found.status === 'published' && rights.reaches(found);

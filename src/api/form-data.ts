@@ -1,4 +1,4 @@
-// A small form (multipart/form-data, RFC 7578), read whole: texts, and files such as icons. Large files are for multipart.ts.
+// Reads a small form (multipart/form-data, RFC 7578) into memory: texts, and files such as icons. multipart.ts reads large files.
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '#domain/refusal.ts';
@@ -8,11 +8,11 @@ import { boundaryOf } from './multipart.ts';
 const limits = { parts: 16, headerPairs: 32, headerSize: 16 * 1024 };
 
 /**
- * The parts of a form by their names, as bytes. Whether a part has a file name says nothing of what it is: some clients
- * give one, of no letters, to a text.
+ * Returns the parts of a form by name, as bytes. The file name of a part does not tell files from texts: some clients send an empty file
+ * name for a text.
  *
- * @param limit how many bytes the whole form may have
- * @throws Refusal when the body is larger, or no form that is in order
+ * @param limit maximum bytes of the whole form
+ * @throws Refusal when the body is larger, or not a valid form
  */
 export async function readForm(request: IncomingMessage, limit: number): Promise<Map<string, Buffer>> {
   const boundary = boundaryOf(request);
@@ -41,7 +41,7 @@ function parseForm(body: Buffer, boundary: string): Promise<Map<string, Buffer>>
   parser.on('partsLimit', () => refuse(`The form has more than ${limits.parts} parts.`));
   parser.on('error', cutOff);
   parser.on('finish', () => resolve(parts));
-  // A body without a boundary would otherwise be a form without parts.
+  // Without this check a body without a boundary would be read as a form without parts.
   if (!body.includes(`--${boundary}--`)) cutOff();
   parser.end(body);
   return promise;

@@ -1,7 +1,7 @@
-// Clients that hang up: who waits for them waits no more.
+// Detects clients that disconnect, so that work for them can stop.
 import type { ServerResponse } from 'node:http';
 
-/** Aborted as soon as the answer's connection closes, whether it was answered or the client has gone. */
+/** Returns a signal that aborts when the connection of the response closes, after a response or because the client disconnected. */
 export function goneAway(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {

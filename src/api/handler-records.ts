@@ -1,4 +1,4 @@
-// The records as handlers have them: without what finds a guarded thing by its name or id. That is for access rules alone.
+// The records as handlers see them, without the functions that find a guarded record by name or id. Only access rules have those.
 import type { Records } from '#records/index.ts';
 
 type Without<Noun extends keyof Records, Finders extends keyof Records[Noun]> = Record<
@@ -7,9 +7,8 @@ type Without<Noun extends keyof Records, Finders extends keyof Records[Noun]> = 
 >;
 
 /**
- * What a handler may ask of the records. A package, a brand, a key and a build are somebody's: who they are for is
- * decided by the access rule of the operation, and they reach its handler as evidence or not at all. What is changed is
- * changed by acts.
+ * The records for a handler. Packages, brands, keys and builds have owners: the access rule of the operation decides about them and passes
+ * them to the handler as evidence. Handlers change records through acts.
  */
 export type HandlerRecords = Omit<
   Records,

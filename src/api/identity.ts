@@ -1,41 +1,43 @@
-// What operations may ask of the identity provider; `src/identity/` is it, and the appliance hands it in.
+// The interface of the identity provider for operations. `src/identity/` implements it, and the appliance passes it in.
 import type { Account } from '#records/accounts.ts';
 import type { AskedCaveat } from '#macaroons/discharger.ts';
 
-/** What somebody says to log in. */
+/** The input of a login. */
 export interface Credentials {
   /** A user name or an e-mail address. */
   name: string;
   password: string;
-  /** Where the account asks for one. */
+  /** Required if the account uses one-time passwords. */
   oneTimePassword?: string | undefined;
   address: string;
   requestId: string;
 }
 
-/** Somebody whose password was right. */
+/** An account after its password was found correct. */
 export interface Proven extends Account {
   /** When that password was set: RFC 3339. */
   passwordSetAt: string;
 }
 
 export interface Logins {
-  /** The account of these credentials. The same refusal, after the same time, for all that is wrong with name or password. */
+  /** Returns the account of these credentials. Every wrong name or password gets the same refusal after the same time. */
   logIn(credentials: Credentials): Promise<Account>;
-  /** The same for what a password alone does not suffice for: refuses an account that is asked for no one-time password. */
+  /** Like `logIn`, for steps that need more than a password: refuses an account without one-time passwords. */
   logInWithBoth(credentials: Credentials): Promise<Account>;
-  /** The first half of that, for pages that ask for the one-time password on a second page. */
+  /** The first half of `logIn`, for pages that ask for the one-time password on a second page. */
   checkPassword(credentials: Credentials): Promise<{ account: Proven; needsOneTimePassword: boolean }>;
-  /** The second half; counts as a failed login when it is wrong, and takes no one-time password twice. Refused where the
-   * password has been changed meanwhile. */
+  /**
+   * The second half. A wrong one-time password counts as a failed login, and none is accepted twice. Refused if the password has changed
+   * since the first half.
+   */
   finish(account: Proven, credentials: Omit<Credentials, 'password'>): Promise<void>;
-  /** The account of a link with which somebody sets his own password, while it is good. */
+  /** The account of a set-up link, while the link is valid. */
   setUpLink(secret: string): Promise<Account | undefined>;
-  /** Sets the password of the link's account, and uses the link up; with `endTokens` the account's tokens end for good. */
+  /** Sets the password of the account of the link, and uses the link up; `endTokens` ends the tokens of the account permanently. */
   setPassword(secret: string, password: string, about: { requestId: string; endTokens: boolean }): Promise<void>;
 }
 
-/** Where a browser goes when somebody has logged in, with what the application that sent it wants back. */
+/** The target of the browser after a login, with the parameters that the sending application expects. */
 export interface Redirect {
   readonly to: string;
   readonly state: string | undefined;
@@ -43,87 +45,89 @@ export interface Redirect {
 
 /** A login that a client began and that a person finishes in a browser. */
 export interface Interaction {
-  /** What the browser knows it by. */
+  /** The id that the browser knows. */
   readonly id: string;
-  /** What it will discharge; nothing yet when a web application began it, which comes back with a code. */
+  /** The caveat to discharge; undefined if a web application began the login, which later returns with a code. */
   readonly caveat: AskedCaveat | undefined;
   readonly redirect: Redirect | undefined;
-  /** Who asked. */
+  /** The address of the client. */
   readonly address: string;
-  /** Somebody whose password was right, and who is asked for the one-time password. */
+  /** The account, after the password was correct and while the one-time password is missing. */
   readonly halfway: Proven | undefined;
 }
 
 /** A login that has just begun. */
 export interface BegunInteraction extends Interaction {
-  /** What the client knows it by, when it waits for the end; not derived from the other. */
+  /** The client waits for the end with this id; not derived from the other id. */
   readonly waitId: string;
 }
 
-/** Logins under way: few, short, and known to every process of the store. */
+/** Pending logins: few, short, and visible to every process of the store. */
 export interface Interactions {
   begin(
     about: Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>,
   ): Promise<BegunInteraction>;
-  /** One that is under way and that nobody has finished; refused as expired when there is none. */
+  /** Returns a pending, unfinished login; refuses as expired if there is none. */
   find(id: string): Promise<Interaction>;
-  /** Who has logged in by one that is finished; nothing when it is not, or when there is none any more. */
+  /** Returns the account of a finished login; undefined if the login is not finished or no longer exists. */
   whoFinished(id: string): Promise<Account | undefined>;
-  /** Notes whose password was right. */
+  /** Records that the password of the account was correct. */
   halfway(id: string, account: Proven): Promise<void>;
-  /** Notes who has logged in, and gives the token that proves it; whoever waits for it gets it too. */
+  /** Records the account that logged in, and returns the token that proves it; a waiting client gets the token too. */
   finish(id: string, account: Account): Promise<string>;
-  /** Waits until somebody has logged in, at whichever process. Ends early, as expired, with `signal`. */
+  /** Waits until the login is finished in any process. `signal` ends the wait early, as expired. */
   wait(waitId: string, signal: AbortSignal): Promise<{ caveat: AskedCaveat | undefined; token: string }>;
-  /** A code in place of a token, for a browser to carry: good for a minute, and for one token. */
+  /** Returns a code that a browser carries in place of a token: valid for one minute and one token. */
   codeFor(token: string): Promise<string>;
   tokenFor(code: string): Promise<string>;
-  /** The id of the account that a token stands for; uses the token up. One that was made for a caveat is good for no other. */
+  /** Returns the account id of a token, and uses the token up. A token that was made for a caveat is valid for that caveat only. */
   redeem(token: string, caveat: AskedCaveat): Promise<string>;
-  /** Whoever still waits is sent away: the appliance stops. */
+  /** Ends all waits: the appliance stops. */
   close(): void;
 }
 
-/** Guesses of the store administrator's credential. */
+/** Limits guesses of the credential of the store administrator. */
 export interface ExchangeLimit {
-  /** Counts a wrong one; refuses with 429 instead when there were too many from there. */
+  /** Counts a wrong guess; refuses with 429 if the address has made too many. */
   failed(address: string): Promise<void>;
 }
 
-/** What somebody does to what he proves himself with, once he has logged in. */
+/** Changes that an account makes to its own credentials after a login. */
 export interface OwnCredentials {
-  /** Proves once more that it is the owner of an account who asks, as a login does, and counts like one. */
+  /** Checks the credentials of an account again; works and counts like a login. */
   prove(accountId: string, again: Again): Promise<Proven>;
-  /** The same by the password alone, for what comes before there are one-time passwords. */
+  /** Checks the password only, for steps before the account has one-time passwords. */
   provePassword(accountId: string, again: Again): Promise<Proven>;
-  /** Sets the password of an account whose old one was proven; with `endTokensAt` everything ends that lets it in. */
+  /** Sets the password of an account after the old one was proven; `endTokensAt` ends all sessions and tokens of the account. */
   changePassword(account: Proven, password: string, about: About & { endTokensAt: string | null }): Promise<void>;
-  /** A secret for an authenticator, shown this once; nothing of it is kept but what the owner brings back with a first code. */
+  /**
+   * Creates a secret for an authenticator and shows it once. The store keeps nothing; the owner sends the proposal back with a first code.
+   */
   proposeTotp(account: Account, about: About): Promise<ProposedTotp>;
-  /** What somebody brings back, as it was shown to him; refused when it is not of this session, or none of ours. */
+  /** Opens a proposal that the owner sends back; refuses one of another session or of another origin. */
   proposedTotp(account: Account, proposal: string, about: About): ProposedTotp;
-  /** Puts a proposed secret in force, once a code of it has come; gives recovery codes, which are shown this once. */
+  /** Activates a proposed secret after its first correct code; returns recovery codes, which are shown once. */
   switchOnTotp(account: Account, proposed: { proposal: string; code: string }, about: About): Promise<string[]>;
-  /** New recovery codes in the place of those that were. */
+  /** Replaces the recovery codes. */
   renewRecoveryCodes(account: Account, about: About): Promise<string[]>;
-  /** Ends one-time passwords; refused where the store asks the account for them. */
+  /** Turns one-time passwords off; refused if the store requires them for the account. */
   switchOffTotp(account: Account, about: About): Promise<void>;
 }
 
-/** What somebody says once more who is logged in. */
+/** The credentials that a logged-in account enters again. */
 export type Again = Omit<Credentials, 'name'>;
 
-/** The session in which somebody does something. */
+/** The session of a change. */
 export interface About {
   sessionId: string;
   requestId: string;
 }
 
 export interface ProposedTotp {
-  /** As authenticators take it: typed in, and as an address. */
+  /** For authenticators: as text to type, and as an address. */
   secret: string;
   address: string;
-  /** What is brought back with a first code: the secret, sealed for this session. */
+  /** Sent back with a first code: the secret, sealed for this session. */
   proposal: string;
 }
 

@@ -1,4 +1,4 @@
-// Manifests of images as they are sent and carried: what they are made of, and what they are about.
+// Reads image manifests of pushes and transfers: their content, and their subject.
 import type { NamedContent, NamedContents } from '#acts/images.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageReferences } from '#records/images.ts';
@@ -7,7 +7,7 @@ import { readJson } from './json.ts';
 import { check } from './schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from './wire.ts';
 
-/** What may be kept, by media type: images and indexes, of the OCI and of the older format. */
+/** The manifests that may be stored, by media type: images and indexes, of the OCI format and of the older one. */
 export const manifestShapes = {
   'application/vnd.oci.image.manifest.v1+json': 'ImageManifest',
   'application/vnd.docker.distribution.manifest.v2+json': 'ImageManifest',
@@ -23,7 +23,7 @@ export interface ManifestContents extends NamedContents {
   about: (Omit<NonNullable<ImageReferences['about']>, 'subject'> & { subject: Digest }) | undefined;
 }
 
-/** What is said of a manifest that is about another one is kept beside it, to be listed. */
+/** Maximum length of the annotations of a manifest about another one; they are stored with it for lists. */
 const longestAnnotations = 64 * 1024;
 
 function aboutOf(content: ManifestContent | ImageIndex): ManifestContents['about'] {
@@ -40,7 +40,7 @@ function aboutOf(content: ManifestContent | ImageIndex): ManifestContents['about
   return { subject: digest, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };
 }
 
-/** What a manifest of a media type says that it is made of and about; refuses one that is none. */
+/** Reads the content and the subject of a manifest; refuses bytes that do not fit its media type. */
 export function readManifest(mediaType: string, bytes: Buffer): ManifestContents {
   if (!isManifestType(mediaType)) {
     throw new Refusal(
@@ -78,8 +78,8 @@ function parse(bytes: Buffer): unknown {
 }
 
 /**
- * Whether a layer may be missing: one that is not given away by registries, which clients fetch from elsewhere (OCI image
- * specification, non-distributable layers).
+ * Whether a layer may be missing: registries do not distribute it, and clients fetch it from elsewhere (OCI image specification,
+ * non-distributable layers).
  */
 const mayBeElsewhere = ({ mediaType, urls }: ImageDescriptor): boolean =>
   (urls !== undefined && urls.length > 0) || /\.layer\.nondistributable\.|\.rootfs\.foreign\./.test(mediaType);

@@ -1,19 +1,19 @@
-// How many requests were answered in each minute of the last hour, and how many of them failed: what the front page of the
-// console draws. It is of the processes that serve now, and gone with them; who wants more lets Prometheus ask.
+// Counts requests and failures per minute of the last hour, for the chart on the front page of the console. The counts cover the serving
+// processes and end with them; Prometheus keeps longer series.
 import { minutes, type Now } from '#domain/clock.ts';
 
 /** One minute. */
 export interface Minute {
   answered: number;
-  /** Those that were answered with 5xx. */
+  /** Responses with status 5xx. */
   failed: number;
 }
 
 export interface LastHour {
   count(status: number): void;
-  /** Sixty minutes, the one that goes on now last, of all that serve the store. */
+  /** Sixty minutes of all serving processes; the current minute is last. */
   minutes(): Promise<Minute[]>;
-  /** The same of this process alone. */
+  /** The same, of this process only. */
   own(): Minute[];
 }
 
@@ -21,13 +21,13 @@ const kept = 60;
 
 const none = (): Promise<never[]> => Promise.resolve([]);
 
-/** `others` gives the minutes of each other process that serves the store. */
+/** `others` returns the minutes of each other serving process. */
 export function createLastHour(now: Now, others: (own: Minute[]) => Promise<Minute[][]> = none): LastHour {
   const answered = new Uint32Array(kept);
   const failed = new Uint32Array(kept);
   let current = minuteOf(now);
 
-  /** Empties the minutes in which nothing was answered. */
+  /** Clears the minutes without a response. */
   const goOn = (): number => {
     const minute = minuteOf(now);
     for (let at = Math.max(current + 1, minute - kept + 1); at <= minute; at++)

@@ -1,4 +1,4 @@
-// Requests that are none, or none that an honest client sends: what they are told, if need be by the connection alone.
+// Responses to malformed requests, and to requests that no honest client sends; on the bare connection if necessary.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -6,8 +6,8 @@ import { Refusal } from '#domain/refusal.ts';
 import { json } from './sent.ts';
 
 /**
- * Reads a target in absolute form as a path, and its host as that of the request, in place of any Host header (RFC 9112
- * 3.2.2). Any other target stays as it is.
+ * Rewrites a target in absolute form to a path, and uses its host in place of any Host header (RFC 9112, 3.2.2). Any other target stays
+ * unchanged.
  */
 export function readTarget(request: IncomingMessage): void {
   const { url = '' } = request;
@@ -18,7 +18,10 @@ export function readTarget(request: IncomingMessage): void {
   request.headers.host = found[1]!;
 }
 
-/** What the HTTP parser lets pass although no honest client sends it. A path that is declared to the letter is looked at no further. */
+/**
+ * Refuses requests that the HTTP parser accepts although no honest client sends them. A path that is declared literally is not checked
+ * further.
+ */
 export function refuseTricks(
   { url = '', rawHeaders, httpVersion }: IncomingMessage,
   path: string,
@@ -53,7 +56,7 @@ function refuseTrickyPath(url: string, path: string): void {
   }
 }
 
-/** Answers a request that the parser could not read, as far as the connection still takes an answer. */
+/** Responds to a request that the parser could not read, if the connection is still writable. */
 export function refuseUnread(error: Error & { code?: string }, socket: Duplex, everyAnswer: string[]): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -68,7 +71,7 @@ export function refuseUnread(error: Error & { code?: string }, socket: Duplex, e
   sayNo(socket, words, everyAnswer);
 }
 
-/** Answers where there is nothing but a connection to answer with, and ends it. */
+/** Writes a response directly to the connection, and ends it. */
 export function sayNo(socket: Duplex, [status, code, message]: [string, string, string], everyAnswer: string[]): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
   const headers = [

@@ -1,4 +1,4 @@
-// Whether somebody may do something to a package, and by which rule: the very rules that the server asks, asked by themselves.
+// Decides whether an account may do something to a package, and names the rule. Uses the same access rules as the server.
 import type { Channel } from '#domain/channel.ts';
 import { reachesChannel, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -10,22 +10,25 @@ import type { Operation } from './operation.ts';
 export interface Verdict {
   operation: string;
   allowed: boolean;
-  /** The rule that decides, in a sentence. */
+  /** The rule that decides, as a sentence. */
   because: string;
 }
 
 export interface Question {
   principal: Principal;
   subject: { namespace: string; name: string };
-  /** Where something would be released to. */
+  /** The target channel of a release. */
   channel: Channel | undefined;
 }
 
-/** The operations of which may be asked whether somebody may do them to a package: those whose path names it. */
+/** Whether the question makes sense for an operation: its path must name a package. */
 export const asksAboutPackage = ({ access: { about }, path }: Operation): boolean =>
   (about === 'package' || about === 'collaborators') && path.includes('/:namespace/:name');
 
-/** A store administrator, who asks what others may do: the rules look at what they guard, and he gets what they say of it. */
+/**
+ * Admits a store administrator who asks about the rights of another account. The rules read the guarded records; the administrator gets the
+ * verdict.
+ */
 export const asksForOthers: Access<{ mayCall: (op: Operation, question: Question) => Promise<Verdict> }> = {
   ...storeAdministrator('store-view'),
   async admit(asked) {
@@ -35,7 +38,7 @@ export const asksForOthers: Access<{ mayCall: (op: Operation, question: Question
   },
 };
 
-/** Whether somebody may call an operation on a package, and why or why not. */
+/** Decides whether an account may call an operation on a package, with the reason. */
 export async function may(
   op: Operation,
   { principal, subject, channel }: Question,
@@ -56,8 +59,8 @@ export async function may(
 }
 
 /**
- * The records as the rules of one answer see them: the package that they are about, and who works on it, is read once. So all
- * verdicts are of one moment, and a hundred rules cost little more than one.
+ * Records that read the package and its collaborators once. All verdicts of one response are then of one moment, and a hundred rules cost
+ * little more than one.
  */
 function readOnce(records: Records): Records {
   const { packages, collaborators } = records;
@@ -68,7 +71,7 @@ function readOnce(records: Records): Records {
   };
 }
 
-/** Asks once for each pair of names. */
+/** Caches the result per pair of names. */
 function once<Found>(ask: (one: string, other: string) => Promise<Found>): typeof ask {
   const asked = new Map<string, Promise<Found>>();
   return (one, other) => {
@@ -79,7 +82,7 @@ function once<Found>(ask: (one: string, other: string) => Promise<Found>): typeo
   };
 }
 
-/** What the rules about packages look at: who asks, and which package the path names. */
+/** The input of the rules about packages: the caller, and the package in the path. */
 function askedBy(principal: Principal, subject: { namespace: string; name: string }, records: Records): Asked {
   const asked: Pick<Asked, 'authenticate' | 'params' | 'query' | 'records' | 'inPayload' | 'presentsToken'> = {
     authenticate: () => principal,

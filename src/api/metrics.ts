@@ -1,4 +1,4 @@
-// What Prometheus scrapes: how often, how long and how well operations are answered, and how full the store is.
+// The Prometheus metrics: counts, durations and results of operations, and the state of the store.
 import {
   AggregatorRegistry,
   collectDefaultMetrics,
@@ -13,37 +13,39 @@ import type { PoolFigures } from '#engine/database.ts';
 import { faultKinds, type Fault, type FaultCode } from '#src/faults.ts';
 import { tallyIn } from './tally.ts';
 
-/** One answered request. */
+/** One request with its response. */
 export interface Answered {
-  /** The operation's name; `none` where there is none at the address. */
+  /** The operation's name; `none` if the address has no operation. */
   operation: string;
   status: number;
   refusal: string | undefined;
   seconds: number;
 }
 
-/** How the store is, asked for at each scrape; whichever process is asked finds the same. */
+/** The state of the store, read at each scrape; the same in every process. */
 export interface StoreState {
   packages: number;
   revisions: number;
   accounts: number;
   uploads: { unclaimed: number; waiting: number; approved: number; rejected: number };
   databaseBytes: number;
-  /** Nothing where a server has the database. */
+  /** Undefined if the database is on a server. */
   walBytes?: number;
   blobBytes: number;
   damagedBlobs: number;
   diskFreeBytes: number;
   diskSizeBytes: number;
   auditEntries: number;
-  /** What became of deltas that were tried, how often one was fetched, and a whole file; and what they take of the disk. */
+  /**
+   * The results of attempts to make deltas, how often a delta and a whole file were downloaded, and the number and bytes of stored deltas.
+   */
   deltas: Record<'made' | 'refused' | 'failed' | 'served' | 'whole', number> & { kept: number; bytes: number };
   tokensEnding: number;
   sealed: boolean;
-  /** When the server's certificate ends, and the first of the authorities above it. */
+  /** The end of the server's certificate, and of the first authority in its chain to expire. */
   certificateEnds: Date | undefined;
   authorityEnds: Date | undefined;
-  /** The faults that stand. */
+  /** The present faults. */
   faults: readonly Pick<Fault, 'code'>[];
   pending: readonly { kind: string; count: number }[];
   /** RFC 3339; undefined if there was none. */
@@ -51,33 +53,33 @@ export interface StoreState {
   lastTransfer: string | undefined;
 }
 
-/** What this process does beside answering. */
+/** The work of this process apart from responses. */
 export interface ProcessState {
   scrubbedBytes: number;
   jobs: { name: string; runs: number; failures: number; lastSuccess: Date | undefined }[];
-  /** Its connections to the server that has the database, where one has it. */
+  /** The connections to the database server, if there is one. */
   pool?: PoolFigures | undefined;
-  /** What was asked of the server of S3, where one has the blobs. */
+  /** The requests to the S3 server, if the blobs are on one. */
   s3: Traffic | undefined;
 }
 
-/** What one process has counted, as it goes to another one, which adds it up with its own. */
+/** The counts of one process, sent to another process that adds them to its own. */
 export type Figures = { type: string | number; values: unknown[] }[];
 
 export interface Metrics {
   answered(request: Answered): void;
   /** The page in the text format of Prometheus. */
   page(): Promise<{ type: string; text: string }>;
-  /** What this process has counted. */
+  /** The counts of this process. */
   figures(): Promise<Figures>;
 }
 
 export interface MetricsOptions {
-  /** What is about the store; the faults alone while the records are away. */
+  /** The metrics of the store; only the faults while the records are unavailable. */
   store: () => Promise<StoreState | Pick<StoreState, 'faults'>>;
   process: () => ProcessState;
   version: string;
-  /** Where several processes serve the store together: what the others have counted, and how many of them there are. */
+  /** If several processes serve the store together: the counts of the others, and the number of processes. */
   team?: {
     others: (own: Figures) => Promise<Figures[]>;
     workers: () => { wanted: number; serving: number; ended: number };
@@ -86,7 +88,7 @@ export interface MetricsOptions {
 
 let ofProcess: Registry | undefined;
 
-/** Memory, processor time and the like, for which a process has one observer however often a store is started in it. */
+/** Memory, processor time and the like; one observer per process, however often a store is started in it. */
 function processMetrics(): Registry {
   if (ofProcess === undefined) collectDefaultMetrics({ register: (ofProcess = new Registry()) });
   return ofProcess;
@@ -99,7 +101,7 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const answered = requestMetrics(counted);
   const setProcess = processGauges([counted]);
   let setTraffic: ReturnType<typeof s3Counters> | undefined;
-  // Asked of one process alone: it would be added up with what the others say of the same store.
+  // Collected by one process only: the values of several processes, all of the same store, would be added up.
   const found = new Registry();
   const registers = [found];
   const standing = new Registry();
@@ -113,7 +115,7 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const figures = async (): Promise<Figures> => {
     const now = process();
     setProcess(now);
-    // Where nobody has such a server there is nothing to tell of it.
+    // Without an S3 server the page has no S3 metrics.
     if (now.s3 !== undefined) (setTraffic ??= s3Counters([counted]))(now.s3);
     return Registry.merge([processMetrics(), counted]).getMetricsAsJSON();
   };
@@ -126,10 +128,10 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
     const own = await figures();
     const all =
       team === undefined ? Registry.merge([processMetrics(), counted]) : sumOf([own, ...(await team.others(own))]);
-    // What was counted before is not given as if it were so now.
+    // Leaves out metrics of the store that could not be read now, so that older values do not look current.
     return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await found.metrics()] : [])].join('\n');
   };
-  /** The page that is being written; it takes a while, and does for all who ask meanwhile. */
+  /** The page that is being written. Writing takes a while; requests during that time share the result. */
   let writing: Promise<string> | undefined;
 
   return {
@@ -142,10 +144,10 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   };
 }
 
-/** What several processes have counted, added up; of what cannot be added, the mean, the most or the first. */
+/** Adds up the counts of several processes; takes the mean, maximum or first value of metrics that cannot be added. */
 const sumOf = (all: Figures[]): Registry => AggregatorRegistry.aggregate(all);
 
-/** What of some processes is still to be counted when they are no more: else a sum would go back, and look like a new start. */
+/** The counts that must remain after some processes have ended: otherwise a sum would decrease, and look like a restart. */
 export async function lastCounts(all: Figures[]): Promise<Figures> {
   const sum = await sumOf(all).getMetricsAsJSON();
   return sum.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
@@ -167,7 +169,7 @@ function requestMetrics(registry: Registry): Metrics['answered'] {
   };
 }
 
-/** A gauge that is not on the page before it has a value. */
+/** Creates a gauge that is on the page only after it has a value. */
 function gaugeWhenKnown(configuration: GaugeConfiguration<string>): (value: number) => void {
   let gauge: Gauge | undefined;
   return (value) => {
@@ -176,7 +178,7 @@ function gaugeWhenKnown(configuration: GaugeConfiguration<string>): (value: numb
   };
 }
 
-/** Sets what there is one number of. */
+/** Sets the gauges with a single value. */
 function storeGauges(registers: Registers): (now: StoreState) => void {
   const gauge = (name: string, help: string) => gaugeWhenKnown({ name: `larder_${name}`, help, registers });
   const gauges: [(value: number) => void, (now: StoreState) => number | undefined][] = [
@@ -228,7 +230,7 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
 
 const secondsOf = (moment: string | undefined): number => (moment === undefined ? 0 : Date.parse(moment) / 1000);
 
-/** 1 for each fault that stands, and 0 for every other kind, so that an alert ends by itself. */
+/** Sets 1 for each present fault and 0 for every other kind, so that an alert ends by itself. */
 function faultGauges(registers: Registers): (now: Pick<StoreState, 'faults'>) => void {
   const gauge = (name: string, help: string) =>
     new Gauge({ name: `larder_${name}`, help, labelNames: ['code'], registers });
@@ -294,7 +296,7 @@ function processGauges(registers: Registers): (now: ProcessState) => void {
     if (now.pool !== undefined) setPool(now.pool);
     scrubbed.set(now.scrubbedBytes);
     for (const { name, ...ran } of now.jobs) {
-      // Prometheus puts its own 'job' in the place of ours; queries use 'task'.
+      // Prometheus replaces our label 'job' with its own; queries use 'task'.
       const labels = { job: name, task: name };
       runs.set(labels, ran.runs);
       failures.set(labels, ran.failures);
@@ -303,7 +305,7 @@ function processGauges(registers: Registers): (now: ProcessState) => void {
   };
 }
 
-/** What of the connections to PostgreSQL is told; nothing of it is on the page of a store whose database is a file. */
+/** Sets the gauges of the PostgreSQL connections; absent if the database is a file. */
 function poolGauges(registers: Registers): (pool: PoolFigures) => void {
   const make = (): ((pool: PoolFigures) => void) => {
     const gauge = (name: string, help: string) =>
@@ -336,7 +338,7 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
   };
 }
 
-/** What the process has counted itself is set anew each time. */
+/** The process has its own totals of S3 requests, so the counters are set to them at each scrape. */
 function s3Counters(registers: Registers): (now: Traffic) => void {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `larder_s3_${name}_total`, help, labelNames, registers });

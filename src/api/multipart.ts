@@ -1,6 +1,5 @@
-// One file sent as a form (multipart/form-data, RFC 7578), passed on while it arrives: nothing is gathered in memory.
-// The stock clients send exactly one part, named `binary`. Small text fields beside it are ignored, as unknown query
-// members are; anything else in the form is refused.
+// Streams one file that is sent as a form (multipart/form-data, RFC 7578), without buffering it in memory. The stock clients send exactly
+// one part, named `binary`. Small text fields are ignored, like unknown query members; every other part is refused.
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Chunks } from '#blobs/blobs.ts';
@@ -9,22 +8,22 @@ import { Arriving } from './arriving.ts';
 import { hasArrived } from './body.ts';
 
 export interface Upload<T> {
-  /** The name of the part that holds the file. */
+  /** The name of the part that contains the file. */
   field: string;
-  /** How many bytes the file may have. */
+  /** Maximum bytes of the file. */
   limit: number;
-  /** Milliseconds an upload may stand still. One that moves, however slowly, is never cut off. */
+  /** Milliseconds without progress until the upload is abandoned. A slow upload that makes progress is never cut off. */
   idle: number;
   /**
-   * Takes the file in; `expected` is how many bytes it has at most, where that was announced. The content ends only
-   * when the whole form has arrived and is in order, and throws otherwise: what was taken in until then is to be dropped.
+   * Receives the file; `expected` is its maximum size in bytes, if announced. The content ends only after the whole form has been received
+   * and is valid, and throws otherwise: the receiver then drops the bytes so far.
    */
   receive(content: AsyncIterable<Chunks>, expected: number | undefined): Promise<T>;
 }
 
 /**
- * Receives the file of an upload. When this refuses, the receiver has come to its end before, having dropped what it
- * had; and where the sender is still sending, the connection closes after the answer.
+ * Receives the file of an upload. When this refuses, the receiver has already finished and dropped its bytes; if the sender is still
+ * sending, the connection closes after the response.
  */
 export async function receiveUpload<T>(
   request: IncomingMessage,
@@ -42,24 +41,23 @@ export async function receiveUpload<T>(
   }
 }
 
-/** How much of a body nobody wants is read after the answer. The rest of 4 GiB costs less than taking them in would. */
+/** How much of a refused body is read and dropped after the response. Reading the rest of 4 GiB costs less than receiving it would. */
 const lingering = { bytes: 4 * 1024 ** 3, milliseconds: 30_000 };
 
 /**
- * Lets a request be answered whose body nobody wants to read on, and closes the connection in a way that the answer
- * arrives. The stock clients send the whole body before they look for an answer, and over TLS they report a connection
- * closed on the way as broken and never see the 413 or 507. So after the answer we close our direction only, and let
- * the sender come to his end, for a while.
+ * Sends a response before the whole body has been read, and closes the connection so that the response still reaches the client. The stock
+ * clients send the whole body before they read a response; over TLS they report an early close as a broken connection and never see the 413
+ * or 507. So the server closes only its own direction after the response, and drops the incoming bytes for a limited time.
  */
 export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResponse, atMost = lingering): void {
   if (hasArrived(request) || response.headersSent || !hasBody(request)) return;
   const { socket } = request;
   const close = (): void => void socket.destroy();
-  // Not a header set here, which whoever writes the answer might take away again.
+  // Not a header, because a header set here could be removed when the response is written.
   response.shouldKeepAlive = false;
-  // Node would itself drain a request that nobody began to read, however long it is.
+  // If nothing of a request has been read, Node itself drains it, however long it is.
   request.read(0);
-  // Node calls this when the last answer on a connection has been handed to the socket.
+  // Node calls this after the last response on a connection has been written to the socket.
   socket.destroySoon = () => {
     let left = atMost.bytes;
     const clock = setTimeout(close, atMost.milliseconds);
@@ -74,15 +72,15 @@ export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResp
   };
 }
 
-/** What a form may carry besides its file: boundaries, headers, small fields. */
+/** Bytes that a form may have in addition to its file: boundaries, headers, small fields. */
 const margin = 2 * 1024 * 1024;
-/** How much may stand behind the closing boundary: two dashes, and an epilogue. */
+/** Maximum bytes after the closing boundary: two dashes and an epilogue. */
 const endLength = 1024;
-/** More than one piece of a body has, so that the parser never waits: who is too fast is held up at the request itself. */
+/** Larger than one chunk of a body, so that the parser never waits: back pressure is applied at the request. */
 const highWaterMark = 1024 * 1024;
 const limits = { files: 1, fields: 16, fieldSize: 8 * 1024, parts: 17, headerPairs: 32, headerSize: 16 * 1024 };
 
-/** A form as it arrives. */
+/** A form that is being received. */
 class Form<T> {
   readonly #request: IncomingMessage;
   readonly #upload: Upload<T>;
@@ -91,7 +89,7 @@ class Form<T> {
   readonly #boundary: string;
   readonly #clock: NodeJS.Timeout;
   readonly #file: Arriving;
-  /** Settles when the form has arrived and is in order, or at the first reason to refuse it. */
+  /** Settles when the form is complete and valid, or at the first reason to refuse it. */
   readonly #form = Promise.withResolvers<void>();
   #settled = false;
   #received: Promise<T> | undefined;
@@ -99,7 +97,7 @@ class Form<T> {
   #arrived = 0;
   #ofFile = 0;
   #closedAt: number | undefined;
-  // The first boundary of a body stands at its very beginning; for all others a line break is part of the boundary.
+  // The first boundary is at the very beginning of the body; for every other one the line break before is part of the boundary.
   #tail: Buffer = Buffer.from('\r\n');
 
   constructor(request: IncomingMessage, boundary: string, announced: number | undefined, upload: Upload<T>) {
@@ -110,17 +108,17 @@ class Form<T> {
     this.#parser = formParser(boundary, upload.field, (sentence) => this.#refuse(sentence));
     this.#file = new Arriving(request);
     this.#clock = setTimeout(() => this.#stoodStill(), upload.idle);
-    // The content and `receive` each hear of a failure in their own time; before that it must not count as unhandled.
+    // The content and `receive` each report a failure later; until then it must not count as an unhandled rejection.
     this.#form.promise.catch(() => undefined);
   }
 
-  /** What was made of the file, once the whole form has arrived. */
+  /** Returns the result for the file after the whole form has been received. */
   async receive(): Promise<T> {
     const [request, parser] = [this.#request, this.#parser];
     const onData = (chunk: Buffer): void => this.#took(chunk);
     const onEnd = (): void => {
       parser.end();
-      // It may have finished with the closing boundary, before the sender did.
+      // The parser may finish at the closing boundary, before the sender ends the request.
       this.#conclude();
     };
     const onClose = (): void => {
@@ -162,7 +160,7 @@ class Form<T> {
     );
   }
 
-  /** The file; its end is held back until the form around it is known to be in order. */
+  /** The file; its end is held back until the whole form is known to be valid. */
   async *#content(): AsyncGenerator<Chunks> {
     yield* this.#file.content();
     await this.#form.promise;
@@ -181,7 +179,7 @@ class Form<T> {
     else if (this.#arrived - this.#ofFile > margin) this.#refuse('The form carries too much besides its file.');
   }
 
-  /** Notes where the closing boundary stands first, which is where the parser stops; it may lie across two chunks. */
+  /** Records the position of the first closing boundary; the parser stops there. The boundary may be split across two chunks. */
   #lookForEnd(chunk: Buffer): void {
     if (this.#closedAt !== undefined) return;
     const closing = `${this.#boundary}--`;
@@ -192,16 +190,16 @@ class Form<T> {
   }
 
   #stoodStill(): void {
-    // A sender whom our own side makes wait, or who has sent everything, is not the one who stands still.
+    // A sender that we have paused, or that has sent everything, is not idle.
     if (this.#file.isFull || this.#request.complete) this.#clock.refresh();
     else this.#refuse(`The upload stood still for ${this.#upload.idle / 1000} seconds and was given up.`);
   }
 
-  /** The form is in order when the sender and the parser agree that it has ended, and where. */
+  /** The form is valid when the sender and the parser agree about its end. */
   #conclude(): void {
     if (this.#settled || !this.#parsed || !this.#request.readableEnded) return;
-    // Behind the closing boundary, blanks and an epilogue are ignored (RFC 2046 5.1.1). One that is long, or has another
-    // boundary in it, is a file in which somebody has hidden the end of the form.
+    // After the closing boundary, blanks and an epilogue are ignored (RFC 2046, 5.1.1). An epilogue that is long or contains another
+    // boundary is a file with a hidden end of the form.
     const length = this.#closedAt === undefined ? 0 : this.#arrived - this.#closedAt;
     const behind = this.#tail
       .toString('latin1', Math.max(0, this.#tail.length - length))
@@ -232,7 +230,7 @@ class Form<T> {
   }
 }
 
-/** The parser of the form, with the bounds on everything in it that is not the file. */
+/** The parser of the form, with limits on every part except the file. */
 function formParser(boundary: string, field: string, refuse: (sentence: string) => void): BusboyInstance {
   const parser = new Busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
@@ -251,7 +249,7 @@ function formParser(boundary: string, field: string, refuse: (sentence: string) 
   return parser;
 }
 
-/** The boundary of RFC 2046, 5.1.1. Only what it allows, so that it can be handed on in quotes. */
+/** The boundary (RFC 2046, 5.1.1). Accepts only the allowed characters, so that it can be passed on in quotes. */
 export function boundaryOf(request: IncomingMessage): string {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'multipart/form-data' || !plain(request.headers['content-encoding'])) {
@@ -274,7 +272,7 @@ function plain(encoding: string | undefined): boolean {
   return encoding === undefined || encoding.trim().toLowerCase() === 'identity';
 }
 
-/** How long the form is; nothing when it comes in chunks, which say themselves where it ends. */
+/** The length of the form; undefined for chunked transfer encoding. */
 function announcedLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length'];
   if (length === undefined && headers['transfer-encoding'] === undefined) {

@@ -1,20 +1,20 @@
-// How far a narrowed token goes. A token that names packages acts on those alone; one that names channels releases to
-// those, and decides nothing that reaches beyond a release. The rule is one for all operations, and is applied to each
-// call that has been admitted: a record cannot forget it.
+// How far an attenuated token reaches. A token that names packages acts on those packages only. A token that names channels releases to
+// those channels only, and makes no decision that reaches beyond a release. This one rule is applied to every admitted call, so that no
+// operation record can forget it.
 import type { Principal } from '#domain/principal.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { outOfReach } from './access.ts';
 import type { Operation } from './operation.ts';
 
-/** Refuses a call of somebody who is admitted, when it is about something that his token leaves out. */
+/** Refuses an admitted call if its subject is outside the limits of the token. */
 export function refuseNarrowed(
   { access: { about }, method }: Pick<Operation, 'access' | 'method'>,
   { channels, packages }: Principal,
   evidence: object,
 ): void {
   if (about === 'public' || about === 'token') return;
-  // Also where packages are named beside the channels: a caveat more never widens a token.
+  // Also if the token names packages in addition to the channels: one more caveat never widens a token.
   if (channels !== null && (about === 'store' || about === 'collaborators' || method === 'DELETE')) {
     throw new Refusal(
       'permission-required',

@@ -1,10 +1,10 @@
-// What a browser is shown at an address where there is nothing: a page instead of JSON.
+// The page that a browser gets for an unknown address, in place of JSON.
 import type { IncomingMessage } from 'node:http';
 import { html } from './pages/html.ts';
 import { page } from './pages/plain.ts';
 import type { Sent } from './sent.ts';
 
-/** Whether a page is wanted more than anything else, as browsers say; other clients get JSON. */
+/** Whether the client prefers HTML, as browsers do; other clients get JSON. */
 export function wantsPage({ method, headers: { accept = '' } }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   const [first = ''] = accept.split(/[,;]/, 1);
   return (method === 'GET' || method === 'HEAD') && first.trim().toLowerCase() === 'text/html';

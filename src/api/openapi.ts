@@ -1,4 +1,4 @@
-// The OpenAPI document: derived from the operation records, the shapes and the kept examples, never written.
+// The OpenAPI document, derived from the operation records, the shapes and the recorded examples.
 import { examples } from './documents/examples.ts';
 import { everyHeader } from './documents/headers.ts';
 import { responsesOf } from './documents/responses.ts';
@@ -7,7 +7,7 @@ import { isForAnyone, type Operation, type Section } from './operation.ts';
 
 type Json = Record<string, unknown>;
 
-/** OpenAPI 3.1 of the operations of these sections; those that are switched off are to be left out before. */
+/** OpenAPI 3.1 of the operations of these sections; the caller leaves out operations that are turned off. */
 export function openapi(sections: readonly Section[], version: string): Json {
   const paths: Record<string, Json> = {};
   for (const section of sections) {
@@ -88,7 +88,7 @@ function queryOf({ query }: Operation): Json[] {
   }));
 }
 
-/** The macaroon that charm operations and exchanges take in the payload, where they have none in a header. */
+/** The macaroon that charm operations and exchanges accept in the payload if the headers have none. */
 const macaroonInPayload = {
   required: false,
   description: 'The macaroon, where no header brings it: in the charm namespace, and to be exchanged.',

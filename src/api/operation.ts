@@ -1,4 +1,4 @@
-// An operation of the store is one record: everything about it that is not its handler is data.
+// Declares operations: one record holds the handler of an operation and, as data, everything else about it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
@@ -11,7 +11,7 @@ import type { Shape } from './schema.ts';
 import type { Services } from './services.ts';
 import type { Wire } from './wire.ts';
 
-/** The headers that answers of single operations carry, and what they say. */
+/** The headers of single operations' responses, with their meaning. */
 export const headers = {
   'content-disposition': 'The name under which a browser keeps the file.',
   'content-range': 'Which bytes of how many these are.',
@@ -39,7 +39,7 @@ export type Params<Path extends string> = Path extends `${string}:${infer Name}/
 
 type Of<S extends Shape | undefined> = S extends Shape ? Wire[S] : undefined;
 
-/** What a handler gets: the request in its shapes, the services, and the evidence of its access rule. */
+/** The argument of a handler: the request in its shapes, the services, and the evidence of its access rule. */
 export type Call<
   Path extends string,
   Evidence,
@@ -50,15 +50,15 @@ export type Call<
     params: Params<Path>;
     query: Of<Query>;
     body: Of<Body>;
-    /** The request itself, for those who read its body as a stream or its headers. */
+    /** The request itself, for handlers that read its headers or stream its body. */
     request: IncomingMessage;
     response: ServerResponse;
-    /** Where the request came from, with trusted proxies seen through. */
+    /** The address of the client, behind trusted proxies. */
     address: string;
     requestId: string;
   };
 
-/** An answer that is more than a JSON body with the operation's own status. */
+/** A response that is not just a JSON body with the status of the operation. */
 export class Answer {
   readonly status: number | undefined;
   readonly headers: Record<string, string>;
@@ -71,16 +71,16 @@ export class Answer {
   }
 }
 
-/** A request that was refused, for the page that says so. */
+/** A refused request, for the page that reports the refusal. */
 export interface Refused extends Services {
   params: Record<string, string>;
   query: Record<string, string>;
   request: IncomingMessage;
   address: string;
   requestId: string;
-  /** Who asks, where that was found out before it was refused. */
+  /** The caller, if it was known before the refusal. */
   principal?: Principal;
-  /** What was typed into the form; nothing where there was none, or none that can be read. */
+  /** The content of the form; undefined if there was no form, or an unreadable one. */
   typed: unknown;
 }
 
@@ -91,11 +91,11 @@ interface Declaration<
   Body extends Shape | undefined,
   Response extends Shape | undefined,
 > {
-  /** The interface's name for it. */
+  /** The operation's name in the interface. */
   name: string;
   method: Method;
   path: Path;
-  /** The API version that introduced it; 0 for operations beside the interface. */
+  /** The API version that introduced it; 0 for operations outside the interface. */
   since: number;
   /** One sentence. */
   summary: string;
@@ -104,8 +104,8 @@ interface Declaration<
   body?: Body;
   response?: Response;
   /**
-   * Set where the answer follows from who asks, what he says in the body, and these records alone: then it is given again
-   * as long as none of them has changed (`repeats.ts`).
+   * Set if the response depends on the caller, the body and these records only: then it is cached until one of the records changes
+   * (`repeats.ts`).
    */
   repeatable?: keyof Records['eras'];
   /** The configuration switch that must be on; the path does not exist without it. */
@@ -119,26 +119,26 @@ interface Declaration<
     | 'http.metrics'
     | 'http.documents';
   unstable?: boolean;
-  /** The status of success, 200 unless said otherwise; 204 where there is nothing to say. */
+  /** The status of success; 200 by default, 204 for an empty response. */
   status?: number;
-  /** Further statuses of an answer that is no refusal, and what each means. */
+  /** Other statuses without a refusal, and their meaning. */
   also?: Readonly<Record<number, string>>;
   /**
-   * What it may refuse with beyond what its record says by itself: 400, 401 where a token is asked for, 404 where its
-   * path has parameters, 413 and 415 where it reads a body.
+   * Its own refusal codes. The record implies others: 400, 401 if a token is needed, 404 if the path has parameters, 413 and 415 if it
+   * reads a body.
    */
   refuses?: readonly RefusalCode[];
-  /** Statuses with which it asks its client to prove something first, in the body of a refusal, and what each means. */
+  /** Statuses that ask the client for a proof, in the body of a refusal, and their meaning. */
   asks?: Readonly<Record<number, string>>;
-  /** Whether people read its refusals: they come as pages, but for those of a request that no form of ours makes. */
+  /** Whether people read its refusals: then they are pages, except for requests that none of our forms makes. */
   refusesWithPages?: true;
-  /** The page that a person sees in place of any refusal, where it is not the handler that catches them. */
+  /** The page that replaces any refusal, if the handler does not catch refusals itself. */
   refused?(refusal: Refusal, asked: Refused): Answer | Promise<Answer>;
-  /** Headers of success that its clients read, beside those of every answer. */
+  /** Headers of a successful response that clients read, in addition to those of every response. */
   headers?: readonly HeaderName[];
   /**
-   * The media type of the request's body, JSON unless said otherwise. A form arrives as an object of texts;
-   * multipart bodies and plain bytes are read by the handler itself.
+   * The media type of the request body; JSON by default. A form is parsed into an object of strings; the handler itself reads multipart
+   * bodies and plain bytes.
    */
   consumes?:
     | 'application/json'
@@ -146,17 +146,17 @@ interface Declaration<
     | 'multipart/form-data'
     | 'application/octet-stream'
     | 'application/x.ubuntu.assertion';
-  /** Members of the query that may be given more than once; they arrive as one, with spaces between the values. */
+  /** Members of the query that may be given more than once; the handler gets one string with spaces between the values. */
   repeated?: string[];
-  /** Media types it may answer with besides JSON; those that have a shape with it. */
+  /** Media types of the response in addition to JSON, with a shape if they have one. */
   produces?: readonly string[] | Readonly<Record<string, Shape>>;
-  /** Whether the body may be left out. */
+  /** Whether the body may be absent. */
   bodyOptional?: boolean;
-  /** Bytes of a JSON body, 1 MiB unless said otherwise. */
+  /** Maximum bytes of a JSON body; 1 MiB by default. */
   bodyLimit?: number;
-  /** How its refusals are worded, `publisher` unless said otherwise. */
+  /** The error format of its refusals; `publisher` by default. */
   errors?: ErrorFamily;
-  /** Whether it is also there below `/publishergw`; true unless said otherwise. */
+  /** Whether it also exists below `/publishergw`; true by default. */
   prefixed?: boolean;
   handle(call: Call<Path, Evidence, Query, Body>): Promise<Of<Response> | Answer> | Of<Response> | Answer;
 }
@@ -173,7 +173,7 @@ export interface Operation extends Omit<
 /** Whether it may be called without a token. */
 export const isForAnyone = ({ access }: Operation): boolean => access.who.startsWith('anyone');
 
-/** What a reader of the documents looks for in one place. */
+/** Operations that the documents describe together. */
 export interface Section {
   title: string;
   /** One sentence. */
@@ -181,7 +181,7 @@ export interface Section {
   operations: Operation[];
 }
 
-/** Declares an operation; the record's own words give its handler the types it works with. */
+/** Declares an operation; the types of the handler follow from the record. */
 export const operation = <
   const Path extends string,
   Evidence,

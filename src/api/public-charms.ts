@@ -1,10 +1,10 @@
-// The charms that anybody may have: juju says nothing of who asks, so it reaches those alone.
+// The public charms: juju does not identify the caller, so it gets public charms only.
 import { then, type Soon } from '#domain/soon.ts';
 import type { Records } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { anyone, type Access } from './access.ts';
 
-/** The way to charms and bundles; the private ones, and those of which nothing was released, are not there. */
+/** Finds charms and bundles; private ones, and those without a release, do not exist here. */
 export interface PublicCharms {
   named(name: string): Promise<PublishedPackage | undefined>;
   ofId(id: string): Soon<PublishedPackage | undefined>;

@@ -1,4 +1,4 @@
-// Ranges of bytes, as a client asks for a part of a content (RFC 9110, 14).
+// Byte ranges of content (RFC 9110, 14).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Blobs, ByteRange } from '#blobs/blobs.ts';
@@ -8,10 +8,7 @@ import type { Config } from '#src/config.ts';
 import { attachment, safeFileName } from './content-disposition.ts';
 import { Answer } from './operation.ts';
 
-/**
- * The one range of bytes that is asked for (RFC 9110, 14.1.2). What is no such thing is ignored; what lies beyond the end is
- * refused.
- */
+/** Returns the requested byte range (RFC 9110, 14.1.2). Ignores other kinds of ranges; refuses a range beyond the end. */
 export function rangeOf(header: string | undefined, size: number): ByteRange | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;
@@ -24,15 +21,15 @@ export function rangeOf(header: string | undefined, size: number): ByteRange | u
   });
 }
 
-/** Whether a client that has a part still has a part of this very content (RFC 9110, 13.1.5); a date never says so. */
+/** Whether the part that a client has belongs to this content (RFC 9110, 13.1.5); a date never proves that. */
 export const stillHolds = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
   headers['if-range'] === undefined || headers['if-range'] === etag;
 
-/** Whether a client has the whole content already (RFC 9110, 13.1.2). */
+/** Whether a client already has the whole content (RFC 9110, 13.1.2). */
 export const hasAlready = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
 
-/** Answers with a content, or with a range of it; `missing` is thrown where it is not there, or not of its size. */
+/** Responds with content, or a range of it; throws `missing` if the blob does not exist or has another size. */
 export async function answerWith(
   of: { sha3_384: string; size: number; range: ByteRange | undefined; headers: Record<string, string> },
   blobs: Pick<Blobs, 'open'>,
@@ -52,8 +49,8 @@ export async function answerWith(
 }
 
 /**
- * Where the server of the files gives a content itself, for a few minutes; nothing where the configuration does not say so, or
- * where a client would take along what it has shown here, as it does to a server of the same name or of one below it.
+ * Returns an address at the file server where a client can fetch the content for a few minutes. Undefined if the configuration does not
+ * allow it, or if the client would also send its credentials there, as it does to a server with the same name or a subdomain.
  */
 export async function elsewhere(
   { name, sha3_384, size }: Pick<NumberedFile, 'name' | 'sha3_384' | 'size'>,
@@ -68,11 +65,11 @@ export async function elsewhere(
   return hostname === own || hostname.endsWith(`.${own}`) ? undefined : href;
 }
 
-/** Sends a client there; nobody keeps where, as it ends soon. */
+/** Redirects a client; not cached, because the address soon expires. */
 export const redirected = (status: 302 | 307, location: string, headers: Record<string, string>): Answer =>
   new Answer({ status, headers: { ...headers, location, 'cache-control': 'no-store', 'content-length': '0' } });
 
-/** What an operation declares that answers with a numbered file. */
+/** The declarations of an operation that responds with a numbered file. */
 export const answersWithFile = {
   produces: ['application/octet-stream'],
   also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
@@ -80,19 +77,19 @@ export const answersWithFile = {
   refuses: ['range-invalid', 'too-many-requests'],
 } as const;
 
-/** A file that was given a number once; its bytes are the same for ever. */
+/** A file that got its number once; its bytes never change. */
 interface NumberedFile {
-  /** The last part of its address, under which a browser saves it. */
+  /** The last part of its address; browsers save the file under this name. */
   name: string;
   sha3_384: string;
   size: number;
-  /** Whether caches that others ask may not keep it. */
+  /** Whether shared caches must not store it. */
   private: boolean;
 }
 
 /**
- * Answers with the whole file, the range that was asked for, or nothing where the client has it; refused while as many
- * downloads are under way as there may be. `mayLeave` says whether the client may be sent to the server of the files.
+ * Responds with the whole file, the requested range, or 304 if the client has it; refuses while the maximum of downloads is running.
+ * `mayLeave` says whether the client may be redirected to the file server.
  */
 export async function answerWithFile(
   { name, sha3_384, size, private: only }: NumberedFile,
@@ -125,12 +122,12 @@ export async function answerWithFile(
   response.once('close', () => {
     ended(socket.bytesWritten - before);
   });
-  // A client that went away meanwhile is told of no more.
+  // Ends the download at once if the client has already disconnected.
   if (response.closed) ended(0);
   return answerWith({ sha3_384, size, range, headers }, blobs, outOfService);
 }
 
-/** A request for a file, and what it is answered with. */
+/** A request for a file, and its response. */
 interface Downloading {
   request: IncomingMessage;
   response: ServerResponse;
@@ -139,6 +136,6 @@ interface Downloading {
   config: Config;
 }
 
-/** It was damaged, and taken away until somebody brings it again: no answer to a device that would ask again and again. */
+/** The file was corrupt and is in quarantine until it is uploaded again. Not a retryable status: devices would ask again and again. */
 const outOfService = (): Refusal =>
   new Refusal('resource-not-found', 'The file was damaged and is out of service until its publisher sends it again.');

@@ -1,21 +1,26 @@
-// How a refusal is worded. Each family of clients reads errors in its own shape; what is said is the same.
+// Writes refusals in the format of each family of clients; the message is the same for all.
 import { ConflictingFields, inConflict, Refusal, statuses, type RefusalCode } from '#domain/refusal.ts';
 import { isOutOfFiles } from '#src/system-errors.ts';
 import { json, type Sent } from './sent.ts';
 
 /**
- * `publisher` is the interface's own; `bakery` is read by the clients of an identity provider, `sso` by those
- * of the Ubuntu-One style of logging in, `dashboard` by older publishing tools, `libraries` by those who fetch many charm
- * libraries at once, `registry` by those of image registries, `device` by snapd when it asks for a serial, which shows its
- * message to whoever stands before the device, `snapd` by the same where it installs and refreshes, `juju` by whoever
- * deploys charms, who never brings a token.
+ * The families of clients, by the error format that they read:
+ * - `publisher`: the interface's own format;
+ * - `bakery`: clients of an identity provider;
+ * - `sso`: clients of the Ubuntu One login;
+ * - `dashboard`: older publishing tools;
+ * - `libraries`: clients that fetch many charm libraries at once;
+ * - `registry`: clients of image registries;
+ * - `device`: snapd when it requests a serial; it shows the message to the person at the device;
+ * - `snapd`: snapd when it installs and refreshes;
+ * - `juju`: deploys charms, and never sends a token.
  */
 export type ErrorFamily =
   'publisher' | 'bakery' | 'sso' | 'dashboard' | 'libraries' | 'registry' | 'device' | 'snapd' | 'juju';
 
 /**
- * The family of the clients that ask at an address where nothing is. Repositories of images may have any name below `/v2/`,
- * but for the words that devices use there.
+ * The family of clients at an unknown address. Image repositories may have any name below `/v2/`, except for the words that devices use
+ * there.
  */
 export function familyAt(path: string): ErrorFamily {
   const [, first, second = ''] = path.split('/');
@@ -36,13 +41,13 @@ export function familyAt(path: string): ErrorFamily {
 const deviceWords = ['snaps', 'charms', 'assertions', 'cohorts', 'auth', 'messages', 'repairs'];
 
 /**
- * The status of a refusal. Clients of the dashboard take every 401 for a login that has ended, and throw it away: a right
- * that a token lacks is 403 for them.
+ * The status of a refusal. Clients of the dashboard take every 401 for an ended login and delete it, so a missing permission is 403 for
+ * them.
  */
 export const statusIn = (family: ErrorFamily, code: RefusalCode): number =>
   family === 'dashboard' && code === 'permission-required' ? 403 : statuses[code];
 
-/** What a refused or failed call is told. */
+/** The response to a refused or failed call. */
 export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
   const refusal = error instanceof Refusal ? error : isOutOfFiles(error) ? outOfFiles() : undefined;
   const { code, message } = refusal ?? internal;
@@ -59,7 +64,7 @@ export function refused(error: unknown, family: ErrorFamily, allow: string | und
   };
 }
 
-/** What is told of fields in conflict to clients that show each by itself. */
+/** The details of conflicting fields, for clients that show each field by itself. */
 function toldOf(refusal: Refusal | undefined, family: ErrorFamily): object | undefined {
   if (family !== 'dashboard' || !(refusal instanceof ConflictingFields)) return undefined;
   const { code, fields } = refusal;
@@ -71,7 +76,7 @@ function toldOf(refusal: Refusal | undefined, family: ErrorFamily): object | und
   };
 }
 
-/** It goes by when others have hung up. */
+/** Temporary: it ends when other clients disconnect. */
 const outOfFiles = (): Refusal =>
   new Refusal('too-many-connections', 'The store has as many connections as it can take; try again in a moment.', 5);
 
@@ -81,23 +86,23 @@ const internal = {
 };
 
 /**
- * How new a store snapd takes this for, which every answer to it says: below 6 it goes round it for serials, below 55 it tells
- * less in a refresh.
+ * The store version that snapd reads from every response: below 6 it does not ask this store for serials, below 55 it sends less in a
+ * refresh.
  */
 export const snapStoreVersion = '60';
 
 const bodies: Record<ErrorFamily, (code: string, message: string, status: number) => object> = {
   publisher: (code, message) => ({
     'error-list': [{ code, message }],
-    // Web front ends know by these two that a login is due.
+    // Web front ends recognize by these two members that a login is needed.
     ...(code === 'macaroon-authorization-required' && {
       Code: 'macaroon discharge required',
       Message: 'discharge required',
     }),
   }),
-  // The codes of httpbakery, where it has one (error.go); it reads nothing else.
+  // The codes of httpbakery, if it has one (error.go); it reads nothing else.
   bakery: (code, message, status) => ({ Code: bakeryCodes[status] ?? code.replaceAll('-', ' '), Message: message }),
-  // The code in capitals and underscores as the service of that name has it; the list is what some clients look into.
+  // The code in capitals and underscores, as the Ubuntu One service writes it; some clients read the list.
   sso: (code, message) => ({
     code: code === 'api-error' ? 'INVALID_DATA' : code.toUpperCase().replaceAll('-', '_'),
     message,
@@ -108,9 +113,9 @@ const bodies: Record<ErrorFamily, (code: string, message: string, status: number
   snapd: (code, message) => ({ 'error-list': [{ code, message }] }),
   juju: (code, message) => ({ 'error-list': [{ code: jujuCodes[code] ?? code, message }] }),
   device: (code, message) => ({ message, error_list: [{ code, message }] }),
-  // Its clients look up the error without a code, and stumble when there is none.
+  // Its clients look up the error without a code, and fail if the member is absent.
   libraries: (_, message) => ({ 'error-list': [{ code: null, message }] }),
-  // The codes of the OCI distribution specification, which ours are in capitals, and some that mean the same.
+  // The codes of the OCI distribution specification: most are our codes in capitals, some have another name.
   registry: (code, message) => ({
     errors: [{ code: registryCodes[code] ?? code.toUpperCase().replaceAll('-', '_'), message, detail: null }],
   }),
@@ -127,7 +132,7 @@ const registryCodes: Record<string, string> = {
   'too-many-requests': 'TOOMANYREQUESTS',
 };
 
-/** The word by which juju knows that it is told to wait (internal/charmhub/transport). */
+/** The code that tells juju to wait (internal/charmhub/transport). */
 const jujuCodes: Record<string, string> = { 'too-many-requests': 'rate-limit-exceeded' };
 
 const bakeryCodes: Record<number, string> = {

@@ -1,5 +1,5 @@
-// Access to the image registry. Its clients follow the token protocol of that world: they are told where to fetch a
-// token, fetch it with the credentials of a repository, and come again.
+// Access to the image registry. Its clients use the token protocol of image registries: a refusal names the token address, the client
+// fetches a token with the credentials of a repository, and repeats the request.
 import type { IncomingMessage } from 'node:http';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -9,16 +9,16 @@ import { grants, type Action, type RegistryToken } from '#registry/tokens.ts';
 import type { Config } from '#src/config.ts';
 import type { Access, Asked } from './access.ts';
 
-/** A repository that the caller may use, by the credentials that are for it. */
+/** A repository that the caller may use, by the credentials for it. */
 export interface RepositoryEvidence {
   repository: ImageCredential;
-  /** What clients call it. */
+  /** The name that clients use. */
   repositoryName: string;
   token: RegistryToken;
-  /** Where this request reached the store, such as `http://store:8080`. */
+  /** The origin of this request as the client sees it, such as `http://store:8080`. */
 }
 
-/** Whoever brings a token of the registry. */
+/** Admits a caller with a token of the registry. */
 export const registryClient: Access<object> = {
   about: 'public',
   permissions: [],
@@ -29,7 +29,7 @@ export const registryClient: Access<object> = {
   },
 };
 
-/** Whoever brings a token for the repository in the path. */
+/** Admits a caller with a token for the repository in the path. */
 export const onRepository = (action: Action): Access<RepositoryEvidence> => ({
   about: 'public',
   permissions: [],
@@ -49,8 +49,8 @@ export const onRepository = (action: Action): Access<RepositoryEvidence> => ({
 type RegistryRequest = Pick<IncomingMessage, 'headers'>;
 
 /**
- * The name by which a client reached the store if it is one of the store's own, with the port of `base_url`; a proxy may
- * have changed any other. Else `base_url`.
+ * Returns the name that the client used, if it is one of the store's own, with the port of `base_url`; a proxy may have changed any other
+ * name. Else returns `base_url`.
  */
 function originFor({ headers: { host = '' } }: RegistryRequest, { http, tls }: Config): string {
   const { protocol, origin, port } = new URL(http.base_url);
@@ -59,8 +59,8 @@ function originFor({ headers: { host = '' } }: RegistryRequest, { http, tls }: C
 }
 
 /**
- * A Location, relative to the address of the request (RFC 9110 10.2.2), since a proxy may have another name and port.
- * charmcraft hands the header to python-requests, which takes absolute addresses only.
+ * A Location relative to the address of the request (RFC 9110, 10.2.2), because a proxy may have another name and port. charmcraft passes
+ * the header to python-requests, which accepts absolute addresses only.
  */
 export function locationFor(request: RegistryRequest, config: Config, path: string): string {
   const needsOrigin = /^python-requests\//.test(request.headers['user-agent'] ?? '');
@@ -89,7 +89,7 @@ function challenge({ request, config }: Asked, message: string, scope?: string, 
     ...(scope !== undefined && { scope }),
     ...(error !== undefined && { error }),
   };
-  // What is not a plain word could end the quotation; no repository that exists is named so.
+  // Leaves out values that could end the quotation; no existing repository has such a name.
   const quoted = Object.entries(members).filter(([, value]) => /^[!#-[\]-~]*$/.test(value));
   return new Refusal('unauthorized', message, undefined, {
     'www-authenticate': `Bearer ${quoted.map(([name, value]) => `${name}="${value}"`).join(',')}`,
@@ -97,5 +97,5 @@ function challenge({ request, config }: Asked, message: string, scope?: string, 
   });
 }
 
-/** By this, clients know an image registry. */
+/** Tells clients that this is an image registry. */
 export const apiVersion = { 'docker-distribution-api-version': 'registry/2.0' };

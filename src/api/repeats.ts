@@ -1,34 +1,34 @@
-// Answers that are given again. A gateway asks the same of every device of a fleet: what an operation answered that follows
-// from who asks, what he says and the records alone (`repeatable`) is sent again until one of those is another. His token,
-// his rights and the form of his request are looked at each time.
+// Caches whole responses. A gateway asks the same question for every device of a fleet. If the response depends on the caller, the body and
+// the records only (`repeatable`), it is sent again until one of them changes. The token, its permissions and the form of the request are
+// checked every time.
 import type { Principal } from '#domain/principal.ts';
 import { then, type Soon } from '#domain/soon.ts';
 import type { Sent } from './sent.ts';
 
 export interface Question {
-  /** Another object whenever anything has changed about the account or its token. */
+  /** Another object after any change of the account or its token. */
   principal: Principal;
-  /** Another object whenever the records that are asked have changed. */
+  /** Another object after any change of the records that the operation reads. */
   era: object;
-  /** The body as it came. */
+  /** The bytes of the request body. */
   bytes: Buffer;
 }
 
-/** Gives the answer to a question again, or makes it. */
+/** Returns the cached response to a question, or makes it. */
 export type Repeats = (question: Question, make: () => Soon<Sent>) => Soon<Sent>;
 
-/** Characters of questions and answers that are kept; with more of them all are forgotten, as with another era. */
+/** Maximum characters of cached questions and responses; above it the whole cache is dropped, as in a new cache generation. */
 const most = 16 * 1024 * 1024;
-/** Bytes of a question that may be kept. */
+/** Maximum bytes of a question that is cached. */
 const longest = 8 * 1024;
-/** So many marks of questions that were asked are remembered. */
+/** How many hashes of earlier questions are kept. */
 const marks = 16_384;
 
 export function createRepeats(): Repeats {
   let of: object | undefined;
   let answers = new WeakMap<Principal, Map<string, Sent>>();
   let size = 0;
-  // What is asked only once is neither looked up nor kept: where no question comes twice, that costs a tenth of the call.
+  // A question that comes once is neither looked up nor cached: if no question repeats, caching would cost a tenth of each call.
   const seen = new Uint32Array(marks);
 
   const keep = (principal: Principal, asked: string, sent: Sent): Sent => {
@@ -61,10 +61,7 @@ export function createRepeats(): Repeats {
   };
 }
 
-/**
- * A number of 32 bits that two questions seldom share, of 64 of their bytes (FNV-1a). Where they do, an answer is kept that
- * need not be, and no more.
- */
+/** A 32-bit hash of at most 64 of the bytes (FNV-1a). The only effect of a collision is an unneeded cache entry. */
 function markOf(bytes: Buffer): number {
   const step = Math.ceil(bytes.length / 64);
   let mark = 0x811c9dc5 ^ bytes.length;

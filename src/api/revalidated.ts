@@ -1,4 +1,4 @@
-// Answers that a cache may give again, and that are only named to a client that has them already (RFC 9110, 13.1.2).
+// Responses that a client may revalidate: a client that already has the content gets 304 (RFC 9110, 13.1.2).
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
@@ -8,17 +8,17 @@ import { json } from './sent.ts';
 
 export const notModified = { 304: 'The answer is still the one of the digest that If-None-Match names.' };
 
-/** A cache between must not give one device what another one may have. */
+/** For the Vary header: a cache must not give one device the response to another. */
 export const ofDevice =
   'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store, X-Ubuntu-Store';
 
-/** Nor what is for another architecture. */
+/** Also not to a device of another architecture. */
 export const ofArchitecture = `Snap-Device-Architecture, X-Ubuntu-Architecture, ${ofDevice}`;
 
-/** What one got because of who he is; nobody keeps it, be it only for himself. */
+/** A response for one caller only; not even the caller may store it. */
 export const forOneAlone = { 'cache-control': 'private, no-store' };
 
-/** For so many seconds; with other headers than those of JSON where they are given. */
+/** Lets the response be cached for this many seconds; the given headers replace those of JSON. */
 export function revalidated(
   request: IncomingMessage,
   body: string,

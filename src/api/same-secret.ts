@@ -1,7 +1,7 @@
-// Compares secrets without telling by the time it takes how much of one was right.
+// Compares secrets in constant time.
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** Whether a shown text is the secret; neither its length nor its beginning shows in the time. */
+/** Whether a text equals the secret; the time reveals neither its length nor its beginning. */
 export const isSameSecret = (shown: string, secret: string): boolean =>
   timingSafeEqual(digestOf(shown), digestOf(secret));
 

@@ -1,4 +1,4 @@
-// Shapes: checks values against schemas/. The only file that knows ajv.
+// Validates values against the shapes in schemas/. The only file that imports ajv.
 import { _, str, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
@@ -9,7 +9,7 @@ import type { Wire } from './wire.ts';
 
 export type Shape = keyof Wire;
 
-/** What a value has wrong: where (JSON pointer) and what, in words. */
+/** One problem of a value: the place (JSON pointer) and the reason. */
 export interface Problem {
   pointer: string;
   keyword: string;
@@ -17,7 +17,7 @@ export interface Problem {
   params: Record<string, unknown>;
 }
 
-/** Refuses a value that has not the shape, naming the first thing that is wrong. */
+/** Refuses a value that does not have the shape, and names the first problem. */
 export function check<S extends Shape>(shape: S, value: unknown): asserts value is Wire[S] {
   const validate = first.validator(shape);
   if (validate(value)) return;
@@ -25,7 +25,7 @@ export function check<S extends Shape>(shape: S, value: unknown): asserts value 
   throw new Refusal('api-error', problem === undefined ? `The request is no ${shape}.` : inWords(problem, value));
 }
 
-/** Everything that is wrong with a value; empty when it has the shape. */
+/** Every problem of a value; empty if it has the shape. */
 export function problems(shape: Shape, value: unknown): Problem[] {
   const validate = all.validator(shape);
   if (validate(value)) return [];
@@ -45,13 +45,13 @@ export interface StatedShape {
 
 let stated: readonly StatedShape[] | undefined;
 
-/** The shapes there are, by the file that states them. */
+/** All shapes, by file. */
 export const shapes = (): readonly StatedShape[] =>
   (stated ??= [...files()].flatMap(([file, { $defs }]) =>
     Object.entries($defs).map(([shape, schema]) => ({ file, shape: shape as Shape, schema })),
   ));
 
-/** How many items a list in a shape has at most. */
+/** The maximum number of items in a list of a shape. */
 export function mostItems(shape: Shape, property: string): number {
   const found = shapes().find((one) => one.shape === shape)?.schema['properties'] as Record<
     string,
@@ -75,10 +75,10 @@ const files = (): ReadonlyMap<string, SchemaFile> =>
   ));
 
 /**
- * Shapes are compiled when they are first used, and ajv gets to know their file, and those that it refers to, only then: all of
- * them at start would cost a third of a second (`npm run bench -- start`), and a command uses the configuration's file alone.
- * That the files are JSON Schema at all is for a test to say: here the schema of schemas would be compiled first, a fifth of a
- * start. What ajv does to make its code shorter takes a third of compiling, and the code is not faster for it.
+ * Compiles shapes at their first use, and gives ajv their file and the files that it refers to only then. All of them at start would take a
+ * third of a second (`npm run bench -- start`), and a command uses only the file of the configuration. A test checks that the files are
+ * valid JSON Schema: a check here would compile the meta schema first, a fifth of a start. The code optimization of ajv is off: it takes a
+ * third of the compile time and does not make the code faster.
  */
 class Validators {
   readonly #allErrors: boolean;
@@ -105,7 +105,7 @@ class Validators {
     return compiled;
   }
 
-  /** A file, and those that it refers to. */
+  /** Adds a file, and the files that it refers to. */
   #add(ajv: Ajv2020, file: string): void {
     const schema = files().get(file);
     if (schema === undefined || this.#added.has(file)) return;
@@ -135,8 +135,8 @@ const first = new Validators(false);
 const all = new Validators(true);
 
 /**
- * Ajv's own count the characters of every text: 8.5 µs of a refresh of thirty snaps, which takes 1.3 so (`npm run bench -- devices`).
- * A text has at most as many characters as it is long, and at least half as many; only in between they are counted.
+ * Ajv counts the characters of every text: 8.5 µs for a refresh of thirty snaps, against 1.3 µs here (`npm run bench -- devices`). The
+ * number of characters is at most the length and at least half of it; only lengths in between are counted.
  */
 const lengths: CodeKeywordDefinition = {
   keyword: ['maxLength', 'minLength'],
@@ -158,17 +158,17 @@ const lengths: CodeKeywordDefinition = {
   },
 };
 
-/** Unicode's, of which some are two of JavaScript's. */
+/** The number of Unicode characters, some of them two JavaScript code units. */
 function charactersOf(text: string): number {
   let characters = 0;
   for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) characters++;
   return characters;
 }
 
-/** RFC 3339 with a zone, and a day that the calendar has. */
+/** Whether the text is RFC 3339 with a zone and a real calendar day. */
 export const isDateTime = (text: string): boolean => readDateTime(text) !== undefined;
 
-/** What is wrong and where, in the words that clients of this interface know. */
+/** The problem and its place, in the wording that clients of this interface know. */
 function inWords(error: ErrorObject, value: unknown): string {
   const at = `at ${error.instancePath === '' ? '/' : error.instancePath}`;
   const params = error.params as Record<string, unknown>;
@@ -189,8 +189,8 @@ function inWords(error: ErrorObject, value: unknown): string {
 }
 
 /**
- * The offending value, as far as it may be repeated: the message is logged, and a text may be a token or a password
- * that came to the wrong place. Where one of a few words was asked for, a short text is shown.
+ * The invalid value, as far as the log may contain it: a text may be a token or a password in the wrong place. A short text is shown if the
+ * shape expects one of a few words.
  */
 function shown(pointer: string, value: unknown, isWord = false): string {
   let found = value;

@@ -1,23 +1,23 @@
-// Sends content that is read from somewhere, as fast as whoever gets it takes it.
+// Streams content to a client at the speed of the client.
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { SentContent } from '#blobs/disk/sending.ts';
 
-/** Sends the body of an answer whose headers are written; true when it did not become whole, and the connection ended. */
+/** Sends the body of a response after its headers. Returns true if the body is incomplete and the connection has ended. */
 export async function sendContent(body: Readable, response: ServerResponse): Promise<boolean> {
   try {
     await (body instanceof SentContent ? sendPieces(body, response) : pipeline(body, response));
     return false;
   } catch {
-    // What is missing at the end of an answer shows by its length, and is never made up.
+    // The client notices a missing end by the length; the response is never padded.
     response.destroy();
     return true;
   }
 }
 
-/** Each piece is borrowed until the connection has taken it: meanwhile the next one is read, and no third. */
+/** Each chunk is in use until the connection has taken it; the next one is read during that time, but not a third. */
 async function sendPieces(body: SentContent, response: ServerResponse): Promise<void> {
   let goneAway = (): void => undefined;
   const onClose = (): void => goneAway();

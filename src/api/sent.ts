@@ -1,4 +1,4 @@
-// What goes out over a connection.
+// A response on its way to the connection.
 import type { Readable } from 'node:stream';
 
 export interface Sent {
@@ -7,5 +7,5 @@ export interface Sent {
   body: string | Uint8Array | Readable | undefined;
 }
 
-/** How JSON is announced: exactly so, without a charset, or some clients do not recognise it. */
+/** The exact Content-Type of JSON: with a charset some clients do not recognize it. */
 export const json = { 'content-type': 'application/json' };

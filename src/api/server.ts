@@ -1,4 +1,4 @@
-// The HTTP server: the only file that knows Koa.
+// The HTTP server. The only file that imports Koa.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
 import { Readable } from 'node:stream';
@@ -26,26 +26,26 @@ import type { ServerServices } from './services.ts';
 import { sendContent } from './sending.ts';
 import { isOn } from './switches.ts';
 
-/** The newest version of the interface that is implemented. */
+/** The newest implemented version of the interface. */
 export const apiVersion = 61;
 
 const prefix = '/publishergw';
 
 export interface ServerOptions {
   operations: Operation[];
-  /** The services as they stand now; a reload changes the configuration in them. */
+  /** The present services; a reload changes their configuration. */
   services: () => ServerServices;
-  /** Whether every answer is held against its shape; on in development and tests. */
+  /** Whether every response is validated against its shape; on in development and tests. */
   checkAnswers: boolean;
   connections: ConnectionLimits;
-  /** Certificate, key and suites where the store speaks TLS; they may be changed later by `setSecureContext`. */
+  /** Certificate, key and cipher suites if the store serves TLS; `setSecureContext` may change them later. */
   tls?: HttpsOptions | undefined;
 }
 
 export interface StoreServer {
-  /** The caller listens. */
+  /** The caller starts to listen. */
   server: Server;
-  /** Resolves when no handler is at work, those whose client has gone included. */
+  /** Resolves when no handler is running, not even for a disconnected client. */
   settled(): Promise<void>;
 }
 
@@ -67,22 +67,22 @@ export function createServer(options: ServerOptions): StoreServer {
     return work.finally(() => atWork.delete(work));
   };
   const app = new Koa();
-  app.silent = true; // what goes wrong with a connection is in its log line
+  app.silent = true; // errors of a connection are in its log line
   app.use((ctx) => {
-    ctx.respond = false; // the answer goes out by `send`, which knows each header already
+    ctx.respond = false; // `send` writes the response, because it already knows every header
     return serveOne(ctx.req, ctx.res);
   });
 
   const settings = {
     maxHeaderSize: 72 * 1024, // room for a token of 64 KiB
-    requestTimeout: 0, // a slow but moving upload is never cut off; JSON bodies have a limit of their own
+    requestTimeout: 0, // a slow upload that makes progress is never cut off; JSON bodies have their own timeout
     headersTimeout: 60_000,
     keepAliveTimeout: 75_000,
-    requireHostHeader: false, // it is required by `refuseTricks`, which says so in our words
+    requireHostHeader: false, // `refuseTricks` requires it, with our own message
   };
   const others = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
   const asked = new Set(options.operations.filter((op) => op.repeatable !== undefined).map(({ path }) => path));
-  // What gateways ask again and again goes past Koa, which spares 1 µs; its body has come when the parser is done.
+  // The frequent calls of gateways bypass Koa, which saves 1 µs; their body has arrived when the parser is done.
   const serve = fewAtOnce((request, response) => {
     if (request.url?.startsWith('/') === false) readTarget(request);
     if (asked.has(request.url ?? '')) queueMicrotask(() => void serveOne(request, response));
@@ -95,7 +95,7 @@ export function createServer(options: ServerOptions): StoreServer {
     isProxy: (address) => isAmong(address, networks(services().config.http.trusted_proxies)),
     log: () => services().log,
   });
-  server.on('checkExpectation', serve); // what else is expected than 100-continue may be ignored (RFC 9110, 10.1.1)
+  server.on('checkExpectation', serve); // expectations other than 100-continue may be ignored (RFC 9110, 10.1.1)
   const headersWithoutOperation = () => everyAnswer(services().newId.uuid(), 'none');
   server.on('connect', (_request, socket) => {
     sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], headersWithoutOperation());
@@ -111,7 +111,7 @@ export function createServer(options: ServerOptions): StoreServer {
   };
 }
 
-/** What becomes of a request, by the operation at its address; one configuration from its beginning to its end. */
+/** Handles requests by the operation at their address, with one configuration from beginning to end. */
 function conversations({
   operations,
   services,
@@ -135,25 +135,25 @@ function conversations({
   };
 }
 
-/** What is known of a request on its way to its operation. */
+/** The state of a request on the way to its operation. */
 interface Conversation {
   exchange: Exchange;
-  /** The address as it stands in the request, without its query; and without the prefix. */
+  /** `whole` is the address of the request without its query; `path` is also without the prefix. */
   whole: string;
   path: string;
-  /** What stands behind the question mark. */
+  /** The query string. */
   search: string;
-  /** Whether the path began with the prefix that the interface may also be found under. */
+  /** Whether the path began with the alternative prefix of the interface. */
   prefixed: boolean;
-  /** The operation's name, or `none` where there is none at the address. */
+  /** The operation's name, or `none` if the address has no operation. */
   operation: string;
-  /** How a refusal is worded; by its address alone until its operation is found. */
+  /** The error format; follows from the address alone until the operation is found. */
   errors: ErrorFamily | undefined;
-  /** What the address takes, when the method is none of it. */
+  /** The methods of the address, if the request has another one. */
   allow: string | undefined;
 }
 
-/** Finds what a request is for, or refuses it. */
+/** Finds the operation of a request, or refuses the request. */
 function findOperation(
   call: Conversation,
   places: Places,
@@ -175,7 +175,7 @@ function findOperation(
   return { op, params: place.params };
 }
 
-/** One request from its first header to its log line. */
+/** Handles one request from its first header to its log line. */
 function converse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -201,7 +201,7 @@ function converse(
   );
 }
 
-/** What is known of a request before it is looked at. */
+/** The state of a request before it is examined. */
 function begin(request: IncomingMessage, response: ServerResponse, services: ServerServices): Conversation {
   const { trusted_proxies: trusted } = services.config.http;
   services.unknownProxies.see(request, trusted);
@@ -231,7 +231,7 @@ interface Outcome {
   milliseconds: number;
 }
 
-/** Counts a request that was answered, and writes its line. */
+/** Counts a finished request, and writes its log line. */
 function conclude({ exchange, operation }: Conversation, outcome: Outcome, services: ServerServices): void {
   const { metrics, lastHour, log } = services;
   const { status, failure, aborted, milliseconds } = outcome;
@@ -257,7 +257,7 @@ function conclude({ exchange, operation }: Conversation, outcome: Outcome, servi
   else log.error({ ...told, err: failure }, 'failed');
 }
 
-/** What becomes of an answer that does not say so itself: nobody keeps it, and a browser shows it alone. */
+/** Default headers of a response: caches do not store it, and browsers show it in isolation. */
 const closed = Object.entries({
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -266,16 +266,16 @@ const closed = Object.entries({
   'x-frame-options': 'DENY',
 });
 
-/** The headers of an answer with what it does not say itself, as names and values in turn. */
+/** The headers of a response plus the defaults that it does not set, as names and values in turn. */
 const withClosed = (headers: Record<string, string>): string[] =>
   [...closed.filter(([name]) => !(name in headers)), ...Object.entries(headers)].flat();
 
-/** Those of nearly every answer. */
+/** The headers of nearly every response. */
 const closedJson = withClosed(json);
 
 const isEncrypted = ({ socket }: IncomingMessage): boolean => 'encrypted' in socket;
 
-/** The headers that every answer carries. */
+/** The headers of every response. */
 const everyAnswer = (requestId: string, operation: string): string[] => [
   'publishergw-version',
   String(apiVersion),
@@ -285,11 +285,11 @@ const everyAnswer = (requestId: string, operation: string): string[] => [
   `larder.${operation}`,
 ];
 
-/** Whether a token ends soon, which its user is told. */
+/** Whether a token expires soon; a header then tells the user. */
 const tellsOfItsEnd = ({ until }: Principal, { authority }: ServerServices): boolean =>
   until - authority.latestTime().getTime() <= endsSoon;
 
-/** Sends an answer; true when the client went away before it was whole. */
+/** Sends a response; true if the client disconnected before it was complete. */
 function send(
   { exchange, operation, errors }: Conversation,
   { status, headers, body }: Sent,
@@ -301,13 +301,13 @@ function send(
     more.push('macaroon-expires', timestamp(new Date(principal.until)));
   }
   if (errors === 'snapd') more.push('snap-store-version', snapStoreVersion);
-  // Browsers that have been here over TLS come back over TLS, for a year.
+  // Browsers that have used TLS once use TLS for a year.
   if (isEncrypted(request)) more.push('strict-transport-security', 'max-age=31536000');
   if (body instanceof Readable) {
     response.writeHead(status, more);
     return sendContent(body, response);
   }
-  // A body that is still arriving has been refused: its sender is told to stop, and the connection ends.
+  // The body is still arriving, so the request was refused: the sender is told to stop, and the connection ends.
   hangUpAfterAnswer(request, response);
   if (body === undefined) {
     response.writeHead(status, more).end();
@@ -315,15 +315,16 @@ function send(
   }
   const length = Buffer.byteLength(body);
   more.push('content-length', String(length));
-  // A text of as many bytes as characters is ASCII, and is written as it lies in memory: a tenth of a large answer.
+  // A text with as many bytes as characters is ASCII; latin1 copies it from memory as it is, which takes a tenth of the time for a large
+  // response.
   response.writeHead(status, more).end(body, length === body.length ? 'latin1' : 'utf8');
   return false;
 }
 
-/** Whether an operation is there at the address without or with the prefix. */
+/** Whether an operation exists at the address with or without the prefix. */
 const isThere = (op: Operation, { config }: ServerServices, withPrefix: boolean): boolean =>
   !(withPrefix && op.prefixed === false) && isOn(op, config);
 
 const nothingHere = (path: string): Refusal =>
-  // A secret of 32 bytes in an address, such as that of a set-up link, is in no message and so in no log.
+  // Keeps secrets of 32 bytes in an address, such as that of a set-up link, out of the message and so out of the log.
   new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200).replace(/[\w-]{43,}/g, '…')}.`);

@@ -1,4 +1,4 @@
-// What every handler may use; the appliance builds it once.
+// The services of every handler; the appliance builds them once.
 import type { Logger } from 'pino';
 
 import type { Acts } from '#acts/act.ts';
@@ -27,86 +27,86 @@ import type { UnknownProxies } from './unknown-proxies.ts';
 import type { Identity } from './identity.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 
-/** What was found out about one thing, as 'larder doctor' tells of it. */
+/** The result of one examination, as 'larder doctor' prints it. */
 export interface Examined {
   what: string;
   level: 'well' | 'notice' | 'wrong' | 'not looked at';
   /** A clause, without a full stop. */
   says: string;
-  /** What to do about it, in whole sentences. */
+  /** The remedy, in whole sentences. */
   mend?: string | undefined;
 }
 
-/** The header by which a command on the host shows the secret that it has read in the data directory. */
+/** A command on the host sends the secret from the data directory in this header. */
 export const servingSecretHeader = 'larder-serving-secret';
 
 export interface Services {
   records: HandlerRecords;
-  /** What may be done to the records. */
+  /** The acts on the records. */
   acts: Acts;
   authority: Authority;
   discharger: Discharger;
   identity: Identity;
   registry: Registry;
-  /** Transfers that came in. */
+  /** Received transfers. */
   transfers: TransferDesk;
   blobs: Blobs;
   /** Makes and uses the signing keys; refuses while the store is sealed. */
   custody: Custody;
-  /** What assertions that come in must lead to. */
+  /** The trusted roots: the chain of trust of a received assertion must lead to them. */
   roots: () => Roots;
   requestIds: RequestIds;
   deviceNonces: RequestIds;
   cohortKeys: CohortKeys;
-  /** How often each client asked for nonces and sessions that nobody has proven. */
+  /** How often each client requested nonces and sessions without a proof. */
   proofRates: Rates;
-  /** What devices and controllers download at the moment. */
+  /** The running downloads of devices and controllers. */
   downloads: Downloads;
-  /** What devices are known by that have proven their serials. */
+  /** The sessions of devices that have proven their serials. */
   deviceSessions: DeviceSessions;
-  /** The configuration as it stands now; a reload changes it between calls. */
+  /** The present configuration; a reload changes it between calls. */
   config: Config;
-  /** The same as it was when this process started. */
+  /** The configuration at the start of this process. */
   startedWith: Config;
-  /** The account and the digests of the store administrator's credential, as the configuration file has them now. */
+  /** The account and the digests of the store administrator's credential, from the present configuration file. */
   administrator: () => Config['auth'];
   now: Now;
   newId: NewIds;
   log: Logger;
-  /** What is done to the store, for those who follow it. */
+  /** The acts on the store, for programs that follow it. */
   changeFeed: ChangeFeed;
   /** Tells the review queue that an upload has been claimed. */
   reviewSoon: () => void;
-  /** Tells that assertions came in, for which revisions may have waited to be signed. */
+  /** Tells the signing job that assertions arrived; revisions may have waited for them. */
   signSoon: () => void;
-  /** How the appliance is: what somebody should look at, and whether it can still do its work. */
+  /** The state of the appliance: its faults, and whether it can still work. */
   health: () => Promise<{
     working: boolean;
     problems: string[];
     notices: string[];
     faults: readonly Fault[];
-    /** Where several processes serve the store together. */
+    /** If several processes serve the store together. */
     workers?: { serving: number; wanted: number } | undefined;
   }>;
-  /** What the processes that serve the store say of themselves, for a caller with the secret; undefined for any other. */
+  /** The state of the serving processes, for a caller with the secret; undefined for any other caller. */
   serving: (secret: string) => Promise<Record<string, unknown> | undefined>;
-  /** How the store is, as somebody wants to know it who looks after it. */
+  /** The results of all examinations, for administrators. */
   examined: () => Promise<readonly Examined[]>;
-  /** Bytes of the disk that the data directory is on. */
+  /** Bytes of the disk of the data directory. */
   disk: () => { diskFreeBytes: number; diskSizeBytes: number };
   lastHour: LastHour;
-  /** What clients of this store trust, where it proves itself with an authority of its own: PEM. */
+  /** The authority certificate that clients trust, if the store has its own authority: PEM. */
   authorityCertificate: () => string | undefined;
-  /** Lets the catalog of snaps and charms say what was committed before. */
+  /** Brings the catalog of snaps and charms up to date with all earlier commits. */
   catalogUpToDate: () => Promise<void>;
   unknownProxies: UnknownProxies;
   metrics: Metrics;
   documents: Documents;
-  /** The release of larder that runs. */
+  /** The running release of larder. */
   version: string;
 }
 
-/** What the server works with: the services of handlers, and all of the records for the access rules. */
+/** The services of handlers, plus all records for the access rules. */
 export interface ServerServices extends Omit<Services, 'records'> {
   records: Records;
 }

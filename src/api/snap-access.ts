@@ -1,4 +1,4 @@
-// Access to snaps as the older publishing tools name them: by their id, by the name alone, or somewhere in the body.
+// Access to snaps for the older publishing tools, which name a snap by its id, by its name alone, or in the body.
 import { grants, type Permission } from '#domain/permission.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -9,7 +9,7 @@ import type { PackageEvidence } from './access.ts';
 
 type AtLeastOne = readonly [Permission, ...Permission[]];
 
-/** Any one of these lets somebody see what a snap's channels hold: whoever changes something of it has to see it. */
+/** Any one of these permissions lets an account see the channels of a snap: to change a snap, an account must see it. */
 export const viewsReleases: AtLeastOne = [
   'package-view-releases',
   'package-manage-acl',
@@ -18,23 +18,23 @@ export const viewsReleases: AtLeastOne = [
   'package-manage-revisions',
 ];
 
-/** Whoever works on the snap whose id is in the path, with a token that holds any one of these permissions. */
+/** Admits an account that works on the snap with the id in the path, if its token has any one of these permissions. */
 export const onSnapOfId = (permissions: AtLeastOne): Access<PackageEvidence> =>
   onSnap(permissions, ({ params, records }) => byId(params['snap_id'] ?? '', records));
 
-/** The same for the snap that the path names. */
+/** Like `onSnapOfId`, for the snap that the path names. */
 export const onSnapNamed = (permissions: AtLeastOne): Access<PackageEvidence> =>
   onSnap(permissions, ({ params, records }) => byName(params['name'] ?? '', records));
 
-/** Who asks, and the way to snaps that the body names; those of others are not there. */
+/** The caller, and a way to find snaps that the body names; snaps of other accounts do not exist here. */
 export interface SnapsInBody {
   principal: Principal;
-  /** Also refused where the token lacks what more is needed. */
+  /** Also refuses if the token lacks one of the additional permissions. */
   snapNamed(name: string, ...more: Permission[]): Promise<PublishedPackage>;
   snapOfId(id: string): Promise<PublishedPackage>;
 }
 
-/** Whoever has this permission; the snaps that the body names are found for those who work on them. */
+/** Admits an account with this permission; finds snaps in the body that the account works on. */
 export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
   about: 'packages',
   permissions: [permission],
@@ -79,7 +79,7 @@ function refuseWithout(permissions: AtLeastOne, principal: Principal): { granted
   throw missing(permissions[0]);
 }
 
-/** What was looked for, and what is said where it is not there, or somebody else's. */
+/** The snap, and the refusal if it does not exist or belongs to another account. */
 interface Looked {
   found: PublishedPackage | undefined;
   unknown: Refusal;

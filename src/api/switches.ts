@@ -1,12 +1,12 @@
-// What is there at all: some operations are only where the configuration says so.
+// Decides which operations exist: the configuration turns some of them on.
 import { isOffline, type Config } from '#src/config.ts';
 import type { Operation } from './operation.ts';
 
-/** Whether an operation is there, as the store is configured. */
+/** Whether the configuration turns an operation on. */
 export const isOn = ({ enabledBy }: Operation, config: Config): boolean =>
   enabledBy === undefined || switches[enabledBy](config);
 
-/** What turns operations on; the compiler asks for an entry for each that a record names. */
+/** The switches of operations; the compiler requires an entry for each switch in a record. */
 const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => boolean> = {
   'devices.charm': ({ devices }) => devices.charm,
   'devices.snap': ({ devices }) => devices.snap,
@@ -15,6 +15,6 @@ const switches: Record<NonNullable<Operation['enabledBy']>, (config: Config) => 
   'http.metrics': ({ http }) => http.metrics,
   'internal.build_records': ({ internal }) => internal.build_records,
   'internal.package_permissions': ({ internal }) => internal.package_permissions,
-  // Without an administrator's credential there would be nothing to exchange.
+  // Without an administrator's credential there is nothing to exchange.
   'store.offline_mode': isOffline,
 };

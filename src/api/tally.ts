@@ -1,23 +1,23 @@
-// Counts answered requests in plain numbers, and puts them into Prometheus's words when it asks: its own counters digest
-// their labels with every request, which costs 1.5 µs more.
+// Counts requests in plain numbers, and converts them for Prometheus at each scrape: the counters of the Prometheus client process their
+// labels at every request, which costs 1.5 µs more.
 import { Counter, type Metric, type Registry } from 'prom-client';
 
-/** What is counted of one operation. */
+/** The counts of one operation. */
 interface Tally {
-  /** Requests by the status of their answer. */
+  /** Requests by status. */
   statuses: Map<number, number>;
-  /** Requests by the first bucket that they fit in; the last is for those that fit in none. */
+  /** Requests by the first bucket that fits; the last bucket is for all longer ones. */
   buckets: Float64Array;
   seconds: number;
 }
 
-/** Seconds: from an answer that is given again to an upload of many gibibytes. */
+/** Upper bounds in seconds: from a cached response to an upload of many gibibytes. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 600];
 
-/** Counts one answered request of an operation. */
+/** Counts one finished request of an operation. */
 export type Count = (operation: string, status: number, seconds: number) => void;
 
-/** Counts from here on, and shows what was counted as `larder_requests_total` and `larder_request_duration_seconds`. */
+/** Starts counting, and publishes the counts as `larder_requests_total` and `larder_request_duration_seconds`. */
 export function tallyIn(registry: Registry): Count {
   const tallies = new Map<string, Tally>();
   showRequests(registry, tallies);
@@ -72,7 +72,7 @@ function showDurations(registry: Registry, tallies: Map<string, Tally>): void {
         })),
       ];
     });
-  // A registry takes whatever has a name and `get`; its types know its own kinds alone.
+  // A registry accepts any object with a name and `get`; its types know only its own kinds.
   const metric = {
     name,
     help,

@@ -1,17 +1,17 @@
-// Proxies that the configuration does not name: whoever sends X-Forwarded-For and is not trusted is taken for the client
-// himself, so that all who come through a forgotten proxy share one address, and its limits.
+// Detects proxies that the configuration does not name. A sender of X-Forwarded-For that is not trusted counts as the client itself, so all
+// clients behind a forgotten proxy share one address and its limits.
 import type { IncomingMessage } from 'node:http';
 
 import { isAmong, networks, plain } from './address.ts';
 
 export interface UnknownProxies {
-  /** Looks at a request; the health of the store shows what is seen. */
+  /** Records a request; the health of the store shows the result. */
   see(request: IncomingMessage, trusted: readonly string[]): void;
   /** The proxies that were seen and are not trusted now; undefined if there are none. */
   unknown(trusted: readonly string[]): { addresses: string[] } | undefined;
 }
 
-/** Anybody may send the header, so no more addresses than these are remembered. */
+/** Any client may send the header, so at most this many addresses are kept. */
 const most = 8;
 
 export function createUnknownProxies(): UnknownProxies {

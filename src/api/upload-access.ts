@@ -1,4 +1,4 @@
-// Access to uploads that a package has claimed, by their ids: for whoever works on the package, and for who decides on them.
+// Access to claimed uploads by their ids: for accounts that work on the package, and for administrators who decide on uploads.
 import { Refusal } from '#domain/refusal.ts';
 import type { Permission } from '#domain/permission.ts';
 import type { Principal } from '#domain/principal.ts';
@@ -6,12 +6,12 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Review } from '#records/uploads.ts';
 import { onPackage, storeAdministrator, type Access, type Asked, type PackageEvidence } from './access.ts';
 
-/** An upload, its package, and the part the caller has in that. */
+/** An upload, its package, and the role of the caller in it. */
 export interface UploadEvidence extends PackageEvidence {
   upload: Review;
 }
 
-/** Whoever works on the package that has claimed the upload in the path. To everybody else the upload does not exist. */
+/** Admits an account that works on the package that has claimed the upload in the path. To every other caller the upload does not exist. */
 export const onUpload = (permission: Permission): Access<UploadEvidence> => {
   const sees = onPackage(permission);
   return {
@@ -30,7 +30,7 @@ export const onUpload = (permission: Permission): Access<UploadEvidence> => {
   };
 };
 
-/** Who asks, and the way to the upload in the path, which is looked for once it is known how far his token goes. */
+/** The caller, and a way to find the upload in the path after the limits of the token are known. */
 export interface UploadsOfAll {
   principal: Principal;
   uploadNamed(): Promise<{ upload: Review; package: PublishedPackage }>;

@@ -26,13 +26,13 @@ export const first = (): Html => {
     </div>`;
 };
 
-/** A row names itself in its first cell, and has an address of its own. */
+/** The first cell is the title of the row; `id` is its address in the page. */
 interface Row {
   id: string;
   cells: readonly [Content, ...Content[]];
 }
 
-/** Where the screen is narrow a row is one block; that it is still a table is said to whoever listens. */
+/** On a narrow screen a row becomes a block; the roles tell screen readers that it is still a table. */
 const table = (headings: readonly string[], rows: readonly Row[]): Html =>
   html`<table role="table">
     <thead role="rowgroup">
@@ -70,7 +70,7 @@ export function errors(): Html {
     ${table(['Code', 'Status'], rows)}`;
 }
 
-/** Which permission opens what. */
+/** The operations that each permission allows. */
 export function permissionTable(sections: readonly Section[]): Html {
   const rows = permissions.map((permission): Row => {
     const links = sections.flatMap((section) =>
@@ -87,7 +87,7 @@ export function permissionTable(sections: readonly Section[]): Html {
     ${table(['Permission', 'Operations'], rows)}`;
 }
 
-/** The words of the audit log: what may be done to the store, and whether it may wait until others approve of it. */
+/** The words of the audit log: the acts on the store, and whether they may wait for approvals. */
 export function auditWords(): Html {
   const nouns = Object.entries(actsByNoun).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const tables = nouns.map(
@@ -105,7 +105,7 @@ export function auditWords(): Html {
 }
 
 const wordOf = ({ name, outcome, summary, on, gate }: Act<never, unknown>): Row => ({
-  // One word may tell of what was done and of what was refused.
+  // One word may be used for a done and for a refused act.
   id: outcome === 'refused' ? `${slug(name)}-refused` : slug(name),
   cells: [
     [code(name), outcome === 'refused' && ', refused'],

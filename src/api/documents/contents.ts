@@ -1,21 +1,21 @@
-// The parts of a page: what each heading and each row with an address of its own stands for, and the list of them on a long page.
+// Splits a page into parts (headings, and rows with an address), and adds a table of contents to a long page.
 import { html, markup, type Html } from '../pages/html.ts';
 import { textOf } from '../pages/text.ts';
 
-/** A page has a list of its headings from so many on. */
+/** A page with at least this many headings gets a table of contents. */
 const fewest = 4;
 
-/** A piece of a page: what stands behind a heading, or in a row, that has an address. */
+/** A part of a page with an address: the text below a heading, or in a row. */
 export interface Part {
-  /** Empty for what stands before the first one. */
+  /** Empty for the text before the first heading. */
   id: string;
   heading: string;
-  /** The heading over a row; empty for one that is none. */
+  /** The heading above a row; empty for a part that is not a row. */
   under: string;
   text: string;
 }
 
-/** Every piece of a page, in their order. */
+/** All parts of a page, in order. */
 export function partsOf(content: Html): Part[] {
   let under = '';
   return content
@@ -33,7 +33,7 @@ export function partsOf(content: Html): Part[] {
     });
 }
 
-/** The page with the list of its headings before the first of them. */
+/** Inserts the table of contents before the first heading. */
 export function withContents(content: Html): Html {
   const text = content.toString();
   const headings = [...text.matchAll(/<h2 id="([\w-]+)"[^>]*>([^]*?)<\/h2>/g)].map(([, id = '', words = '']) => ({
@@ -52,7 +52,7 @@ export function withContents(content: Html): Html {
     ${markup(text.slice(first))}`;
 }
 
-/** How a list of them is laid out: names one after another, short ones in two columns on a phone. */
+/** The layout of the table of contents: names one after another, short headings in two columns on a phone. */
 function widthOf(headings: readonly string[]): 'names' | 'short' | 'long' {
   if (headings.every((words) => !words.includes(' '))) return 'names';
   return headings.every((words) => words.length <= 24) ? 'short' : 'long';

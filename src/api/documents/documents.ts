@@ -1,5 +1,4 @@
-// The documents inside: static pages written from the operation records and the guides, readable without the internet and
-// without a script.
+// The built-in documents: static pages made from the operation records and the guides, readable without the internet and without scripts.
 import { openapi } from '../openapi.ts';
 import type { Section } from '../operation.ts';
 import type { Html } from '../pages/html.ts';
@@ -19,18 +18,18 @@ interface Chapter {
   content: () => Html;
 }
 
-/** Written when first asked for. */
+/** Creates each page at its first request. */
 export function createDocuments(sections: readonly Section[], version: string): Documents {
   const operations = sections.flatMap((section) => section.operations);
   const chapters = chaptersOf(sections);
-  // Each operation and shape is found where it stands whole.
+  // Searches find each operation and shape on its own page, not in the lists.
   const lists = ['', 'operations', 'shapes'];
   const search = createSearch(() =>
     [...chapters].flatMap(([name, { title, content }]) =>
       lists.includes(name) ? [] : [{ name, title, content: content() }],
     ),
   );
-  // A reload may turn operations on and off; there are few ways in which they stand.
+  // A reload may turn operations on and off; only few combinations occur.
   const document = remembered((off: string) => {
     const there = sections.map((section) => ({
       ...section,
@@ -61,7 +60,7 @@ export function createDocuments(sections: readonly Section[], version: string): 
   };
 }
 
-/** Every page by its name; the guides first, which are what is found first of two that are as good. */
+/** All pages by name. Guides come first: of two equal search results the first wins. */
 function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
   const shapes = createShapePages(sections.flatMap((section) => section.operations));
   const operationLinks = new Map(
@@ -89,7 +88,7 @@ function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
   ]);
 }
 
-/** What was made of a text once is kept; nothing is of a text of which nothing can be made. */
+/** Caches the result of `make` per text; does not cache undefined. */
 function remembered<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {

@@ -1,15 +1,15 @@
-// One call of each operation and its answer, as a test has had them: for the documents.
+// One recorded call of each operation from a test, with its response, for the documents.
 import { embeddedText } from '#src/embedded.ts';
 
 export interface Example {
-  /** The path with its query, as it was asked for. */
+  /** The requested path with its query. */
   path: string;
-  /** What was sent, where that was JSON. */
+  /** The JSON that was sent, if any. */
   body?: unknown;
   status: number;
-  /** The media type of the answer, where it has a body. */
+  /** The media type of the response, if it has a body. */
   type?: string;
-  /** What was answered, where that was JSON. */
+  /** The JSON of the response, if any. */
   answer?: unknown;
 }
 

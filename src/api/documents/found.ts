@@ -1,8 +1,8 @@
-// The page that answers a search.
+// The page with search results.
 import { html, type Content, type Html } from '../pages/html.ts';
 import type { Found, Piece, Place } from './search.ts';
 
-/** What was found for a query; an empty one looks for nothing. */
+/** The search results for a query; an empty query shows a hint instead. */
 export function foundContent(query: string, { total, places }: Found): Html {
   if (query === '') return hint;
   if (total === 0) {

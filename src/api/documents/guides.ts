@@ -1,4 +1,4 @@
-// The guides. They are Markdown in docs/guides/; packaging/render-guides.ts writes the HTML that is read here.
+// The guides. They are Markdown in docs/guides/; packaging/render-guides.ts writes the HTML that this module reads.
 import { embeddedText } from '#src/embedded.ts';
 import { markup, type Html } from '../pages/html.ts';
 
@@ -32,7 +32,7 @@ export const teasers: Readonly<Record<Guide, string>> = {
   incident: 'A device, a token, a key or a revision in the wrong hands: what to run first.',
 };
 
-/** The content of a guide. An operation that it names in code style is a link to the operation's reference. */
+/** The content of a guide. An operation in code style becomes a link to its reference. */
 export const guide = (name: Guide, operationLinks: ReadonlyMap<string, Html>): Html =>
   markup(
     embeddedText(`src/api/documents/guides/${name}.html`).replace(
@@ -41,5 +41,5 @@ export const guide = (name: Guide, operationLinks: ReadonlyMap<string, Html>): H
     ),
   );
 
-/** A text as it stands in an address. */
+/** Turns a text into its form for an address. */
 export const slug = (text: string): string => text.toLowerCase().replace(/[^a-z]+/g, '-');

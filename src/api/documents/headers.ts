@@ -1,9 +1,9 @@
-// The headers of answers, as the OpenAPI document says them.
+// The response headers in the OpenAPI document.
 import { headers, type HeaderName } from '../operation.ts';
 
 const described = (description: string): object => ({ description, schema: { type: 'string' } });
 
-/** Every header that an answer may carry, by the name under which the document refers to it. */
+/** Every response header, by the name that the document refers to. */
 export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries({
     'publishergw-version': 'The newest version of the interface that this store has.',
@@ -16,7 +16,7 @@ export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
   }).map(([name, description]) => [name, described(description)]),
 );
 
-/** What every answer carries, and these beside. */
+/** The headers of every response, plus these. */
 export const carrying = (
   ...names: (HeaderName | 'macaroon-expires' | 'retry-after' | 'www-authenticate')[]
 ): Readonly<Record<string, object>> =>

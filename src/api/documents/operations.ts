@@ -1,4 +1,4 @@
-// The pages of the operations: a list of all, and one page for each section, with an example of each.
+// The pages of the operations: a list of all, and one page per section with an example of each operation.
 import { html, joined, type Content, type Html } from '../pages/html.ts';
 import { isForAnyone, type Operation, type Section } from '../operation.ts';
 import { statuses } from '#domain/refusal.ts';
@@ -58,7 +58,7 @@ function entry(op: Operation): Html {
   </article> `;
 }
 
-/** What there is to say of an operation. */
+/** The facts of an operation for its table. */
 function factsOf(op: Operation): [string, Content][] {
   const { access, since, query, body, response, enabledBy, also } = op;
   const produces = Array.isArray(op.produces) ? (op.produces as string[]) : Object.keys(op.produces ?? {});
@@ -79,7 +79,7 @@ function factsOf(op: Operation): [string, Content][] {
   return facts.filter(([, text]) => (Array.isArray(text) ? text.length > 0 : text !== undefined && text !== ''));
 }
 
-/** The example as a shell has it, and what came back. */
+/** The example as a shell command, and its response. */
 function exampleOf(op: Operation): Html {
   const example = examples().get(op.name);
   return lines([curl(op, example), example && came(example)]);

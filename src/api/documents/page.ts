@@ -1,4 +1,4 @@
-// How a page of the documents is written: its frame, its menu, and what every page writes alike.
+// The frame and menu of a documentation page, and the parts that all pages share.
 import type { Config } from '#src/config.ts';
 import { html, type Content, type Html } from '../pages/html.ts';
 import { guides } from './guides.ts';
@@ -9,11 +9,11 @@ export interface Page {
 }
 
 export interface Documents {
-  /** The page at `/docs/<name>`; the empty name is the first one. */
+  /** The page at `/docs/<name>`; the empty name is the first page. */
   page(name: string): Page | undefined;
-  /** The page with what is found for a query. */
+  /** The page with the results of a query. */
   search(query: string): Page;
-  /** The OpenAPI document of what is there, as the store is configured; as bytes, because writing so much text costs 4 ms. */
+  /** The OpenAPI document of the operations that the configuration turns on; as bytes, because encoding that much text costs 4 ms. */
   openapi(config: Config): Uint8Array;
 }
 
@@ -35,14 +35,14 @@ interface Written {
   title: string;
   /** The release. */
   version: string;
-  /** The name of the page, or the beginning of it up to a dash, is that of an entry of the menu. */
+  /** The name of the page. The name, or its part before a dash, equals the name of a menu entry. */
   name: string;
   content: Html;
-  /** What was looked for. */
+  /** The search query. */
   query?: string;
 }
 
-/** A page as it stands in its frame. */
+/** A page inside its frame. */
 export function page({ title, version, name, content, query = '' }: Written): Page {
   const text = html`<!doctype html>
     <html lang="en">
@@ -96,5 +96,5 @@ function menuOf(current: string): Html[] {
 
 export const code = (text: string): Html => html`<code>${text}</code>`;
 
-/** Lines as they are typed, or as they come; what scrolls sideways can be reached with the keyboard. */
+/** Lines of input or output; the element can be focused so that the keyboard can scroll it sideways. */
 export const lines = (content: Content): Html => html`<pre tabindex="0"><code>${content}</code></pre>`;

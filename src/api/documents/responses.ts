@@ -1,4 +1,4 @@
-// What an operation may answer, by status: told by its record.
+// The possible responses of an operation by status, derived from its record.
 import type { RefusalCode } from '#domain/refusal.ts';
 import { anyone } from '../access.ts';
 import type { Operation } from '../operation.ts';
@@ -9,7 +9,7 @@ import { reference } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
-/** The responses of an operation as OpenAPI has them. */
+/** The responses of an operation in the form of OpenAPI. */
 export function responsesOf(op: Operation): Json {
   const codes = Map.groupBy(refusalsOf(op), (code) => String(statusIn(op.errors ?? 'publisher', code)));
   const asked = new Map(Object.entries(op.asks ?? {}));
@@ -31,7 +31,7 @@ export function responsesOf(op: Operation): Json {
   };
 }
 
-/** The codes with which an operation may refuse: those that its record implies, and its own. */
+/** The possible refusal codes of an operation: its own, and the ones that its record implies. */
 export function refusalsOf(op: Operation): RefusalCode[] {
   const readsBody = op.body !== undefined || op.consumes !== undefined;
   const mayHaveBody = readsBody || op.access.inPayload === true || op.path.includes(':namespace');
@@ -52,7 +52,7 @@ function unproven({ errors }: Operation): RefusalCode[] {
   return ['macaroon-authorization-required', 'macaroon-needs-refresh'];
 }
 
-/** The media types of an operation's success, with what each holds. */
+/** The media types of a successful response, each with its schema. */
 export function contentOf({ response, produces = [] }: Operation): Json {
   const others: [string, Json][] = Array.isArray(produces)
     ? (produces as string[]).map((type) => [type, { type: 'string' }])
@@ -113,7 +113,7 @@ const text = { type: 'string' };
 const list = { type: 'array', minItems: 1, items: { type: 'object', properties: { code: text, message: text } } };
 const object = (properties: Json): Json => ({ type: 'object', required: Object.keys(properties), properties });
 
-/** How each family of clients reads that it was refused. */
+/** The error format of each family of clients. */
 const refusals: Readonly<Record<ErrorFamily, Json>> = {
   publisher: reference('RefusalBody'),
   bakery: object({ Code: text, Message: text }),

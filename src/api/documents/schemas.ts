@@ -1,9 +1,9 @@
-// The shapes as one document has them: every reference leads to its components.
+// The shapes as one document: every reference points to its components.
 import { shapes } from '../schema.ts';
 
 type Json = Record<string, unknown>;
 
-/** How the document names a shape. */
+/** A reference to a shape in the document. */
 export const reference = (shape: string): Json => ({ $ref: `#/components/schemas/${shape}` });
 
 let all: Map<string, Json> | undefined;
@@ -12,7 +12,7 @@ let all: Map<string, Json> | undefined;
 export const allSchemas = (): Map<string, Json> =>
   (all ??= new Map(shapes().map(({ shape, schema }) => [shape, local(schema) as Json])));
 
-/** The shapes that a value refers to, and those that they refer to in turn. */
+/** The shapes that a value refers to, directly and indirectly. */
 export function schemasIn(value: unknown): Record<string, Json> {
   const known = allSchemas();
   const wanted = new Set<string>();
@@ -27,7 +27,7 @@ export function schemasIn(value: unknown): Record<string, Json> {
   return Object.fromEntries([...wanted].sort().map((name) => [name, known.get(name) ?? {}]));
 }
 
-/** A schema whose references lead to the one document. */
+/** A copy of a schema with all references pointing into the one document. */
 const local = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     key === '$ref' && typeof value === 'string'

@@ -1,19 +1,19 @@
-// Looking for words in the documents: which parts of them have them all, the best first.
+// Searches the documents: finds the parts that contain all words, best first.
 import type { Html } from '../pages/html.ts';
 import { partsOf } from './contents.ts';
 import { guides } from './guides.ts';
 
-/** How many places are shown at most, and how many words are looked for: a query of 100 characters may have fifty. */
+/** The maximum of results, and of words in a query: a query of 100 characters may have fifty. */
 const most = { places: 50, words: 10 };
 
-/** A page that is looked through. */
+/** A page that is searched. */
 export interface Chapter {
   name: string;
   title: string;
   content: Html;
 }
 
-/** A piece of a text, and whether it is what was looked for. */
+/** A piece of a text, and whether it matches the query. */
 export interface Piece {
   text: string;
   isFound: boolean;
@@ -21,14 +21,14 @@ export interface Piece {
 
 export interface Place {
   address: string;
-  /** The page, and the heading over it. */
+  /** The page, and the heading above. */
   where: string;
   heading: Piece[];
   excerpt: Piece[];
 }
 
 export interface Found {
-  /** How many places there are, of which the best are given. */
+  /** The number of results; only the best are returned. */
   total: number;
   places: Place[];
 }
@@ -39,11 +39,11 @@ interface Entry {
   heading: string;
   text: string;
   isGuide: boolean;
-  /** In lower case: the heading, its words with a blank before each, and all of it with where it stands. */
+  /** In lower case: the heading, its words with a blank before each, and the whole text with its page and heading. */
   folded: { heading: string; words: string; all: string };
 }
 
-/** What is looked through is gathered when somebody looks for the first time. Each search goes once over all of it. */
+/** Builds the index at the first search. Each search scans it once. */
 export function createSearch(chapters: () => Iterable<Chapter>): (query: string) => Found {
   let entries: readonly Entry[] | undefined;
   return (query) => {
@@ -91,7 +91,10 @@ function foldedOf(heading: string, rest: string): Entry['folded'] {
   };
 }
 
-/** What is called so stands before what has it in its heading, and that before what only speaks of it; often, or in one phrase, is better. */
+/**
+ * Ranks a part highest if its heading is the word, lower if its heading contains the word, and lowest if only its text contains it. Several
+ * mentions, or the exact phrase, rank higher.
+ */
 function scoreOf({ folded, isGuide }: Entry, words: readonly string[], phrase: string): number {
   const scores = words.map((word) => {
     const said = Math.min(folded.all.split(word, 6).length - 1, 5);
@@ -99,29 +102,29 @@ function scoreOf({ folded, isGuide }: Entry, words: readonly string[], phrase: s
     return said + (folded.words.includes(` ${word}`) ? 20 : folded.heading.includes(word) ? 5 : 0);
   });
   const together = folded.heading.includes(phrase) ? 50 : folded.all.includes(phrase) ? 10 : 0;
-  // Somebody who asks in several words has a task, which a guide walks through; one word may be the name of an operation.
+  // A query of several words describes a task, so guides rank higher; one word may be the name of an operation.
   const guided = isGuide && words.length > 1 ? 60 : 0;
   return scores.reduce((sum, score) => sum + score, together + guided);
 }
 
 function placeOf({ address, where, heading, text }: Entry, words: readonly string[]): Place {
-  // The longest first, so that a word is marked whole where another is its beginning.
+  // Longest first, so that a word is marked completely if another word is its beginning.
   const longest = words.toSorted((one, other) => other.length - one.length);
   const any = new RegExp(`(${longest.map((word) => RegExp.escape(word)).join('|')})`, 'giu');
   return { address, where, heading: pieces(heading, any), excerpt: pieces(excerptOf(text, any), any) };
 }
 
-/** Every second piece is one that was split by. */
+/** Every second piece is a match. */
 const pieces = (text: string, any: RegExp): Piece[] =>
   text
     .split(any)
     .map((piece, at) => ({ text: piece, isFound: at % 2 === 1 }))
     .filter((piece) => piece.text !== '');
 
-/** How many characters of a text are shown, and how many of them before the first word that was found. */
+/** How many characters of a text are shown, and how many of them before the first match. */
 const shown = { before: 60, all: 240 };
 
-/** Some of a text, in whole words, around the first place of a word. */
+/** An excerpt of a text, in whole words, around the first match. */
 function excerptOf(text: string, any: RegExp): string {
   const at = Math.max(text.search(any), 0);
   const from = at <= shown.before ? 0 : text.indexOf(' ', at - shown.before) + 1 || at;

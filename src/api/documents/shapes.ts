@@ -1,4 +1,4 @@
-// The pages of the shapes: what goes in and out, one page for each file of schemas/.
+// The pages of the shapes: one page per file of schemas/.
 import { openapi } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
 import { html, joined, type Html } from '../pages/html.ts';
@@ -8,14 +8,14 @@ import { reference, schemasIn } from './schemas.ts';
 
 let homes: ReadonlyMap<string, string> | undefined;
 
-/** By the name of a shape, the page that has it; the pages are named after the files. */
+/** The page of each shape, by shape name; the pages are named after the files. */
 const pages = (): ReadonlyMap<string, string> =>
   (homes ??= new Map(shapes().map(({ shape, file }) => [shape, file.replace('.json', '')])));
 
 export const shapeLink = (shape: string): Html =>
   html`<a href="/docs/shapes-${pages().get(shape)}#${shape}">${shape}</a>`;
 
-/** The pages of the shapes that operations name. */
+/** The pages of the shapes that operations use. */
 export interface ShapePages {
   /** The names of the pages. */
   files: readonly string[];
@@ -47,7 +47,7 @@ export function createShapePages(operations: readonly Operation[]): ShapePages {
   };
 }
 
-/** The shapes that operations name, by the page that has them. */
+/** The shapes that operations use, by page. */
 function namedBy(operations: readonly Operation[]): Map<string, [string, object][]> {
   const { paths } = openapi([{ title: '', about: '', operations: [...operations] }], '');
   const queries = operations.flatMap(({ query }) => (query === undefined ? [] : [reference(query)]));
@@ -60,6 +60,6 @@ const entry = ([name, schema]: readonly [string, object]): Html =>
     ${lines(linked(JSON.stringify(schema, undefined, 2)))}
   </section> `;
 
-/** The text of a schema, in which every reference leads to its shape. */
+/** The text of a schema, with every reference as a link to its shape. */
 const linked = (text: string): (string | Html)[] =>
   text.split(/#\/components\/schemas\/(\w+)/).map((piece, at) => (at % 2 === 0 ? piece : shapeLink(piece)));

@@ -1,29 +1,29 @@
-// How pages are written: a template escapes every text that is put into it, and what is itself a template is put in as it is.
-// So pages are made of parts, and no text that somebody stored becomes markup.
+// HTML templates. A template escapes every inserted text, and inserts other templates as they are. So pages are composed of parts, and no
+// stored text becomes markup.
 import { html as template, raw } from 'hono/html';
 
-/** What a template has made; nothing else is taken for markup. */
+/** The result of a template; no other value counts as markup. */
 export interface Html {
   readonly isEscaped: true;
   toString(): string;
 }
 
-/** What may stand in a template. What is absent, false or true leaves nothing; a list is put in one by one. */
+/** The values that a template accepts. Null, undefined, false and true insert nothing; a list is inserted item by item. */
 export type Content = string | number | boolean | null | undefined | Html | readonly Content[];
 
 /**
- * A template: html`<p title="${title}">${words}</p>`. A value stands between tags or between the quotation marks of an
- * attribute, where escaping its text is enough; never in the address of a link unless the address begins with a path of ours.
+ * A template: html`<p title="${title}">${words}</p>`. Insert values only between tags or inside a quoted attribute, because only the text
+ * is escaped; never as the address of a link, unless the address begins with a path of ours.
  */
 export const html = (strings: TemplateStringsArray, ...values: readonly Content[]): Html =>
   template(strings, ...values) as Html;
 
-/** Markup of our own that comes as text, such as a guide's; never anything that somebody has said. */
+/** Marks our own markup, such as a guide, as safe; never use it for text from users. */
 export const markup = (text: string): Html => raw(text);
 
-/** Nothing. */
+/** Empty content. */
 export const nothing: Html = html``;
 
-/** One after another, with the same between each two. */
+/** Joins parts with the same content between each two. */
 export const joined = (parts: readonly Content[], between: Content): Content =>
   parts.map((part, at) => (at === 0 ? part : [between, part]));

@@ -1,4 +1,4 @@
-// The plain frame of a page that stands alone: those of the identity provider, and the first one.
+// The plain frame of a stand-alone page: the pages of the identity provider, and the first page.
 import { Answer } from '../operation.ts';
 import { html, type Html } from './html.ts';
 import { pageHeaders } from './policy.ts';
@@ -8,12 +8,12 @@ export interface PageOptions {
   status?: number;
   /** The store's base URL. */
   baseUrl: string;
-  /** An origin to which the page's form may lead in the end, besides our own. */
+  /** An additional origin that a submitted form may redirect to. */
   leadsTo?: string | undefined;
   headers?: Record<string, string>;
 }
 
-/** A page as an answer. */
+/** A page as a response. */
 export function page(title: string, content: Html, options: PageOptions): Answer {
   const { status = 200, baseUrl, leadsTo, headers } = options;
   return new Answer({

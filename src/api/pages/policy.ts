@@ -1,11 +1,11 @@
-// What a browser may do with a page of ours: load our own style sheets and pictures, send its forms to us, and nothing else. It
-// keeps nothing, frames nothing, and tells others nothing of the address.
+// The security headers of our pages. A page may load our own style sheets and pictures and submit forms to us, and nothing else. It is not
+// cached, shows no frames, and sends its address to no other site.
 
-/** More that a kind of pages may do. */
+/** Additional rights of a kind of pages. */
 interface More {
-  /** Whether it runs scripts of ours, which ask us. */
+  /** Whether it runs our scripts, which may send requests to us. */
   scripts?: boolean;
-  /** An origin to which its form may lead in the end, besides our own. */
+  /** An additional origin that a submitted form may redirect to. */
   leadsTo?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export const pageHeaders = ({ scripts = false, leadsTo }: More = {}): Record<str
   'cache-control': 'no-store',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Browsers name the origin of a form only where this allows it.
+  // Browsers send the origin of a form only if this allows it.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

@@ -1,4 +1,4 @@
-// What a reader reads of a page: its text, without the markup.
+// Extracts the visible text of a page.
 const signs: Readonly<Record<string, string>> = {
   '&lt;': '<',
   '&gt;': '>',
@@ -8,7 +8,7 @@ const signs: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** In one line. What stands within a line in the page stands together here too; blocks are kept apart. */
+/** The text in one line. Inline elements stay joined; blocks are separated. */
 export const textOf = (written: string): string =>
   written
     .replace(/<\/?(?:a|b|code|em|span|strong|time)(?: [^>]*)?>/g, '')

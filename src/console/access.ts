@@ -1,13 +1,13 @@
-// Who may see a page: whoever the same rule lets in for programs, known by the session of his browser.
+// Access rules for pages: a page admits the same accounts as the rule for programs, and identifies them by the browser session.
 import type { Access } from '#api/access.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 
-/** What a page knows of whoever looks at it. */
+/** The caller of a page. */
 export interface Browsed {
   browsing: Browsing;
 }
 
-/** A rule of the interface, for somebody at a browser. */
+/** Applies a rule of the interface to the session of a browser. */
 export const inBrowser = <Evidence>(rule: Access<Evidence>): Access<Evidence & Browsed> => ({
   ...rule,
   async admit(asked) {

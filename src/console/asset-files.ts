@@ -1,4 +1,4 @@
-// The files that the pages load. Each has an address by its digest, so that a browser keeps it for ever and never an old one.
+// The files that pages load. Each address contains the digest of the file, so a browser can cache it for ever and never uses an old one.
 import { hash } from 'node:crypto';
 
 import { styleSheet } from '#api/pages/style-sheet.ts';
@@ -15,7 +15,7 @@ export type AssetName = keyof typeof files;
 export interface AssetFile {
   type: string;
   body: string;
-  /** The beginning of its SHA-256. */
+  /** The beginning of the SHA-256 of the file. */
   digest: string;
 }
 
@@ -23,7 +23,7 @@ const read = new Map<AssetName, AssetFile>();
 
 export const isAssetName = (name: string): name is AssetName => Object.hasOwn(files, name);
 
-/** A file, read once. */
+/** Returns a file; reads it once. */
 export function assetFile(name: AssetName): AssetFile {
   let file = read.get(name);
   if (file === undefined) {

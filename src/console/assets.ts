@@ -1,4 +1,4 @@
-// What the pages load, all of it from here: the style sheet, our own script, and htmx as its package has it.
+// Serves the files that pages load: the style sheet, our script, and htmx as its package ships it.
 import { anyone } from '#api/access.ts';
 import { Answer, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -21,7 +21,7 @@ export const consoleAsset = operation({
     return new Answer({
       headers: {
         'content-type': `${type}; charset=utf-8`,
-        // A page of another release asks by another digest.
+        // A page of another release requests another digest.
         'cache-control': `public, max-age=${query.digest === digest ? '31536000, immutable' : '60'}`,
         'x-content-type-options': 'nosniff',
         'cross-origin-resource-policy': 'same-origin',

@@ -1,4 +1,4 @@
-// What the forms of the console do, by their addresses: a page that offers a form again says what it does.
+// The form handlers of the console by address: a page that shows a form again also shows the summary of its handler.
 
 interface DeclaredDeed {
   pattern: RegExp;
@@ -7,12 +7,12 @@ interface DeclaredDeed {
 
 const declared: DeclaredDeed[] = [];
 
-/** Declares what a form to a path does; `:name` stands for one part of an address. */
+/** Declares the summary of a form handler; `:name` stands for one part of an address. */
 export function declareDeed(path: string, summary: string): void {
   const pattern = path.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
   declared.push({ pattern: new RegExp(`^${pattern}$`), summary });
 }
 
-/** What a form to an address does, in a sentence; nothing if no form goes there. */
+/** The summary of the form handler at an address; undefined if there is none. */
 export const summaryOfDeed = (address: string): string | undefined =>
   declared.find(({ pattern }) => pattern.test(address))?.summary;

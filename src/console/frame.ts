@@ -1,4 +1,4 @@
-// What stands around every page: where one is, where one can go, who one is.
+// The frame of every page: the present place, the menu, and the account.
 import type { Answer } from '#api/operation.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
@@ -12,25 +12,28 @@ import { said } from './said.ts';
 import { renewal } from './session.ts';
 import { viewerOf, type Viewer } from './viewer.ts';
 
-/** What a screen shows. */
+/** The content of a screen. */
 export interface View {
   title: string;
   /** A sentence that answers the question of the page. */
   lead?: Content;
   content: Html;
-  /** Whether what it tells of changes in a while without anybody's doing: it looks again then by itself. Not where something can be typed. */
+  /**
+   * Whether the content can change within seconds without an action of the reader; then the page refreshes itself. Not for pages with
+   * fields to type into.
+   */
   moves?: boolean;
   status?: number;
   headers?: Record<string, string>;
 }
 
-/** What a view is shown with. */
+/** The input for the frame of a view. */
 export interface Shown extends Browsed, Pick<Services, 'config' | 'records' | 'version'> {
   request: IncomingMessage;
   query?: unknown;
 }
 
-/** The view in its frame. */
+/** Returns the view in its frame. */
 export async function framed(call: Shown, view: View): Promise<Answer> {
   const { config, request, browsing, records } = call;
   const { base_url: baseUrl } = config.http;

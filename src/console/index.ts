@@ -1,4 +1,4 @@
-// Every page of the console.
+// All pages of the console.
 import type { Section } from '#api/operation.ts';
 import { consoleAsset } from './assets.ts';
 import { consoleAudit } from './audit/audit.ts';

@@ -1,4 +1,4 @@
-// The page on which somebody logs in to the console: name, password, and the one-time password where he has one.
+// The login page of the console: name, password, and the one-time password if the account uses them.
 import type { Answer } from '#api/operation.ts';
 import { html, nothing } from '#api/pages/html.ts';
 import type { Config } from '#src/config.ts';
@@ -9,17 +9,17 @@ import type { Typed } from './typed.ts';
 
 interface LogInPage {
   config: Config;
-  /** Where he wanted to go: an address of the console. */
+  /** The target after the login: an address of the console. */
   to: string;
-  /** What he had typed into a form there, which he finds again after logging in. */
+  /** Form content from the target page, restored after the login. */
   typed?: Typed | undefined;
   status?: number;
-  /** Why he has to, or what was wrong. */
+  /** Why a login is needed, or why the last one failed. */
   says?: string | undefined;
-  /** Whether the browser was sent here by a page of another site, and so may be logged in and not have said so. */
+  /** Whether a page of another site sent the browser here; then the browser may have a session although it sent no cookie. */
   fromElsewhere?: boolean;
   username?: string | undefined;
-  /** Whether something was wrong with what was typed here. */
+  /** Whether the last login attempt failed. */
   failed?: boolean;
   headers?: Record<string, string>;
 }

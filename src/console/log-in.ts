@@ -1,4 +1,4 @@
-// Logging in to the console, and out of it.
+// Logs browsers in to the console, and out of it.
 import { revokeOwnToken } from '#acts/tokens.ts';
 import { account, anyone } from '#api/access.ts';
 import { isOwnForm, refuseForeign, refuseInClear, sessionBefore } from '#api/browser.ts';
@@ -110,13 +110,13 @@ async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Pro
   );
 }
 
-/** Ends the session that the browser had before: its cookie is replaced, and nobody could end it from there any more. */
+/** Ends the former session of the browser: its cookie is replaced, so that the browser could not end it later. */
 const endSession = (
   { acts, requestId }: Pick<LoggingIn, 'acts' | 'requestId'>,
   { accountId, sessionId }: Pick<Principal, 'accountId' | 'sessionId'>,
 ): Promise<void> => acts.do(revokeOwnToken, { actor: accountId, sessionId, requestId }, { sessionId, accountId });
 
-/** What was refused is said on the page itself, above its form. */
+/** Shows a refusal on the login page, above its form. */
 async function orShown(
   about: { config: Services['config']; to: string; typed?: Typed | undefined; username: string | undefined },
   make: () => Answer | Promise<Answer>,
@@ -131,11 +131,11 @@ async function orShown(
   }
 }
 
-/** An address of the console; the front page in place of any other, which could be anybody's. */
+/** Returns an address of the console; the front page in place of any other address, which could lead to a foreign site. */
 const ownAddress = (text = '/console'): string =>
   /^\/console(?:[/?][\w/.:?&=%~+-]*)?$/.test(text) ? text : '/console';
 
-/** What had been typed before, which our own page brings along. */
+/** The earlier form content, which our login page sends along. */
 function typedIn({ typed }: ConsoleLogIn): Typed | undefined {
   return typed === undefined ? undefined : kept(readJson(typed));
 }

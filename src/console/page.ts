@@ -1,4 +1,4 @@
-// A page of the console as an answer: its head, its policy, and what it may load, all of it from here.
+// A page of the console as a response: its head, its security policy, and the files that it may load.
 import { Answer } from '#api/operation.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { pageHeaders } from '#api/pages/policy.ts';
@@ -6,7 +6,7 @@ import { addressOfAsset } from './asset-files.ts';
 
 interface Page {
   title: string;
-  /** The store's name, as its address has it. */
+  /** The host name of the store. */
   store: string;
   body: Html;
   status?: number | undefined;
@@ -14,8 +14,8 @@ interface Page {
 }
 
 /**
- * What htmx does: nothing that asks for `eval`, no styles of its own, no copy of pages in the browser's storage, and what was
- * refused is shown like what was not.
+ * The settings of htmx: no feature that needs `eval`, no inline styles, no copy of pages in the browser's storage, and refusals are shown
+ * like other responses.
  */
 const htmx = JSON.stringify({
   allowEval: false,

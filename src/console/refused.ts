@@ -1,4 +1,4 @@
-// The page that is shown if something is refused. What was typed into a form of ours is on it, to be sent again.
+// The page for a refusal. It keeps the content of one of our forms, so that it can be sent again.
 import { browsingOf, isOwnForm } from '#api/browser.ts';
 import type { Answer, Refused } from '#api/operation.ts';
 import { html, nothing } from '#api/pages/html.ts';
@@ -14,7 +14,7 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
   const { request, config, records, version, principal } = asked;
   const [address = ''] = (request.url ?? '').split('?');
   const isForm = request.method === 'POST';
-  // Without the records there is no page of the console; what is wrong with the store is no secret (GET /readyz).
+  // Console pages need the records. The faults are not secret (GET /readyz).
   const isUnavailable: boolean = isAway(refusal);
   if (isUnavailable) return plainly(refusal, asked, (await asked.health()).faults);
   const typed = isForm && isOwnForm(request, config.http.base_url) ? kept(asked.typed) : undefined;
@@ -26,7 +26,7 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
       typed,
       status: 401,
       says: refusal.message,
-      // A browser that comes from a page of another site sends no cookie with its first step, and does with the next.
+      // A browser that follows a link from another site sends no cookie with the first request, but with the next one.
       fromElsewhere: request.headers['sec-fetch-site'] === 'cross-site',
     });
   }
@@ -43,7 +43,7 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
   return framed({ request, config, records, version, browsing }, view);
 }
 
-/** Whoever is known needs no login: what his account may not do is forbidden. */
+/** A known account needs no login: a missing right is 403. */
 const statusOf = ({ status }: Refusal): number => (status === 401 ? 403 : status);
 
 const retrying = ({ retryAfter }: Refusal): Record<string, string> =>
@@ -57,7 +57,7 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too much at once',
 };
 
-/** A page without a frame, for somebody of whom nothing is known. */
+/** A page without a frame, for an unknown caller. */
 const plainly = (refusal: Refusal, { config }: Refused, faults: readonly Fault[] = []): Answer =>
   pageOf({
     title: 'This cannot be done',

@@ -1,4 +1,4 @@
-// What a page says of what was just done. The address names it by one of these words, so nobody can make a page say anything else.
+// The messages after a form. The address names one of these words, so that a link cannot make a page show any other text.
 
 const sentences = {
   'account-disabled': 'The account is disabled; nobody is let in with it.',
@@ -46,10 +46,10 @@ const sentences = {
 
 export type Said = keyof typeof sentences;
 
-/** The sentence of a word; nothing of any other text. */
+/** The message of a word; undefined for any other text. */
 export const said = (word: string | undefined): string | undefined =>
   word !== undefined && Object.hasOwn(sentences, word) ? sentences[word as Said] : undefined;
 
-/** An address of the console, for the page there to say what was done. */
+/** An address of the console that shows a message. */
 export const saying = (address: string, word: Said): string =>
   `${address}${address.includes('?') ? '&' : '?'}done=${word}`;

@@ -1,5 +1,5 @@
-// How the pages of the console are declared. A screen shows something, and changes nothing; a deed is what a form of a screen
-// does, by the acts that operations and commands do, and leads to a screen that shows it.
+// Declares the pages of the console. A screen shows something and changes nothing. A deed handles a form of a screen with the same acts as
+// operations and commands, and leads to a screen with the result.
 import type { IncomingMessage } from 'node:http';
 
 import type { Access } from '#api/access.ts';
@@ -17,7 +17,7 @@ import { refused } from './refused.ts';
 import { renewal } from './session.ts';
 
 interface Common<Path extends string, Evidence> {
-  /** `console_` and what is shown or done. */
+  /** `console_`, then a name for the page or the action. */
   name: `console_${string}`;
   /** Below `/console`. */
   path: Path;
@@ -32,7 +32,7 @@ interface Screen<Path extends string, Evidence, Query extends Shape | undefined>
   show(call: Call<Path, Evidence & Browsed, Query, undefined>): Promise<View> | View;
 }
 
-/** Declares a page. */
+/** Declares a screen. */
 export const screen = <const Path extends string, Evidence, const Query extends Shape | undefined = undefined>({
   show,
   access,
@@ -48,18 +48,18 @@ export const screen = <const Path extends string, Evidence, const Query extends 
     handle: async (call: Call<Path, Evidence & Browsed, Query, undefined>) => framed(call, await show(call)),
   });
 
-/** The shapes of forms: each has the token that says whose page it is of. */
+/** The shapes of forms: each has the token of its session. */
 type FormShape = { [K in Shape]: Wire[K] extends { 'form-token': string } ? K : never }[Shape];
 
 interface Deed<Path extends string, Evidence, Body extends FormShape> extends Common<Path, Evidence> {
   body: Body;
-  /** In bytes; 64 KiB unless said otherwise. */
+  /** In bytes; 64 KiB by default. */
   bodyLimit?: number;
-  /** Does it; where the browser goes then, an address of the console, or what it is shown at once, such as a secret. */
+  /** Runs the action. Returns the next address of the browser in the console, or a response to show at once, such as a secret. */
   perform(call: Call<Path, Evidence & Browsed, undefined, Body>): Promise<string | Answer>;
 }
 
-/** Declares what a form does. */
+/** Declares the handler of a form. */
 export const deed = <const Path extends string, Evidence, const Body extends FormShape>({
   perform,
   access,
@@ -100,7 +100,7 @@ interface Sent extends Browsed, Pick<Services, 'config'> {
   body: { 'form-token': string };
 }
 
-/** A form is sent by the page that we made for this session, and by no other. */
+/** Refuses a form unless a page that we made for this session has sent it. */
 function refuseForged({ request, config, browsing, body }: Sent): void {
   refuseForeign(request, config.http.base_url);
   const [address = ''] = (request.url ?? '').split('?');
@@ -111,7 +111,7 @@ function refuseForged({ request, config, browsing, body }: Sent): void {
   );
 }
 
-/** Another page, which the browser gets with GET. */
+/** Redirects to another page, which the browser fetches with GET. */
 export const seeOther = (location: string, headers: Record<string, string>): Answer =>
   new Answer({
     status: 303,

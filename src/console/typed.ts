@@ -1,19 +1,19 @@
-// What somebody had typed into a form that could not be taken as it came: it is shown again, to be sent again.
+// The content of a refused form, shown again so that it can be sent again.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Browsed } from './access.ts';
 import { summaryOfDeed } from './deeds.ts';
 import { field, formOf, longField, whosePassword } from './parts/form.ts';
 
-/** The fields of a form by their names, without its token. */
+/** The fields of a form by name, without its token. */
 export type Typed = Readonly<Record<string, string>>;
 
-/** What is typed anew each time, and is in no page that we write. */
+/** Fields that must be typed again each time; no page contains their values. */
 const secrets = new Set(['form-token', 'password', 'new-password', 'again', 'code', 'fingerprint']);
 
-/** What a page says of itself, which goes along and is no field for anybody. */
+/** Hidden fields that a page sends along. */
 const unseen = new Set(['shown']);
 
-/** What is kept of a form. */
+/** The content of a form that may be shown again. */
 export function kept(form: unknown): Typed | undefined {
   if (typeof form !== 'object' || form === null) return undefined;
   const fields = Object.entries(form).filter(
@@ -22,7 +22,7 @@ export function kept(form: unknown): Typed | undefined {
   return Object.fromEntries(fields);
 }
 
-/** The form once more, with what was typed in it, and empty fields for what is not kept. */
+/** The form with its content, and empty fields for secrets. */
 export function formAgain(
   browsing: Browsed['browsing'],
   address: string,

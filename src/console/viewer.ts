@@ -1,12 +1,12 @@
-// Who looks at a page, as far as it decides what there is to be seen.
+// The reader of a page, as far as it decides the visible content.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { Principal } from '#domain/principal.ts';
 
 export interface Viewer {
   name: string;
-  /** Whether he administers the store. */
+  /** Whether they administer the store. */
   administers: boolean;
-  /** Whether he may look at all that happens in it: an administrator, an auditor, somebody who approves of transfers. */
+  /** Whether they may see everything that happens in the store: an administrator, an auditor, or a transfer approver. */
   oversees: boolean;
   /** `store-admin`, `auditor`, `transfer-approver`, `brand-admin:<brand>`. */
   roles: readonly string[];

@@ -1,4 +1,4 @@
-// The audit log: who did what, to what, when; and whether the log is whole.
+// The page of the audit log: actor, act, object and time of each entry; and whether the log is intact.
 import { everyAct } from '#acts/index.ts';
 import type { ProofOfRecords } from '#acts/integrity.ts';
 import { overseer } from '#api/access.ts';
@@ -68,7 +68,7 @@ export const consoleAudit = screen({
   },
 });
 
-/** A page in the order that is asked for; without one the newest entry stands first. */
+/** A page in the requested order; newest first by default. */
 const pageOf = (records: HandlerRecords, query: ConsoleAuditQuery) =>
   query.sort === 'number'
     ? oldestAuditPage(records, soughtBy(query), {
@@ -82,7 +82,7 @@ const pageOf = (records: HandlerRecords, query: ConsoleAuditQuery) =>
         look: lookedAt.byPeople,
       });
 
-/** What is asked for; a day that is named ends at midnight, in UTC. */
+/** The filter of a query; a day ends at midnight UTC. */
 function soughtBy({ actor, act, object, from, to }: ConsoleAuditQuery) {
   const [since, last] = [dayOf('from', from), dayOf('to', to)];
   return {
@@ -121,7 +121,7 @@ function further(query: ConsoleAuditQuery, { entries, next }: { entries: unknown
   return nextPage(withQuery(address, { ...narrowedBy(query), sort: query.sort, before: String(next) }), words);
 }
 
-/** The user names of those among the actors who have an account: nobody else has the same, whatever he calls himself. */
+/** The user names of actors with an account. An account id is unique, so no other actor can pass for an account. */
 async function namesOf({ accounts }: Pick<HandlerRecords, 'accounts'>, rows: readonly AuditRow[]) {
   const found = await accounts.byIds(rows.map(({ actor }) => actor));
   return new Map([...found].map(([id, { username }]) => [id, username]));
@@ -148,7 +148,7 @@ const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditR
     ])}
   </details>`;
 
-/** What is told of, by the names that it is told under. */
+/** The names of the details of an entry. */
 function summaryOf(details: string): string {
   const names = Object.keys(JSON.parse(details) as object).join(', ');
   return names === '' ? 'Nothing more' : names.length > 60 ? `${names.slice(0, 59)}…` : names;

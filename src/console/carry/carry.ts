@@ -1,4 +1,4 @@
-// Carry: what must go out, what came in, whose word counts here, and what is missing.
+// The overview page of transfers: outgoing and incoming transfers, trusted sites, and missing packages.
 import { siteNameKept } from '#acts/sites.ts';
 import { overseer } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
@@ -55,7 +55,7 @@ export const consoleCarry = screen({
   },
 });
 
-/** More are not counted one by one. */
+/** The maximum of a count; larger numbers are not counted exactly. */
 const mostCounted = 1000;
 
 interface Out {
@@ -63,7 +63,7 @@ interface Out {
   who: (actor: string | null) => string;
   site: string | undefined;
   now: Date;
-  /** After how many days without a transfer something is wrong. */
+  /** A transfer is late after this many days. */
   expected: Services['config']['transfers']['expected_days'];
   wishes: number;
   keys: readonly RequestedKey[];
@@ -77,7 +77,7 @@ function leadOf(waiting: number, { keys, declarations }: Out): string {
   return `${came}, and ${out === 0 ? 'nothing waits for the online store' : `${counted(out, 'thing')} to be carried to the online store`}.`;
 }
 
-/** Whether what is expected from other sites comes. */
+/** Whether the expected transfers from other sites arrive. */
 function lateness({ expected, lastIn, now }: Out): Html {
   if (expected === undefined) return nothing;
   const said = html`and every ${counted(expected, 'day')} something should (<code>transfers.expected_days</code>)`;
@@ -178,7 +178,7 @@ const declarationsOut = (some: readonly RequestProvenance[]): Html =>
           ],
         })}`;
 
-/** What the doctor says of what packages here need. */
+/** The result of the examination of the closure: packages that packages here need. */
 function missing(found: readonly Examined[]): Html {
   const closure = found.find(({ what }) => what === 'Closure');
   return html`<h2>What is missing</h2>

@@ -10,7 +10,7 @@ import { addressOfTransfer } from './transfer-parts.ts';
 /** The longest text of the field, as in the schema: an address has to hold it. */
 const maxLength = 4000;
 
-/** The distinct globs of a text, in its order. */
+/** The distinct globs of a text, in order of appearance. */
 export function readLeftOut(text = ''): string[] {
   const globs = [...new Set(text.split(/[\s,]+/).filter((piece) => piece !== ''))];
   const wrong = globs.find((glob) => !isPackageGlob(glob));
@@ -23,7 +23,7 @@ export function readLeftOut(text = ''): string[] {
 
 export const writeLeftOut = (globs: readonly string[]): string => globs.join(', ');
 
-/** The packages that cannot be accepted; none if the transfer as a whole cannot be accepted, which no choice of packages mends. */
+/** The packages that cannot be accepted. Empty if the whole transfer cannot be accepted, because then no choice of packages helps. */
 export function blockedPackages({ problems }: Pick<TransferPreview, 'problems'>): string[] {
   const blocked = [...new Set(problems.map((problem) => problem.package))];
   return blocked.every(isPackageGlob) ? blocked : [];

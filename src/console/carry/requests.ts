@@ -1,4 +1,4 @@
-// What this site wishes for, and what it has asked for.
+// The page with the subscriptions of this site and its last request.
 import { overseer } from '#api/access.ts';
 import { html } from '#api/pages/html.ts';
 import { placeOf } from '#operations/page.ts';

@@ -1,4 +1,4 @@
-// How transfers are called on pages, and how they stand.
+// The name and status of a transfer on pages.
 import type { Html } from '#api/pages/html.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import { badge, type Gravity } from '../parts/notice.ts';

@@ -1,4 +1,4 @@
-// One transfer: what it would change, or what its receipt says; letting it in, throwing it away, putting its releases back.
+// The page of one transfer: its plan or its receipt, and the forms to accept it, discard it, or withdraw its releases.
 import { overseer, storeAdministrator } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Report, TransferDesk } from '#api/transfer-desk.ts';
@@ -71,9 +71,9 @@ const leads: Readonly<Record<ReceivedTransfer['status'], string>> = {
 
 interface Told {
   report?: Report | undefined;
-  /** Why nothing is told. */
+  /** Why there is no preview. */
   why?: string;
-  /** The digest of what it would change, where nothing stands in its way. */
+  /** The digest of the changes, if the transfer can be accepted. */
   seen?: string;
   /** The packages that cannot be accepted. Absent if no choice of packages can help. */
   blocked?: readonly string[] | undefined;
@@ -94,14 +94,14 @@ async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed
     };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
-    // A wrong choice is mended in the field that it was typed into.
+    // A wrong glob is corrected in the field where it was typed.
     if (typed !== '') return { why: refusal.message, blocked: [] };
     if (refusal.code === 'conflict') return { why: refusal.message };
     throw refusal;
   }
 }
 
-/** So many entries of a list are shown; the command shows all. */
+/** The maximum of entries shown per list; the command shows all. */
 const mostListed = 100;
 
 function shown(
@@ -146,10 +146,10 @@ function shown(
       )}`;
 }
 
-/** So many open proposals are looked through for those about this transfer. */
+/** The maximum of open proposals that are searched for this transfer. */
 const mostProposals = 500;
 
-/** What was proposed of it and waits: it comes in when enough people have approved, and somebody lets it in once more. */
+/** The open proposals about the transfer. After enough approvals, an administrator accepts the transfer again. */
 async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at: string): Promise<Html> {
   const open = await records.proposals.waiting(0, at, mostProposals);
   const about: ProposalState[] = [];
@@ -198,11 +198,11 @@ async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at
 interface TransferChoice {
   seen: string | undefined;
   blocked: readonly string[] | undefined;
-  /** The packages to leave out, as they were typed. */
+  /** The packages to leave out, as typed. */
   typed: string;
 }
 
-/** The forms with which a store administrator settles a transfer. */
+/** The forms for a store administrator to accept or discard a transfer. */
 function settling(
   browsing: Browsing,
   { id, status }: ReceivedTransfer,

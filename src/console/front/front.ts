@@ -1,4 +1,4 @@
-// The front page: is all well, and if not, what is to be done.
+// The front page: whether all is well, and what to do if not.
 import { account } from '#api/access.ts';
 import type { Call } from '#api/operation.ts';
 import { html, type Html } from '#api/pages/html.ts';
@@ -24,7 +24,7 @@ export const consoleFront = screen({
   },
 });
 
-/** For whoever looks after the store. */
+/** The front page of administrators. */
 async function storeFront(call: Asked): Promise<View> {
   const told = worstFirst((await call.health()).faults, await call.examined());
   const wrong = told.filter(({ gravity }) => gravity === 'warn').length;

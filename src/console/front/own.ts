@@ -1,4 +1,4 @@
-// The front page of whoever publishes: what is theirs, and what waits for them.
+// The front page of a publisher: their own packages, and the items that wait for them.
 import type { Services } from '#api/services.ts';
 import { html } from '#api/pages/html.ts';
 import { after, timestamp } from '#domain/clock.ts';
@@ -13,7 +13,7 @@ interface Asked extends Pick<Services, 'records' | 'authority' | 'config'> {
   principal: Principal;
 }
 
-/** At most so many tokens are counted. */
+/** The maximum of tokens that are counted. */
 const most = 100;
 
 export async function ownFront(

@@ -1,4 +1,4 @@
-// How the store is: the doctor's sentences, and a few figures with their drawings.
+// The state of the store: the sentences of the doctor, and a few figures with charts.
 import type { Examined, Services } from '#api/services.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { days } from '#domain/clock.ts';
@@ -10,7 +10,7 @@ import type { Card } from '../parts/notice.ts';
 import { facts } from '../parts/table.ts';
 import { count, counted, distance, size, time } from '../parts/values.ts';
 
-/** What is wrong, then what could not be looked at, then what is to be known. */
+/** Problems first, then examinations that could not be done, then notices. */
 export function worstFirst(faults: readonly Fault[], found: readonly Examined[]): Card[] {
   const said = found.filter(({ level }) => level !== 'well').map(cardOf);
   const own = faults
@@ -25,7 +25,7 @@ export function worstFirst(faults: readonly Fault[], found: readonly Examined[])
   return [...all.filter(({ gravity }) => gravity === 'warn'), ...all.filter(({ gravity }) => gravity !== 'warn')];
 }
 
-/** What was found out about one thing, on a card. */
+/** The result of one examination as a card. */
 export const cardOf = ({ what, level, says, mend }: Examined): Card => ({
   gravity: level === 'well' ? 'good' : level === 'wrong' ? 'warn' : 'note',
   title: what,
@@ -33,13 +33,13 @@ export const cardOf = ({ what, level, says, mend }: Examined): Card => ({
   mend,
 });
 
-/** A clause as a sentence. A file or a package at its beginning keeps its name as it is. */
+/** Turns a clause into a sentence. The name of a file or package at its beginning keeps its spelling. */
 const sentence = (clause: string): string =>
   `${/^[\w-]+[./:]\S/.test(clause) ? clause.charAt(0) : clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 
 type Asked = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
 
-/** Disk, requests, the last backup, the last transfer, and what there is. */
+/** Disk, requests, the last backup, the last transfer, and the totals of the store. */
 export async function whatStands({ records, disk, lastHour, config, now }: Asked): Promise<Html> {
   const { packages, revisions, accounts, blobBytes } = await records.counts.all();
   const backup = (await records.audit.newestOf('backup'))?.at;
@@ -77,7 +77,7 @@ export async function whatStands({ records, disk, lastHour, config, now }: Asked
     ])}`;
 }
 
-/** What waits for people, each kind with the page that shows it. */
+/** The work that waits for people, with a link per kind. */
 function waits(work: readonly PendingKind[]): Html | string {
   const kinds = work.filter(({ count: number }) => number > 0);
   if (kinds.length === 0) return 'nothing';

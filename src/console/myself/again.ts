@@ -1,4 +1,4 @@
-// Proving once more who one is, for what somebody at a browser that was left open must not do.
+// Asks for the credentials again, before changes that a stranger at an open browser must not make.
 import type { Again } from '#api/identity.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
@@ -12,7 +12,7 @@ interface Sent {
   requestId: string;
 }
 
-/** What a proof may be refused with. */
+/** The possible refusals of the check. */
 export const refusesProof = [
   'invalid-credentials',
   'twofactor-required',
@@ -20,7 +20,7 @@ export const refusesProof = [
   'too-many-requests',
 ] as const;
 
-/** What somebody typed to prove who they are. */
+/** The credentials from the form. */
 export const typedAgain = ({ body, address, requestId }: Sent): Again => ({
   password: body.password,
   oneTimePassword: body.code === '' ? undefined : body.code,
@@ -28,13 +28,13 @@ export const typedAgain = ({ body, address, requestId }: Sent): Again => ({
   requestId,
 });
 
-/** Whether somebody is asked for one-time passwords. */
+/** Whether the account uses one-time passwords. */
 export const asksForCode = async (
   { accountId }: Pick<Principal, 'accountId'>,
   { totpSecrets }: Pick<Services['records'], 'totpSecrets'>,
 ): Promise<boolean> => (await totpSecrets.find(accountId)) !== undefined;
 
-/** The fields with which somebody proves himself. */
+/** The fields for the credentials. */
 export const againFields = (browsing: Browsed['browsing'], hasTotp: boolean, label = 'Your password'): Html =>
   html`${whosePassword(browsing)}
   ${field({

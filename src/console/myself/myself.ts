@@ -1,4 +1,4 @@
-// What somebody sees of himself: his name, how he logs in, and what else is let in as him.
+// The page of the own account: its name, its login, and its other sessions and tokens.
 import { updateOwnAccount } from '#acts/account-details.ts';
 import { revokeOwnToken } from '#acts/tokens.ts';
 import { account } from '#api/access.ts';

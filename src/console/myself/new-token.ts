@@ -1,4 +1,4 @@
-// A new token, made for a purpose and shown once, with the lines to paste for the tools.
+// Creates a token for a purpose and shows it once, with lines to paste for the tools.
 import { account } from '#api/access.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -22,7 +22,7 @@ import { againFields, asksForCode, typedAgain } from './again.ts';
 
 const path = '/console/myself/new-token';
 
-/** What a token may be for, in words, and what it then allows. */
+/** The purposes of a token: a description, and the permissions. */
 const purposes: Readonly<Record<ConsoleNewToken['purpose'], readonly [words: string, permissions: Permission[]]>> = {
   publish: [
     'Register, push and release my packages',
@@ -44,7 +44,7 @@ const purposes: Readonly<Record<ConsoleNewToken['purpose'], readonly [words: str
 
 const lives = [1, 7, 30, 90, 365];
 
-/** The days that somebody may choose from: those that the store allows, and the most that it does. */
+/** The lifetimes to choose from, in days: usual ones up to the maximum of the store, and that maximum. */
 function lifeChoices(longestLife: number): (readonly [string, string])[] {
   const most = Math.floor(longestLife / days(1));
   const offered = [...new Set([...lives.filter((life) => life < most), most])];
@@ -130,7 +130,7 @@ async function allowedBy(
   throw new Refusal('api-error', 'Say for which package, such as snap/hello, at /package');
 }
 
-/** A package that an account publishes or collaborates on, for a token that is good for it alone. */
+/** A package that the account publishes or collaborates on, for a token that is valid for this package only. */
 async function ownPackage(text: string, accountId: string, { packages }: HandlerRecords): Promise<PackageSelector> {
   const [namespace = '', name = ''] = text.split(/[/:]/);
   if (isNamespace(namespace)) {

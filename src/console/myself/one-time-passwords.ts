@@ -1,4 +1,5 @@
-// Switching one-time passwords on, with a QR code and a first code to prove that the authenticator has read it, and off again.
+// Turns one-time passwords on and off. To turn them on, the page shows a QR code, and a first code proves that the authenticator has read
+// it.
 import { account } from '#api/access.ts';
 import type { ProposedTotp } from '#api/identity.ts';
 import type { Answer } from '#api/operation.ts';
@@ -52,7 +53,7 @@ export const consoleOneTimePasswords = screen({
   },
 });
 
-/** What somebody can do who has them: other recovery codes, and going without. */
+/** The choices of an account with one-time passwords: new recovery codes, and turning them off. */
 const whatThereIs = (browsing: Browsed['browsing'], left: number): Html =>
   html`<h2>Recovery codes</h2>
     <p>
@@ -84,7 +85,7 @@ export const consoleRenewRecoveryCodes = deed({
   },
 });
 
-/** Recovery codes, as they are shown this once. */
+/** Shows recovery codes, this one time. */
 const codesPage = (call: Shown, title: string, lead: string, codes: readonly string[]): Promise<Answer> =>
   framed(call, {
     title,
@@ -158,7 +159,7 @@ export const consoleSwitchOffOneTimePasswords = deed({
   },
 });
 
-/** The secret, and the field for a first code; `refusal` is what was wrong with the last one. */
+/** Shows the secret, and a field for a first code; `refusal` says why the last code was refused. */
 const proposalPage = (call: Shown, { secret, address, proposal }: ProposedTotp, refusal?: Refusal): Promise<Answer> =>
   framed(call, {
     title: 'Read this with your authenticator',

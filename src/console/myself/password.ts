@@ -1,4 +1,4 @@
-// Changing one's own password: the old one is asked for, and counted like a login when it is wrong.
+// Changes the own password. The page asks for the old one; a wrong one counts as a failed login.
 import { account } from '#api/access.ts';
 import { html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';

@@ -1,9 +1,9 @@
-// A QR code as a drawing: dark modules on white, in the light and in the dark, because cameras want it so.
+// Draws a QR code: dark modules on white in the light and in the dark theme, because cameras need that.
 import { encode } from 'uqr';
 
 import { html, type Html } from '#api/pages/html.ts';
 
-/** So many modules of white around it, without which it is not found. */
+/** The width of the white margin in modules; scanners do not find a code without it. */
 const margin = 4;
 
 export function qrDrawing(text: string, words: string): Html {

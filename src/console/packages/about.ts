@@ -1,4 +1,4 @@
-// What is said of a package: whose it is, who works on it, where more is to be read.
+// The description of a package: its publisher, its collaborators, its links.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, joined, nothing, type Content, type Html } from '#api/pages/html.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -6,7 +6,7 @@ import { facts } from '../parts/table.ts';
 import { counted, size, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
-/** So many collaborators and links are named. */
+/** The maximum of collaborators and links shown. */
 const most = 20;
 
 export async function aboutPackage(
@@ -54,7 +54,7 @@ const linksOf = ({ links }: PublishedPackage): [string, Content][] =>
       joined(addresses.slice(0, most).map(linkOf), html`<br />`),
     ]);
 
-/** What somebody has stored is a link only where it leads to a page. */
+/** Makes a stored address a link only if it leads to a web page. */
 function linkOf(text: string): Html {
   const address = URL.parse(text);
   if (address === null || !['http:', 'https:'].includes(address.protocol)) return html`${text}${nothing}`;

@@ -1,4 +1,4 @@
-// Who is affected by what changes in the channels of a package, as far as it is known here.
+// Shows the devices and downloads, as far as known, that a change of a package's channels affects.
 import type { Services } from '#api/services.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { PublishedPackage } from '#records/packages.ts';

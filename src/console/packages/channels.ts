@@ -1,4 +1,4 @@
-// What the channels of a package hold, as publishing tools show it, with what can be done about each.
+// The channel map of a package as publishing tools show it, with links to change each channel.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, joined, nothing, type Content, type Html } from '#api/pages/html.ts';
 import { risks, type Channel } from '#domain/channel.ts';
@@ -11,7 +11,7 @@ import { table, type Column } from '../parts/table.ts';
 import { counted, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
-/** So many lines are shown of all tracks, and tracks named of which none are. */
+/** The maximum of lines shown for all tracks, and of tracks named without lines. */
 const mostLines = 80;
 const mostTracks = 100;
 
@@ -20,7 +20,7 @@ interface Held {
   releases: readonly Release[];
 }
 
-/** The channel map, or that of one track. */
+/** The channel map, or the part of one track. */
 export async function channelMap(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   subject: PublishedPackage,
@@ -95,7 +95,7 @@ const columnsOf = (subject: PublishedPackage, versions: ReadonlyMap<number, stri
   { heading: 'Do', cell: (line) => deedsOf(subject, line) },
 ];
 
-/** Open or closed, how far a release goes, and when a branch ends. */
+/** Open or closed, the percentage of a release, and the end of a branch. */
 function stateOf({ release, follows, over, channel }: ChannelLine): Content {
   if (release === undefined) return follows ? 'follows the safer channel' : 'closed';
   const ends =
@@ -110,7 +110,7 @@ function stateOf({ release, follows, over, channel }: ChannelLine): Content {
   return html`${badge('good', channel.branch === null ? words : `branch, ${words}`)}${ends}`;
 }
 
-/** Leads to the page that says what would change. */
+/** Links to the pages that preview a change. */
 function deedsOf(subject: PublishedPackage, { channel, release }: ChannelLine): Content {
   if (release === undefined) return '–';
   const { revision } = release;
@@ -123,7 +123,7 @@ function deedsOf(subject: PublishedPackage, { channel, release }: ChannelLine): 
   </span>`;
 }
 
-/** Where a revision goes next: from a branch to its risk, from a risk to the safer one. */
+/** The next channel of a revision: from a branch to its risk, from a risk to the safer one. */
 function saferThan({ track, risk, branch }: Channel): string | undefined {
   if (branch !== null) return `${track}/${risk}`;
   const safer = risks[risks.indexOf(risk) - 1];

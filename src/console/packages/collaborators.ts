@@ -1,4 +1,4 @@
-// Who works on a package: its publisher, its collaborators, and who is invited to be one.
+// The people of a package: its publisher, its collaborators, and open invites.
 import { inviteCollaborators, revokeInvites } from '#acts/collaborators.ts';
 import { removeCollaborator } from '#acts/ownership.ts';
 import { onPackage, publisherOf } from '#api/access.ts';
@@ -20,7 +20,7 @@ const path = '/console/packages/:namespace/:name/collaborators';
 const ofOne = `${path}/:account_id/remove` as const;
 const manages = publisherOf('package-manage-acl');
 
-/** So many are shown; the interface gives all of them. */
+/** The maximum shown; the interface returns all. */
 const most = 200;
 
 const isPublisher = (role: string): boolean => role !== 'collaborator';

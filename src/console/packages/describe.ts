@@ -1,5 +1,5 @@
-// Changing what is said about a package. What was changed on the page is sent on, and nothing else: what somebody else has changed
-// meanwhile stays, and what follows the uploaded packages goes on following them.
+// Edits the metadata of a package. Sends only the fields that were changed on the page: changes by other people in the meantime stay, and
+// fields that follow the uploaded packages continue to follow them.
 import { createHash } from 'node:crypto';
 
 import { updatePackageMetadata } from '#acts/package-metadata.ts';
@@ -19,7 +19,7 @@ import { addressOf } from './address.ts';
 const path = '/console/packages/:namespace/:name/describe';
 const access = onPackage('package-manage-metadata');
 
-/** Kinds of links, each with what it is called. */
+/** The kinds of links with their labels. */
 const kinds = {
   contact: 'Contact',
   website: 'Website',
@@ -31,7 +31,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as Kind[];
 
-/** What the page has in its fields, by their names. */
+/** The fields of the page by name. */
 type Fields = Omit<ConsoleDescribe, 'form-token' | 'shown'>;
 
 const fieldsOf = ({
@@ -53,7 +53,7 @@ const fieldsOf = ({
   };
 };
 
-/** The same text as it comes back from a form: browsers end lines in their own way, and drop a line end at the beginning. */
+/** The text as a form returns it: browsers change line ends, and drop a line end at the beginning. */
 const asSent = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/^\n/, '').trimEnd();
 
 const digestOf = (text: string): string => createHash('sha256').update(asSent(text)).digest('base64url').slice(0, 16);
@@ -131,7 +131,7 @@ export const consoleDescribe = deed({
   },
 });
 
-/** What differs from what the page had shown, as a request of the interface says it. */
+/** The fields that differ from the shown ones, as a request of the interface. */
 function changed({ shown, ...fields }: Omit<ConsoleDescribe, 'form-token'>): UpdatePackageMetadataRequest {
   const before = readJson(shown) as Partial<Record<string, unknown>> | null | undefined;
   const isChanged = (name: keyof Fields): boolean => before?.[name] !== digestOf(fields[name]);

@@ -1,4 +1,4 @@
-// How a package is used: its downloads and its devices day by day, and what the devices that called say to hold.
+// The usage of a package: its downloads and devices day by day, and the revisions on its devices.
 import type { Services } from '#api/services.ts';
 import type { PackageUsageResponse } from '#api/wire.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
@@ -11,14 +11,14 @@ import { share } from '../parts/drawing.ts';
 import { table, type Column } from '../parts/table.ts';
 import { count, counted } from '../parts/values.ts';
 
-/** Of so many devices that called last it is looked at what they hold. */
+/** The maximum of devices that are counted, latest callers first. */
 export const mostDevices = 5000;
-/** So many revisions, and so many offers, are shown. */
+/** The maximum of revisions and offers shown. */
 const most = 12;
 
 type Asked = Pick<Services, 'records' | 'now' | 'config'>;
 
-/** How it was used: its downloads, and the devices that called with it, day by day; and what devices hold now. */
+/** The usage page: downloads and calling devices day by day, and the revisions on devices now. */
 export async function usageOf(asked: Asked, subject: PublishedPackage): Promise<Html> {
   const { records, config, now } = asked;
   const usage = await packageUsage(subject.id, {
@@ -62,7 +62,7 @@ function downloadsOf({ days, downloads: { total, 'as-delta': deltas } }: Package
     ${recent === 0 ? nothing : drawnDays(days, ({ downloads }) => downloads, `Downloads: ${inWords(amounts)}`)}`;
 }
 
-/** Devices that called with it, day by day; of those that were not remembered nothing can be drawn, and that is said. */
+/** The calling devices day by day. Says so if devices are not remembered and there is nothing to draw. */
 function devicesByDay({ days, remembered }: PackageUsageResponse): Html {
   const amounts = days.map(({ devices }) => devices);
   const drawing = drawnDays(days, ({ devices }) => devices, `Devices that called with it: ${inWords(amounts)}`);
@@ -79,12 +79,12 @@ function devicesByDay({ days, remembered }: PackageUsageResponse): Html {
       </p>`;
 }
 
-/** Below what was counted while they were. */
+/** Shown below earlier counts if devices are no longer remembered. */
 const notRemembered = html`<p class="hint">
   Devices are not remembered any more (<code>devices.remember</code> is off), so none was counted since.
 </p>`;
 
-/** What devices hold, and how far refreshes have come. */
+/** The revisions on devices, and the progress of refreshes. */
 async function devicesOf({ records, config }: Asked, { id }: PublishedPackage): Promise<Html> {
   if (!config.devices.remember) return nothing;
   const { looked, holds } = await records.seenDevices.holding(id, mostDevices);
@@ -104,7 +104,7 @@ async function devicesOf({ records, config }: Asked, { id }: PublishedPackage): 
     ${offers.length === 0 ? nothing : offersTable(offers.slice(0, most))}`;
 }
 
-/** How many devices hold something, of how many it is known. */
+/** The number of devices, with the number of devices looked at if that is limited. */
 export const deviceWords = (devices: number, looked: number): string =>
   looked >= mostDevices
     ? `Of the ${counted(looked, 'device')} that called last, ${count(devices)} say to hold it.`

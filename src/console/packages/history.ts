@@ -1,4 +1,4 @@
-// What was ever put into the channels of a package, the newest first.
+// The release history of a package, newest first.
 import { onPackage } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
@@ -32,7 +32,7 @@ export const consoleReleaseHistory = screen({
   },
 });
 
-/** So many of them, the newest first unless something else is asked for, with the way to the others. */
+/** A page of releases, newest first by default, with a link to the next page. */
 export async function releasesOf(
   records: Pick<HandlerRecords, 'pastReleases' | 'accounts'>,
   subject: PublishedPackage,

@@ -1,4 +1,4 @@
-// The packages: those of whoever looks, and all of the store for those who administer it.
+// The list of packages: the caller's own, and for store administrators all of the store.
 import { account, actsAsPublisher } from '#api/access.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -53,7 +53,7 @@ export const consolePackages = screen({
   },
 });
 
-/** By kind, and within a kind by name, unless something else is asked for. */
+/** By kind and name unless the query has another order. */
 const orderOf = ({ sort = '' }: ConsolePackagesQuery) => (sort === '' ? 'kind' : sort);
 
 async function pageOf(
@@ -128,7 +128,7 @@ const columns: readonly Column<FoundPackage>[] = [
   { heading: 'Size', number: true, sort: { key: 'size', largestFirst: true }, cell: ({ bytes }) => size(bytes) },
 ];
 
-/** So many versions are named of what may be another one for each base. */
+/** The maximum of versions named; each base may have its own. */
 const mostVersions = 3;
 
 const stableOf = (versions: readonly string[]): string =>

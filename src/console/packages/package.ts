@@ -1,4 +1,4 @@
-// One package: what its channels hold, what was pushed, how it is used, and how to work on it.
+// The page of one package: its channel map, revisions, usage, and lines for publishing tools.
 import { onPackage } from '#api/access.ts';
 import { html, nothing } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -14,7 +14,7 @@ import { resourcesOf } from './resources.ts';
 import { revisionsOf } from './revisions.ts';
 import { linesToPaste } from './tools.ts';
 
-/** So many of the last releases are shown with it. */
+/** The number of last releases shown. */
 const lastReleases = 10;
 
 export const consolePackage = screen({
@@ -45,7 +45,7 @@ export const consolePackage = screen({
   },
 });
 
-/** What is given to whoever asks for it, in a sentence. */
+/** A sentence about the released revisions. */
 function leadOf(releases: readonly Release[]): string {
   if (releases.length === 0) return 'Nothing of it is released.';
   const open = new Set(releases.map(({ channel }) => channel)).size;

@@ -1,9 +1,9 @@
-// Who did something, by name: the records have accounts by their ids, and whoever works on the host as `cli:<user>`.
+// Names actors on pages: the records contain account ids, and `cli:<user>` for users of the host.
 import type { HandlerRecords } from '#api/handler-records.ts';
 
 export type Names = (actor: string | null) => string;
 
-/** Names these actors; one that is no account is named as the audit log does. */
+/** Names these actors; an actor without an account keeps the name of the audit log. */
 export async function namesOf(
   { accounts }: Pick<HandlerRecords, 'accounts'>,
   actors: readonly (string | null)[],

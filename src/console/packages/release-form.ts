@@ -1,4 +1,4 @@
-// What somebody wants to release, as the form has it: read into the shape of the interface, and shown to be filled in.
+// The release form: parses its fields into the shape of the interface, and shows it again.
 import { check } from '#api/schema.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { ConsoleReleaseQuery, PushReleasesRequest } from '#api/wire.ts';
@@ -7,17 +7,17 @@ import type { PublishedPackage } from '#records/packages.ts';
 import { field, tick } from '../parts/form.ts';
 import { addressOf } from './address.ts';
 
-/** What is filled in, each member as it was typed. */
+/** The fields as typed. */
 export type Filled = Pick<
   ConsoleReleaseQuery,
   'revision' | 'channels' | 'percentage' | 'paused' | 'resources' | 'close'
 >;
 
-/** Whether enough is filled in to say what would change. */
+/** Whether the fields are sufficient for a preview. */
 export const isComplete = ({ revision = '', channels = '', close = '' }: Filled): boolean =>
   channels.trim() !== '' && (revision !== '' || close !== '');
 
-/** The same as a program would send it. */
+/** The request that a program would send. */
 export function asked({
   revision = '',
   channels = '',
@@ -41,7 +41,7 @@ export function asked({
   return releases;
 }
 
-/** What stands between commas or blanks. */
+/** The parts between commas or blanks. */
 const pieces = (text: string): string[] => text.split(/[\s,]+/).filter((piece) => piece !== '');
 
 function readResource(text: string): { name: string; revision: number } {
@@ -53,14 +53,14 @@ function readResource(text: string): { name: string; revision: number } {
   );
 }
 
-/** What is filled in, in fields that nobody sees, for the form that does it. */
+/** The fields as hidden inputs, for the form that releases. */
 export const hidden = (filled: Filled): Html[] =>
   names.flatMap((name) => {
     const value = filled[name] ?? '';
     return value === '' ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`];
   });
 
-/** The address of the page that says what it would change. */
+/** The address of the preview page. */
 export function previewAddress(subject: PublishedPackage, filled: Filled): string {
   const members = names.flatMap((name): [string, string][] => {
     const value = filled[name] ?? '';
@@ -71,7 +71,7 @@ export function previewAddress(subject: PublishedPackage, filled: Filled): strin
 
 const names = ['revision', 'channels', 'percentage', 'paused', 'resources', 'close'] as const;
 
-/** The fields, which ask what would change and do nothing. */
+/** The form with the fields; it leads to the preview and changes nothing. */
 export const fillIn = (subject: PublishedPackage, filled: Filled): Html =>
   html`<form method="get" action="${addressOf(subject, 'release')}">
     ${field({ name: 'revision', label: 'Revision', value: filled.revision, maxLength: 9, inputMode: 'numeric', required: true })}

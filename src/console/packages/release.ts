@@ -1,5 +1,5 @@
-// Releasing a revision into channels, or closing channels: first a page that says what changes, who is affected and who has
-// to approve; then the act itself, held by the same rules as for every tool.
+// Releases a revision into channels, or closes channels. First a page previews the changes, the affected devices and the needed approvals;
+// then the act runs under the same rules as for every tool.
 import { heldBack, judgeChange, whoMayApprove, type Judged } from '#acts/gate.ts';
 import { pushReleases, releaseLines, type Wanted } from '#acts/releases.ts';
 import { onPackage, type PackageEvidence } from '#api/access.ts';
@@ -24,7 +24,7 @@ import { asked, fillIn, hidden, isComplete, previewAddress, type Filled } from '
 const path = '/console/packages/:namespace/:name/release';
 const access = onPackage('package-manage-releases');
 
-/** So many lines are shown of what changes. */
+/** The maximum of lines shown for the changes. */
 const mostLines = 100;
 
 type Asked = Services & PackageEvidence & Browsed;
@@ -79,7 +79,7 @@ export const consoleRelease = deed({
   },
 });
 
-/** What would change as things stand; what cannot be done is said in its place. */
+/** The changes as of now, or the reason why they cannot be made. */
 async function preview(call: Asked, filled: Filled): Promise<Html> {
   const { package: subject, records, now, principal } = call;
   try {
@@ -108,7 +108,7 @@ const changesTable = (lines: readonly Line[]): Html =>
     empty: 'These channels hold nothing, so nothing changes.',
   });
 
-/** What follows from it that the table does not show. */
+/** Consequences that the table does not show. */
 function whatElse({ channel, revision }: Wanted): Html {
   const safer = fallback(channel);
   if (revision === null) {
@@ -122,7 +122,7 @@ function whatElse({ channel, revision }: Wanted): Html {
     : html`<p>The branch ${channel.name} ends 30 days after its last release.</p>`;
 }
 
-/** Who has to approve, and how far that has come; nothing where nobody is asked. */
+/** The needed approvals and their progress; empty if none are needed. */
 async function heldBackBy(
   { package: { namespace, name }, principal, records, now }: Asked,
   lines: readonly Line[],
@@ -157,7 +157,7 @@ function approvals(judged: Judged | undefined): Html {
   );
 }
 
-/** The button that does it, where it is not for others to speak first. */
+/** The button that releases; absent if a proposal waits for other approvals or was rejected. */
 function confirm({ package: subject, browsing }: Asked, filled: Filled, judged: Judged | undefined): Html {
   const isOpen = judged === undefined || judged.missing === 0 || judged.proposal === undefined;
   if (!isOpen || judged?.proposal?.state === 'rejected') return nothing;

@@ -1,15 +1,15 @@
-// What comes beside the revisions of a package: the resources of a charm, the components of a snap.
+// The resources of a charm, and the components of a snap.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import { table } from '../parts/table.ts';
 
-/** So many are shown, and so many channels of each. */
+/** The maximum shown, and the maximum of channels for each. */
 const most = 50;
 const mostChannels = 10;
 
-/** What the newest revision declares, and which of it the channels hold; nothing where it declares nothing. */
+/** The resources or components that the newest revision declares, with their released revisions; empty if it declares none. */
 export async function resourcesOf(
   { resources, revisions }: Pick<HandlerRecords, 'resources' | 'revisions'>,
   { id, namespace, name }: PublishedPackage,

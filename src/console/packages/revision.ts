@@ -1,4 +1,4 @@
-// One revision: what it is, what it says of itself, where it is, and whether it may be given to anybody.
+// The page of one revision: its details, its channels, and whether it may be released.
 import { onPackage } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, joined, nothing, type Html } from '#api/pages/html.ts';
@@ -16,7 +16,7 @@ import { addressOf } from './address.ts';
 import { namesOf, type Names } from './people.ts';
 import { madeFor, statusOf } from './revisions.ts';
 
-/** So many characters of a file, so many applications and so many channels are shown. */
+/** The maximum of characters of a file, and of applications and channels, shown. */
 const mostText = 8000;
 const most = 100;
 
@@ -42,7 +42,7 @@ export const consoleRevision = screen({
   },
 });
 
-/** The revision that a path names, also one that was deleted. */
+/** Returns the revision in the path, also if it was deleted. */
 export async function revisionOf(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   subject: PublishedPackage,
@@ -86,7 +86,7 @@ const factsOf = (one: Revision, names: Names): Html =>
     ['SHA-256', html`<code>${one.sha256}</code>`],
   ]);
 
-/** What may be done with it. */
+/** Links to the changes that are possible. */
 function deedsOf(subject: PublishedPackage, { revision, withdrawnAt, deletedAt }: Revision): Html {
   if (deletedAt !== null) return nothing;
   const withdraw = addressOf(subject, 'revisions', revision, 'withdraw');
@@ -115,7 +115,7 @@ const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
       empty: html`No channel holds it. <a href="${addressOf(subject)}">The package</a> says what they hold.`,
     })}`;
 
-/** What the review has read in it. */
+/** The details that the review found in the file. */
 function inside({ details }: Revision): Html {
   const { apps, base, confinement, grade, type, buildUrl, said, notices = [] } = details;
   const resources = Object.entries(said?.resources ?? {}).map(([name, { filename }]) => `${name} (${filename})`);
@@ -143,7 +143,7 @@ function listed(names: readonly string[] | undefined): string | undefined {
   return names.length > most ? `${names.slice(0, most).join(', ')} and others` : names.join(', ');
 }
 
-/** The files of its own that are kept as they were. */
+/** The stored files from inside the revision. */
 async function textsOf(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   { id, namespace }: PublishedPackage,
@@ -167,7 +167,7 @@ const file = (name: string, text: string): Html =>
     <pre tabindex="0" role="region" aria-label="${name}"><code>${text.slice(0, mostText)}</code></pre>
   </details>`;
 
-/** What is signed about it. */
+/** The assertions about the revision. */
 async function assertionsOf(
   { revisions, assertions }: Pick<HandlerRecords, 'revisions' | 'assertions'>,
   { packageId, revision }: Revision,

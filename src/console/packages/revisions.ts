@@ -1,4 +1,4 @@
-// The revisions of a package, the newest first.
+// The list of revisions of a package, newest first.
 import { onPackage } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Content, type Html } from '#api/pages/html.ts';
@@ -32,7 +32,7 @@ export const consoleRevisions = screen({
   },
 });
 
-/** A page of them, with the ways to the next one and to other orders. */
+/** A page of revisions, with links to the next page and to other orders. */
 export async function revisionsOf(
   records: Pick<HandlerRecords, 'revisions' | 'accounts'>,
   subject: PublishedPackage,
@@ -94,7 +94,7 @@ const columnsOf = (subject: PublishedPackage, names: Names): Column<Revision>[] 
   { heading: 'By', cell: ({ createdBy }) => names(createdBy) },
 ];
 
-/** So many architectures or bases are named in a row. */
+/** The maximum of architectures or bases named in a row. */
 const most = 8;
 
 export function madeFor({ details: { architectures, bases } }: Revision): string {
@@ -104,7 +104,7 @@ export function madeFor({ details: { architectures, bases } }: Revision): string
   return all.length > most ? `${all.slice(0, most).join(', ')} and others` : all.join(', ');
 }
 
-/** How a revision stands, in a word. */
+/** The status of a revision in one word. */
 export function statusOf({ status, withdrawnAt, deletedAt }: Revision): Content {
   if (deletedAt !== null) return badge('warn', 'deleted');
   if (withdrawnAt !== null) return badge('warn', 'withdrawn');

@@ -1,4 +1,4 @@
-// The lines with which a publisher's tools work on this package in this store.
+// The lines that set up publishing tools for this package in this store.
 import { html, type Html } from '#api/pages/html.ts';
 import { tokenVariable, toolAddresses } from '#domain/publishing-tools.ts';
 import type { PublishedPackage } from '#records/packages.ts';

@@ -1,4 +1,4 @@
-// The tracks of a package: which there are and may be, a new one, what a track says of its versions and devices, and its end.
+// The pages of the tracks of a package: list, create, change version pattern and phasing, delete.
 import { createTracks, deleteTrack, updateTrack } from '#acts/tracks.ts';
 import { onPackage } from '#api/access.ts';
 import { beyondChannels } from '#api/beyond-channels.ts';
@@ -20,7 +20,7 @@ const path = '/console/packages/:namespace/:name/tracks';
 const ofOne = `${path}/:track` as const;
 const manages = onPackage('package-manage-releases');
 
-/** So many are shown; the command shows all. */
+/** The maximum shown; the command shows all. */
 const most = 200;
 
 export const consoleTracks = screen({
@@ -115,7 +115,7 @@ const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: Setti
     hint: 'From 0 to 100; empty for all at once.',
   })}`;
 
-/** What was typed. */
+/** The settings from the form. */
 function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>): Settings {
   const phasing = body.phasing.trim();
   if (phasing !== '' && !/^\d{1,3}(?:\.\d{1,6})?$/.test(phasing)) {
@@ -224,7 +224,7 @@ export const consoleDeleteTrack = deed({
   },
 });
 
-/** A track by its name; refuses one that is not there. */
+/** Returns a track by name; refuses if it does not exist. */
 async function trackOf(
   { tracks }: Pick<HandlerRecords, 'tracks'>,
   subject: PublishedPackage,

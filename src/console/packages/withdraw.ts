@@ -1,4 +1,4 @@
-// Withdrawing a revision, with a reason, and bringing it back: asked first, on a page that says who is affected.
+// Withdraws a revision with a reason, or restores it, after a page that shows the affected devices.
 import { restoreRevision, withdrawRevision } from '#acts/revisions.ts';
 import { beyondChannels } from '#api/beyond-channels.ts';
 import type { Services } from '#api/services.ts';

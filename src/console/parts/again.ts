@@ -1,15 +1,15 @@
-// A piece of a page that looks again by itself while what it tells of moves. Without a script it is loaded again by hand.
+// Refreshes a piece of a page while its content changes. Without scripts, the reader reloads the page.
 import type { IncomingMessage } from 'node:http';
 
 import { html, type Html } from '#api/pages/html.ts';
 
-/** The ids of such pieces; a browser names the one that asks. */
+/** The ids of such pieces; the browser sends the id of the piece that it refreshes. */
 const pieces = ['main', 'own-uploads'] as const;
 
-/** The attributes by which a piece looks again after two seconds, until it comes without them. */
+/** The attributes that refresh a piece after two seconds, until a response leaves them out. */
 export const looksAgain = (id: (typeof pieces)[number], address: string): Html =>
   html`hx-get="${address}" hx-select="#${id}" hx-swap="outerHTML show:none" hx-trigger="every 2s"`;
 
-/** Whether nobody asked for this page: an open window is no sign that somebody sits before it, and prolongs no session. */
+/** Whether this is an automatic refresh. It does not show that a person is at the browser, so it does not extend the session. */
 export const isLookingAgain = ({ headers }: IncomingMessage): boolean =>
   pieces.some((piece) => headers['hx-trigger'] === piece);

@@ -1,4 +1,4 @@
-// What was counted day by day: drawn, one bar a day, and as numbers for whoever does not see that or wants to know it exactly.
+// Daily counts: a chart with one bar per day, and a table for exact numbers and for readers who do not see the chart.
 import { html, type Html } from '#api/pages/html.ts';
 import { pillars } from './drawing.ts';
 import { table, type Column } from './table.ts';
@@ -9,7 +9,7 @@ interface Day {
   day: string;
 }
 
-/** A bar for each day, today last; what it shows, in words, stands below it. */
+/** A bar per day, today last; the description is below. */
 export function drawnDays<One extends Day>(days: readonly One[], amount: (day: One) => number, words: string): Html {
   return html`<figure class="days">
     ${pillars(
@@ -20,7 +20,7 @@ export function drawnDays<One extends Day>(days: readonly One[], amount: (day: O
   </figure>`;
 }
 
-/** The same as a table, which opens when somebody wants it. */
+/** The same as a table that the reader can open. */
 export const daysInNumbers = <One extends Day>(
   caption: string,
   days: readonly One[],
@@ -36,14 +36,14 @@ export const daysInNumbers = <One extends Day>(
     })}
   </details>`;
 
-/** A number for each day. */
+/** A column with a number per day. */
 export const amountColumn = <One>(heading: string, amount: (day: One) => number): Column<One> => ({
   heading,
   number: true,
   cell: (day) => count(amount(day)),
 });
 
-/** `3 today, 7 on the busiest day`; of the last so many days. */
+/** A sentence such as `3 today, 7 on the busiest day`, for the given last days. */
 export function inWords(amounts: readonly number[]): string {
   const most = Math.max(0, ...amounts);
   return `${count(amounts.at(-1) ?? 0)} today, ${count(most)} on the busiest of ${String(amounts.length)} days`;

@@ -1,10 +1,10 @@
-// Small drawings, made here and said in words beside them.
+// Small charts, each with its content as text.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 
-/** How much of something is taken, as a bar that warns where little is left; `portion` from 0 to 1. */
+/** A bar for used space that warns when little is left; `portion` from 0 to 1. */
 export const bar = (portion: number, words: string): Html => barOf(portion, words, portion > 0.9);
 
-/** How large a part of something is, as a bar; all of it is as good as any. */
+/** A bar for a share; does not warn at a high one. */
 export const share = (portion: number, words: string): Html => barOf(portion, words, false);
 
 const barOf = (portion: number, words: string, warns: boolean): Html => {
@@ -23,11 +23,11 @@ const barOf = (portion: number, words: string, warns: boolean): Html => {
 
 export interface Pillar {
   all: number;
-  /** The part of it that went wrong. */
+  /** The failed part. */
   bad: number;
 }
 
-/** How something went on over time, one pillar for each piece of it; the last is now. */
+/** A chart over time, one pillar per interval; the last is the current one. */
 export function pillars(values: readonly Pillar[], words: string): Html {
   const most = Math.max(1, ...values.map(({ all }) => all));
   const height = (count: number): number => Math.round((count / most) * 360) / 10;

@@ -1,4 +1,4 @@
-// Forms: each brings back the token of its session, and works without a script.
+// Forms: each sends the token of its session, and works without scripts.
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import type { Browsed } from '../access.ts';
 
@@ -9,7 +9,10 @@ export const formOf = (browsing: Browsed['browsing'], address: string, content: 
     ${content}
   </form>`;
 
-/** A form that asks: its fields are in the address, and it changes nothing. Its answer is looked for in `target` as one types, and stands in the order that was asked for. */
+/**
+ * A search form: its fields are in the address, and it changes nothing. The result is loaded into `target` while the reader types, and
+ * keeps the requested order.
+ */
 export const searchOf = (address: string, target: string, content: Content, sort: string | undefined): Html =>
   html`<form
     class="search"
@@ -31,16 +34,16 @@ export interface Field {
   label: string;
   type?: 'text' | 'password' | 'search' | 'email' | 'number' | 'date';
   value?: string | undefined;
-  /** A sentence below it. */
+  /** A sentence below the field. */
   hint?: Content;
   required?: boolean;
   maxLength: number;
   autocomplete?: string;
-  /** What keyboards of phones offer. */
+  /** Selects the keyboard of phones. */
   inputMode?: 'numeric';
 }
 
-/** A labelled line to type into. */
+/** A labelled text field. */
 export function field({ name, label, type = 'text', value = '', hint, ...more }: Field): Html {
   const hinted = hint === undefined ? nothing : html`aria-describedby="${name}-hint"`;
   return html`<div class="field">
@@ -62,7 +65,7 @@ export function field({ name, label, type = 'text', value = '', hint, ...more }:
   </div>`;
 }
 
-/** For password managers, which want to know whose password is asked for; nobody sees it, and it is not sent. */
+/** A hidden user name for password managers, which need the account of a password; it is not sent. */
 export const whosePassword = ({ principal }: Browsed['browsing']): Html =>
   html`<input
     class="unseen"
@@ -74,7 +77,7 @@ export const whosePassword = ({ principal }: Browsed['browsing']): Html =>
     aria-hidden="true"
   />`;
 
-/** A labelled field of several lines. */
+/** A labelled field with several lines. */
 export const longField = ({ name, label, value = '', hint, required, maxLength }: Field): Html =>
   html`<div class="field">
     <label for="${name}">${label}</label>
@@ -90,7 +93,7 @@ ${value}</textarea>
     ${hint === undefined ? nothing : html`<p class="hint" id="${name}-hint">${hint}</p>`}
   </div>`;
 
-/** A choice of one of a few. */
+/** A choice between a few values. */
 export const choice = (
   { name, label, value }: Pick<Field, 'name' | 'label' | 'value'>,
   options: readonly (readonly [value: string, words: string])[],
@@ -104,7 +107,7 @@ export const choice = (
     </select>
   </div>`;
 
-/** Something to be ticked. */
+/** A checkbox. */
 export const tick = (name: string, words: Content, ticked = false): Html =>
   html`<label class="tick"
     ><input type="checkbox" name="${name}" value="yes" ${ticked ? html`checked` : nothing} /> ${words}</label

@@ -1,7 +1,7 @@
-// Who did something, as the audit log names him, in words: by user name, or as a command on the host, or the store itself.
+// Shows actors of the audit log by name: as a user name, a command on the host, or the store itself.
 import type { HandlerRecords } from '#api/handler-records.ts';
 
-/** Names for account ids, for `cli:<user>`, and for what the store does of itself. */
+/** Returns names for account ids, for `cli:<user>`, and for actions of the store itself. */
 export async function namesOf(
   actors: readonly (string | null)[],
   { accounts }: Pick<HandlerRecords, 'accounts'>,

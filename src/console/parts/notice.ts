@@ -1,4 +1,4 @@
-// What is said apart from the rest: with a word and a sign for how grave it is, never by its colour alone.
+// Notices, cards and badges. A word and a sign show the severity, not only a colour.
 import { isOverTls } from '#api/browser.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 
@@ -10,13 +10,13 @@ const signs: Readonly<Record<Gravity, readonly [sign: string, word: string]>> = 
   warn: ['!', 'Wrong'],
 };
 
-/** A sentence in a box; whoever listens to the page hears of it at once. */
+/** A sentence in a box; screen readers announce it at once. */
 export const notice = (gravity: Gravity, words: Content): Html =>
   html`<p class="notice ${gravity}" role="${gravity === 'warn' ? 'alert' : 'status'}">
     ${sign(gravity)}<span>${words}</span>
   </p>`;
 
-/** What each page says that came without TLS. */
+/** The warning on each page that is served without TLS. */
 export const inClear = (baseUrl: string): Html =>
   isOverTls(baseUrl)
     ? nothing
@@ -25,7 +25,7 @@ export const inClear = (baseUrl: string): Html =>
         'This page came without TLS, which is only safe because browser and store are on the same machine.',
       );
 
-/** What is so, and what is to be done about it, on a card of its own. */
+/** A card with a state and its remedy. */
 export const card = ({ gravity, title, words, mend }: Card): Html =>
   html`<article class="card ${gravity}">
     <h2>${sign(gravity)}${title}</h2>
@@ -40,7 +40,7 @@ export interface Card {
   mend?: Content;
 }
 
-/** A word for the state of something. */
+/** A word for a state. */
 export const badge = (gravity: Gravity, words: string): Html => html`<span class="badge ${gravity}">${words}</span>`;
 
 const sign = (gravity: Gravity): Html => {

@@ -1,22 +1,22 @@
-// In which order a list stands: its own, or that of a column, asked for by the links in the headings, which work without a script.
+// The order of a list: its default, or by a column. The headings are links that choose the order, and work without scripts.
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 
 export interface Sorting {
-  /** The key of a column; with `-` before it the other way round. */
+  /** The key of a column; `-` before it reverses the order. */
   order: string;
   /** The address of the list in another order. */
   address(order: string): string;
 }
 
-/** What a column says that can be sorted by: its key, and whether its largest come first when nobody says otherwise. */
+/** A column that can be sorted by: its key, and whether its largest values come first by default. */
 export interface Sortable {
   key: string;
   largestFirst?: boolean;
 }
 
-/** The heading of a column: its words, and in a list that can be sorted by it the way to do that, or to turn it round. */
+/** The heading of a column, with a link to sort by it or to reverse the order. */
 export function sortHeading(words: string, column: Sortable | undefined, sorting: Sorting | undefined): Html {
   if (column === undefined || sorting === undefined) return html`${words}`;
   const { key, largestFirst = false } = column;
@@ -29,20 +29,20 @@ export function sortHeading(words: string, column: Sortable | undefined, sorting
   >`;
 }
 
-/** What a heading says of its column to whoever listens. */
+/** The `aria-sort` attribute of a column heading. */
 export function sortState(column: Sortable | undefined, sorting: Sorting | undefined): Html {
   if (column === undefined || sorting === undefined) return nothing;
   if (sorting.order === column.key) return html`aria-sort="ascending"`;
   return sorting.order === `-${column.key}` ? html`aria-sort="descending"` : nothing;
 }
 
-/** How many entries stand before a page of a list that is sorted by a column: its cursor counts them. */
+/** The number of entries before a page of a list that is sorted by a column; the cursor contains it. */
 export function countBefore(query: { cursor?: string }): number {
   const [before] = placeOf(query, ['0'] as const);
   return numberIn(before);
 }
 
-/** A page of a list that is sorted by a column, and the cursor of the next one; `find` gives so many entries behind so many. */
+/** A page of a list that is sorted by a column, and the cursor of the next page; `find` returns a number of entries after an offset. */
 export async function sortedPage<Entry>(
   query: { cursor?: string },
   size: number,
@@ -56,6 +56,6 @@ export async function sortedPage<Entry>(
   };
 }
 
-/** What is said below a list that is too long to be sorted as a whole. */
+/** A hint below a list that is too long to be sorted as a whole. */
 export const sortedAmong = (isCut: boolean, words: string): Html =>
   isCut ? html`<p class="hint">Sorted are ${words}; look for a piece of a name to sort among others.</p>` : nothing;

@@ -1,29 +1,29 @@
-// Tables: with headings for whoever listens, and as one block a row where the screen is narrow.
+// Tables with headings for screen readers; on a narrow screen each row becomes a block.
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import { sortHeading, sortState, type Sortable, type Sorting } from './sorting.ts';
 
 export interface Column<Row> {
   heading: string;
   cell(row: Row): Content;
-  /** Whether it holds numbers, which stand one under another. */
+  /** Whether the column contains numbers, which are aligned. */
   number?: boolean;
-  /** How a list is asked to stand in its order; nothing where it cannot. */
+  /** How to sort by this column; undefined if that is not possible. */
   sort?: Sortable;
 }
 
 interface Table<Row> {
-  /** What is in it, for whoever listens; shown where `shown` is set. */
+  /** The caption for screen readers; visible if `shown` is set. */
   caption: string;
   shown?: boolean;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  /** Of a list that can be sorted: how it is now. */
+  /** The present order of a list that can be sorted. */
   sorting?: Sorting;
-  /** What is said in place of a table without rows: what to do first. */
+  /** Shown in place of a table without rows: the first step. */
   empty: Content;
 }
 
-/** The first column names the row. */
+/** The first column is the heading of its row. */
 export function table<Row>({ caption, shown = false, columns, rows, sorting, empty }: Table<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const headings = columns.map(
@@ -58,7 +58,7 @@ export function table<Row>({ caption, shown = false, columns, rows, sorting, emp
   </table>`;
 }
 
-/** Names and what they stand for. */
+/** Names with their values. */
 export const facts = (pairs: readonly (readonly [name: string, value: Content] | undefined)[]): Html =>
   html`<dl class="facts">
     ${pairs
@@ -72,11 +72,11 @@ export const facts = (pairs: readonly (readonly [name: string, value: Content] |
       )}
   </dl>`;
 
-/** The way to the next page of a list; nothing at its end. */
+/** A link to the next page of a list; empty on the last page. */
 export const nextPage = (address: string | null | undefined, words = 'Next page'): Html =>
   address === undefined || address === null
     ? nothing
     : html`<p class="pager"><a href="${address}" rel="next">${words}</a></p>`;
 
-/** How many entries a page shows. */
+/** The number of entries per page. */
 export const pageSize = 50;

@@ -1,14 +1,14 @@
-// How times, sizes and durations are shown.
+// Formats times, sizes and durations.
 import { html, type Html } from '#api/pages/html.ts';
 import { noun } from '#domain/quantities.ts';
 export { bytes as size } from '#domain/byte-size.ts';
 export { distance, duration } from '#domain/quantities.ts';
 
-/** A moment, RFC 3339: in UTC, and by the script of our pages in the reader's zone beside it. */
+/** A time (RFC 3339) in UTC; our script adds the time in the reader's zone. */
 export const time = (moment: string): Html =>
   html`<time datetime="${moment}">${moment.slice(0, 16).replace('T', ' ')} UTC</time>`;
 
-/** A number with its thousands apart: `12 345`, with thin spaces. */
+/** A number with thin spaces between thousands: `12 345`. */
 export const count = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, '\u2009');
 
 /** `1 package`, `2 packages`. */

@@ -1,4 +1,4 @@
-// What is done to an account from its page; what lets somebody in no more asks first, and says whom it touches.
+// The form handlers of an account page. Handlers that take access away first ask, and show the affected people.
 import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { setQuota } from '#acts/quotas.ts';
 import { endTokens } from '#acts/tokens.ts';

@@ -1,4 +1,4 @@
-// One account: who it is, what it may do, what it has, and what lets it in.
+// The page of one account: its profile, rights, packages, and tokens.
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
@@ -26,7 +26,7 @@ import { rolesOf } from './roles.ts';
 import { tokenColumns } from './token-cells.ts';
 import { endingAddress } from './tokens.ts';
 
-/** So many of its tokens are shown; the list of tokens has them all. */
+/** The maximum of tokens shown; the list of tokens shows all. */
 const fewTokens = 10;
 
 export const consolePerson = screen({
@@ -181,7 +181,7 @@ const quotaForm = ({ id }: Person, { bytes, packages }: AccountQuota, browsing: 
         })} <button class="second">Set</button>`,
     )}`;
 
-/** What is wrong with a limit that somebody has typed. */
+/** The refusal of an invalid limit from the form. */
 export const wrongLimit = (of: 'bytes' | 'packages', text: string): Refusal =>
   new Refusal(
     'api-error',

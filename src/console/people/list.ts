@@ -1,4 +1,4 @@
-// The accounts, to be looked through and searched; and the form that invites somebody.
+// The list of accounts with a search, and the form that invites a person.
 import { createAccount } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -84,14 +84,14 @@ export const rolesCell = ({
   html`${roles.join(', ')}
   ${isForeign === 1 ? badge('note', 'of another store') : disabledAt === null ? '' : badge('warn', 'disabled')}`;
 
-/** How somebody logs in, as far as it can be told. */
+/** How an account logs in, as far as known. */
 export function loginCell({ hasPassword, hasTotp, linkUntil, isForeign }: Person): Content {
   if (isForeign === 1) return 'Not here';
   if (hasPassword === 0) return linkUntil === null ? 'No password' : 'Invited, no password yet';
   return hasTotp === 1 ? 'Password and one-time password' : 'Password';
 }
 
-/** When somebody was last seen: his tokens and logins tell. */
+/** When an account was last seen, from its tokens and logins. */
 export function seenAt({ begunAt, usedAt }: Pick<Person, 'begunAt' | 'usedAt'>): Content {
   const last = [begunAt, usedAt]
     .filter((at) => at !== null)

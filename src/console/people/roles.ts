@@ -1,4 +1,4 @@
-// Roles, given and taken: asked first, on a page that says what comes with them, and done by whoever proves himself once more.
+// Grants and removes roles, after a page that explains the role and asks for the administrator's credentials.
 import { changeRole } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
@@ -17,10 +17,10 @@ import { deed, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
 import { untrustedForAWhile } from './set-up-link.ts';
 
-/** So many brands are offered; the command takes any. */
+/** The maximum of brands offered; the command accepts any. */
 const mostBrands = 200;
 
-/** What comes with a role. */
+/** The meaning of each role. */
 const meanings: Readonly<Record<(typeof plainRoles)[number], string>> = {
   'store-admin': 'Looks at everything, acts as publisher on every package, and manages all accounts.',
   'transfer-approver': 'Approves of what the approval policy holds back.',
@@ -32,7 +32,7 @@ const meaningOf = (role: Role): string =>
     ? meanings[role as keyof typeof meanings]
     : `Manages the models and keys of the brand ${role.slice('brand-admin:'.length)}.`;
 
-/** The roles of somebody, and the form that leads to another one. */
+/** The roles of an account, and the form to change them. */
 export function rolesOf({ id, displayName, roles }: Person, brands: readonly Brand[]): Html {
   const here = accountAddress(id, 'role');
   const offered: Role[] = [

@@ -1,4 +1,4 @@
-// A link with which an account gets a password: made by an administrator who proves who they are, and shown once.
+// Makes a set-up link for an account, after the administrator proves their identity; the link is shown once.
 import { inviteAccount } from '#acts/credentials.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { Answer } from '#api/operation.ts';
@@ -39,7 +39,7 @@ export const consoleAskSetUpLink = screen({
   },
 });
 
-/** Said before an account is changed. */
+/** Shown before a change of an account. */
 export const untrustedForAWhile = 'For 72 hours after a change of an account its approvals do not count.';
 
 export const consoleMakeSetUpLink = deed({
@@ -61,7 +61,7 @@ interface Inviting extends Shown, Pick<Services, 'acts' | 'now'> {
   requestId: string;
 }
 
-/** Makes a link for an account, and the page that shows it. */
+/** Makes a link for an account, and returns the page that shows it. */
 export async function inviteWithLink(call: Inviting, { id, username, displayName }: Account): Promise<Answer> {
   const { acts, now, config, browsing } = call;
   const { base_url: baseUrl } = config.http;

@@ -1,4 +1,4 @@
-// How tokens, and sessions of the console, are shown: what for, what they may do, how long, when they were last used.
+// The table cells of tokens and console sessions: purpose, permissions, end, last use.
 import { html, nothing, type Content } from '#api/pages/html.ts';
 import { inCommon, shownChannels } from '#domain/principal.ts';
 import { endsSoon } from '#domain/token-end.ts';
@@ -9,13 +9,13 @@ import type { Column } from '../parts/table.ts';
 import { distance, time } from '../parts/values.ts';
 import { accountAddress } from './address.ts';
 
-/** What stands on the page beside a token. */
+/** The context of the page. */
 interface Around {
   /** The latest time that the store has seen. */
   now: Date;
-  /** The address of the page that asks whether to end it. */
+  /** The address of the confirmation page that ends the token. */
   ending(token: OwnedMacaroon): string;
-  /** The session of the page itself, which says so. */
+  /** The session of this page, marked in the table. */
   ownSession: string;
 }
 
@@ -53,7 +53,7 @@ export const tokenColumns = ({
   },
 });
 
-/** What somebody has said that it is for; a login to the console says so itself. */
+/** The description that the owner gave; a console session has a fixed one. */
 export const purposeOf = ({
   kind,
   description,
@@ -66,7 +66,7 @@ export const purposeOf = ({
 const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
   revokedAt === null && Date.parse(validUntil) > now.getTime();
 
-/** What a token allows, by the names of permissions; of what it is good for where it is narrowed. */
+/** The permissions of a token, and its limits if it is attenuated. */
 export function allowedBy(token: OwnedMacaroon): Content {
   const allowed = keptRestrictions(token);
   if (allowed === undefined) {

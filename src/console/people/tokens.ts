@@ -1,4 +1,4 @@
-// The tokens of everybody: whose, what for, what they may do, until when; and the end of one of them.
+// The tokens of all accounts: owner, purpose, permissions, end; and the page that ends one.
 import { revokeToken } from '#acts/tokens.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -20,11 +20,11 @@ import { deed, screen } from '../screen.ts';
 import { accountAddress, tokensAddress } from './address.ts';
 import { allowedBy, purposeOf, tokenColumns } from './token-cells.ts';
 
-/** The page that asks whether to end a token. */
+/** The confirmation page that ends a token. */
 export const endingAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>
   `${tokensAddress}/${encodeURIComponent(sessionId)}/end`;
 
-/** What ends within this is what ends soon. */
+/** A token that ends within this time "ends soon". */
 const soon = days(30);
 
 export const consoleTokens = screen({
@@ -40,7 +40,7 @@ export const consoleTokens = screen({
     const now = authority.latestTime();
     const owner = account === '' ? undefined : await records.accounts.named(account);
     const { entries, next } = await inOrder(records, query, {
-      // Nobody has an account of an empty id.
+      // No account has an empty id.
       accountId: account === '' ? null : (owner?.id ?? ''),
       now: timestamp(now),
       endingBefore: show === 'ending' ? timestamp(after(now, soon)) : undefined,
@@ -72,7 +72,7 @@ export const consoleTokens = screen({
   },
 });
 
-/** Those that are sought in the order that is asked for; without one, those that end soon by their ends, and all others the newest first. */
+/** The matching tokens in the requested order. By default, tokens that end soon are sorted by their end, all others newest first. */
 async function inOrder(
   records: Pick<HandlerRecords, 'macaroons'>,
   query: ConsoleTokensQuery,
@@ -135,7 +135,7 @@ export const consoleEndToken = deed({
   },
 });
 
-/** A token by its session, with whose it is; refuses one that does not exist. */
+/** Returns a token by its session, with its owner; refuses if it does not exist. */
 export async function ownedToken(
   { macaroons, accounts }: Pick<HandlerRecords, 'macaroons' | 'accounts'>,
   sessionId: string,
@@ -146,7 +146,7 @@ export async function ownedToken(
   throw new Refusal('resource-not-found', `There is no token with the session '${sessionId.slice(0, 64)}'.`);
 }
 
-/** What a token is, and the form that ends it. */
+/** The details of a token, and the form that ends it. */
 export const endingForm = (
   browsing: Browsed['browsing'],
   token: OwnedMacaroon,
@@ -160,7 +160,7 @@ const tokenFacts = (token: OwnedMacaroon, { principal }: Browsed['browsing']): H
     ['What for', purposeOf(token)],
     [
       'Whose',
-      // The page of an account is for those who administer the store.
+      // Only store administrators may open the page of an account.
       principal.storeAdministrator
         ? html`<a href="${accountAddress(token.accountId)}">${token.username}</a>`
         : token.username,

@@ -1,4 +1,4 @@
-// Backups, and whether what is here is whole.
+// The page of backups, and of the integrity of the store.
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
@@ -11,10 +11,10 @@ import { counted, distance, size, time } from '../parts/values.ts';
 import { provenIn } from '../proof.ts';
 import { screen } from '../screen.ts';
 
-/** So many of the newest that left are looked through for backups. */
+/** The maximum of newest exports that are searched for backups. */
 const lookedAt = 1000;
 
-/** What the doctor looks at that is about being whole. */
+/** The examinations about integrity. */
 const about = new Set(['Backups', 'Blobs', 'Scrub', 'Records', 'Signing key', 'Site key']);
 
 export const consoleBackups = screen({

@@ -1,4 +1,4 @@
-// Brands with their models and signing keys: which signs what, which is registered, and until when.
+// The page of brands with their models and signing keys: use, registration and end of each key.
 import { registrationOf, type Registration } from '#assertions/registration.ts';
 import { brandAdministrator, storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
@@ -75,7 +75,7 @@ export const consoleBrand = screen({
   },
 });
 
-/** A model, and in words which key signs the serials of its devices. */
+/** A model, and a description of the key that signs the serials of its devices. */
 interface Signed extends Model {
   by: Content;
 }

@@ -1,4 +1,4 @@
-// The devices that called, and what one of them said to hold.
+// The pages of devices: the list of calling devices, and the revisions that one device reports.
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
@@ -73,7 +73,7 @@ async function devicesPage(
   return sortedPage(query, pageSize, (range) => seenDevices.sorted(order, range));
 }
 
-/** How many devices called day by day; nothing where none is known to have. */
+/** The number of calling devices day by day; empty if none is known. */
 async function callsByDay({ records, config, now }: Pick<Services, 'records' | 'config' | 'now'>): Promise<Html> {
   const { days } = await deviceDays({
     ...{ records, now: now(), days: drawn },
@@ -94,7 +94,7 @@ async function callsByDay({ records, config, now }: Pick<Services, 'records' | '
   ])}`;
 }
 
-/** So many days are drawn. */
+/** The number of days in the chart. */
 const drawn = 30;
 
 const emptyList = ({ snap, remember }: { snap: boolean; remember: boolean }): Html => {

@@ -1,4 +1,4 @@
-// The configuration as it stands, in the words of its keys. It is changed in its file, which is on the host.
+// The page of the present configuration, by key. It is changed in its file on the host.
 import { storeAdministrator } from '#api/access.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import { configurationSections, type Config, type ConfigurationKey } from '#src/config.ts';
@@ -11,7 +11,7 @@ interface Setting {
   name: string;
   key: ConfigurationKey;
   value: unknown;
-  /** What it was when this process started. */
+  /** The value at the start of this process. */
   first: unknown;
 }
 
@@ -71,7 +71,7 @@ function shown(setting: Setting): Content {
   return html`${written(key, value)} ${isChanged(setting) ? badge('note', 'changed since the start') : nothing}`;
 }
 
-/** A secret may stand in some by mistake, or by design: whether there is one is all that is told. */
+/** Formats a value. If a value may contain a secret, even by mistake, only "set" or "not set" is shown. */
 function written({ secret, size: isSize }: ConfigurationKey, value: unknown): Content {
   if (value === undefined) return 'not set';
   if (secret) return 'set';

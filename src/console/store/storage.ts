@@ -1,4 +1,4 @@
-// What fills the disk.
+// The page about the use of the disk.
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
@@ -15,14 +15,14 @@ interface Use {
   bytes: number;
 }
 
-/** A package with what would go of it, at most: bytes of old revisions. */
+/** A package with the maximum of bytes that its old revisions could free. */
 interface Kept extends Use {
   old: number;
 }
 
-/** How many revisions stay where the configuration does not say. */
+/** How many revisions are kept if the configuration says nothing. */
 const usual = 10;
-/** So many old revisions of a package are added up. */
+/** The maximum of old revisions of a package that are added up. */
 const mostOld = 1000;
 
 export const consoleStorage = screen({
@@ -78,7 +78,7 @@ export const consoleStorage = screen({
   },
 });
 
-/** What of each package would go by the rule of the configuration, or by the usual one. */
+/** The old revisions of each package by the retention of the configuration, or by the default above. */
 async function withOld(
   { oldRevisions }: Pick<HandlerRecords, 'oldRevisions'>,
   packages: readonly (Use & { id: string })[],

@@ -1,4 +1,4 @@
-// Answering what somebody is invited to, or offered, without leaving the list.
+// The form handlers that accept or reject invites and offers directly in the list.
 import { acceptInvite, rejectInvite } from '#acts/collaborators.ts';
 import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
 import { invited, nowhere } from '#api/access.ts';

@@ -1,4 +1,4 @@
-// What waits for a person, and what he waits for himself: the same that the lists of the interface give him.
+// Collects the items that wait for an account, and the items that the account waits for; the same as in the lists of the interface.
 import { stateOf, type ProposalState } from '#acts/proposal-state.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
@@ -13,32 +13,32 @@ import type { Viewer } from '../viewer.ts';
 
 export interface Judged {
   shown: ProposalState;
-  /** Why whoever looks cannot approve of it; nothing where he can. */
+  /** Why the account cannot approve the proposal; undefined if it can. */
   whyNot: string | undefined;
 }
 
 export interface Waiting {
-  /** Uploads that wait for his verdict, of which there may be more pages. */
+  /** Uploads that wait for a decision of the account, one page of them. */
   uploads: { entries: WaitingUpload[]; total: number; next: WaitingUpload | undefined };
-  /** What he may approve of, and what he only sees; `next` is the number behind which there are more. */
+  /** Proposals that the account may approve or only see; `next` is the cursor if there are more. */
   proposals: { entries: Judged[]; next: number | undefined };
   invites: InviteToPackage[];
   offers: OfferOfPackage[];
   keys: RequestedKey[];
-  /** Transfers that were received and neither accepted nor discarded, for those who oversee the store. */
+  /** Staged transfers without a decision, for accounts that oversee the store. */
   transfers: ReceivedTransfer[];
-  /** Uploads to his packages that the store or a person looks at. */
+  /** Uploads to the account's packages that are in review. */
   own: (WaitingUpload & { status: 'new' | 'scanned' })[];
   rejected: RejectedUpload[];
 }
 
-/** Where the pages of its long lists begin. */
+/** The cursors of the long lists. */
 export interface Places {
   uploads: { pushedAt: string; seq: number };
   proposals: number;
 }
 
-/** What was rejected so many days ago or less is told. */
+/** Rejected uploads are shown for this many days. */
 const lately = 14;
 
 export async function gather(
@@ -70,7 +70,7 @@ async function uploadsFrom(
   return { entries, total: await inventory.countWaiting(), next: found.length > pageSize ? entries.at(-1) : undefined };
 }
 
-/** All of them for those who oversee the store; for others what they proposed, or are asked about. */
+/** All proposals for overseers; for others, the proposals that they made or may approve. */
 async function proposalsFrom(
   { principal, viewer, after, at }: { principal: Principal; viewer: Viewer; after: number; at: string },
   records: HandlerRecords,
@@ -87,7 +87,7 @@ async function proposalsFrom(
   return { entries, next: found.length > pageSize ? found[pageSize - 1]?.number : undefined };
 }
 
-/** Why somebody cannot approve of a proposal, in a sentence; nothing where he can. */
+/** Why an account cannot approve a proposal, in a sentence; undefined if it can. */
 export async function whyNot(
   { proposal, state, approvals, mayApprove }: ProposalState,
   { accountId }: Pick<Principal, 'accountId'>,
@@ -109,7 +109,7 @@ export async function whyNot(
   return 'Whoever approves logs in with a one-time password too, and your account has none yet.';
 }
 
-/** Keys of the brands that somebody administers. */
+/** Requested keys of the brands that the account administers. */
 async function keysFor({ administers, roles }: Viewer, records: HandlerRecords, now: Date): Promise<RequestedKey[]> {
   if (!administers && !roles.some((role) => role.startsWith('brand-admin:'))) return [];
   const all = await requestedKeys(records, now);

@@ -1,4 +1,4 @@
-// What proposals are called on pages, how they stand, and what they change.
+// The name, status and changes of a proposal on pages.
 import type { ProposalState } from '#acts/proposal-state.ts';
 import type { Html } from '#api/pages/html.ts';
 import { badge, type Gravity } from '../parts/notice.ts';

@@ -1,4 +1,5 @@
-// One proposal: what it changes, who has approved, and an approval that counts only with password and one-time password.
+// The page of one proposal: its changes and approvals, and a form to approve it. An approval counts only with password and one-time
+// password.
 import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
 import { approveProposal, rejectProposal } from '#acts/proposals.ts';
 import { account } from '#api/access.ts';
@@ -145,7 +146,7 @@ function peopleOf({ approvals, mayApprove, state }: ProposalState): Html {
     }`;
 }
 
-/** Two answers, one form: both take a login of their own, because a session alone is nobody's approval. */
+/** One form to approve and to reject; both ask for the credentials, because a session alone is not an approval. */
 const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html =>
   html`<h2>${mayApprove ? 'Your answer' : 'Take it back'}</h2>
     ${formOf(

@@ -1,11 +1,11 @@
-// What uploads are called on pages, and how they stand.
+// The name and status of an upload on pages.
 import type { Html } from '#api/pages/html.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
 import { badge, type Gravity } from '../parts/notice.ts';
 
 export const addressOfUpload = (id: string): string => `/console/waiting/uploads/${encodeURIComponent(id)}`;
 
-/** The package, and the resource that it was pushed for. */
+/** The package, and the resource that was pushed. */
 export const nameOf = ({ namespace, name, resource }: { namespace: string; name: string; resource: string | null }) =>
   `${namespace}/${name}${resource === null ? '' : `, resource ${resource}`}`;
 

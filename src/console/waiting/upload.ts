@@ -1,4 +1,4 @@
-// One upload: why it waits, what the review found in it, and yes or no to it.
+// The page of one upload: why it waits, the findings of the review, and the forms to approve or reject it.
 import { approveUpload, rejectUpload, rejection } from '#acts/reviews.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import { onUpload, storeAdministratorOnUpload } from '#api/upload-access.ts';
@@ -89,7 +89,7 @@ function wanted(wishes: readonly Wish[]): Html {
           cell: ({ settled, error, component }) => {
             if (error !== null) return error.message;
             if (!settled) return 'is done once it is approved';
-            // A component has a review of its own, which may reject it.
+            // A component has its own review, which may reject it.
             return component === null ? 'done' : html`<a href="${addressOfUpload(component)}">pushed for review</a>`;
           },
         },
@@ -97,7 +97,7 @@ function wanted(wishes: readonly Wish[]): Html {
     })}`;
 }
 
-/** What the review read in it. */
+/** The details that the review found in the file. */
 function inside(findings: Findings): Html {
   if (findings.kind === 'resource') {
     return html`<h2>What is inside</h2>
@@ -148,7 +148,7 @@ function inside(findings: Findings): Html {
     ${text('Its metadata, as it is written', packageYaml)} ${text('How it was built', craftYaml)}`;
 }
 
-/** Pages stay short, whatever somebody has written. */
+/** Limits the length of a page, however long the texts are. */
 const mostText = 40_000;
 
 const text = (heading: string, written: string | null): Html =>
@@ -218,7 +218,7 @@ export const consoleRejectUpload = deed({
   },
 });
 
-/** Who comes second sees what came of it, and is told that somebody was quicker. */
+/** If another person decided first, shows their decision and says so. */
 async function orDecidedBefore({ id }: Review, judge: () => Promise<string>): Promise<string> {
   try {
     return await judge();

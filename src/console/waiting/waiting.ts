@@ -1,4 +1,4 @@
-// What waits: for whoever looks, and what he waits for himself.
+// The page of waiting items: items that wait for the account, and items that the account waits for.
 import { account } from '#api/access.ts';
 import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
@@ -60,7 +60,7 @@ interface About {
   accountId: string;
 }
 
-/** How many things wait for him, kind by kind. */
+/** The number of items that wait for the account, per kind. */
 function leadOf({ uploads, transfers, proposals, invites, offers, keys }: Waiting): string {
   const toApprove = proposals.entries.filter(({ whyNot }) => whyNot === undefined).length;
   const kinds = [
@@ -235,7 +235,7 @@ function offersOf({ offers }: Waiting, { browsing, now }: About): Html {
   </section>`;
 }
 
-/** Yes and no, each with the name of the package for whoever listens. */
+/** Buttons to accept and reject, each with the name of the package for screen readers. */
 function answers(
   browsing: Browsing,
   { namespace, name }: { namespace: string; name: string },

@@ -1,4 +1,4 @@
-// Whether the approval policy of the configuration is in force.
+// Examines whether the approval policy of the configuration is in force.
 import { isDeepStrictEqual } from 'node:util';
 
 import { readPolicy } from '#domain/approvals.ts';
@@ -10,7 +10,7 @@ export const approvals: Examination = {
     const configured = readPolicy(config().approvals);
     const inForce = await (await store()).records.approvalPolicy.inForce();
     if (isDeepStrictEqual(configured, inForce)) return well('the approval policy of larder.toml is in force');
-    // The serving process adds why not.
+    // If a process is serving, it adds the reason.
     return (await serving()) === undefined
       ? notice(
           'the approval policy of larder.toml is not in force before the next start',

@@ -1,4 +1,4 @@
-// The server of S3 that has the blobs, where one has them.
+// Examines the S3 server of the blobs, if there is one.
 import { placeOf } from '#blobs/s3/address.ts';
 import { bucketOf, openingOf } from '#data/blobs-place.ts';
 import { notice, well, wrong, type Examination } from './examination.ts';

@@ -1,4 +1,4 @@
-// What the server proves itself with.
+// Examines the certificate of the server.
 import { X509Certificate } from 'node:crypto';
 
 import { counted } from '#domain/quantities.ts';
@@ -31,11 +31,13 @@ export const certificate: Examination = {
   },
 };
 
-/** Days before the end from which on an end is a notice, and a problem. The store renews its own certificate at 30 days. */
+/**
+ * A certificate is reported this many days before its end: as a notice, and as a problem. The store renews its own certificate at 30 days.
+ */
 export const noticeDays = { site: 30, own: 25 };
 export const problemDays = 5;
 
-/** When each certificate of a chain ends. */
+/** The ends of the certificates of a chain. */
 export interface CertificateEnds {
   own: boolean;
   certificates: { whose: string; ends: Date; isAuthority: boolean }[];
@@ -43,7 +45,7 @@ export interface CertificateEnds {
 
 const parsedChains = new WeakMap<CertificateChain, CertificateEnds>();
 
-/** The ends of a chain and of its authority; a chain is parsed once for as long as it is served. */
+/** Returns the ends of a chain and of its authority; parses a chain once while it is in use. */
 export function certificateEnds(chain: CertificateChain): CertificateEnds {
   const known = parsedChains.get(chain) ?? parseChain(chain);
   parsedChains.set(chain, known);
@@ -62,7 +64,7 @@ function parseChain({ certificate: chain, authority, own }: CertificateChain): C
   return { own, certificates };
 }
 
-/** Which of them expire soon or have expired. */
+/** Certificates that expire soon or have expired. */
 export const expiryFaults = ({ own, certificates }: CertificateEnds, now: Date): Fault[] =>
   certificates.flatMap(({ whose, ends, isAuthority }) => {
     const left = ends.getTime() - now.getTime();
@@ -81,7 +83,7 @@ type CertificateChain = Pick<ServerTls, 'certificate' | 'authority' | 'own'>;
 const renewalOf = (own: boolean, isAuthority: boolean): 'site' | 'own' | 'authority' =>
   own ? (isAuthority ? 'authority' : 'own') : 'site';
 
-/** Each certificate of a text once, in its order. */
+/** The distinct certificates of a text, in order. */
 function certificatesIn(text: string): X509Certificate[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   return [...new Set(blocks)].map((block) => new X509Certificate(block));

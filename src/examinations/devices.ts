@@ -1,4 +1,4 @@
-// What devices and controllers need of the store beyond what they ask for.
+// Examines the needs of devices and controllers apart from their requests: dependencies of packages, the store assertion, TLS trust.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { addressIn, leadsTo } from '#assertions/store-assertion.ts';
 import type { Config } from '#src/config.ts';
@@ -37,7 +37,7 @@ export const storeAssertion: Examination = {
   },
 };
 
-/** What devices find at the address of the store, by what 'larder device snippet' gives them to trust. */
+/** Whether the authority that 'larder device snippet' prints trusts the server at the address of the store. */
 export const deviceTrust: Examination = {
   what: 'Device trust',
   onHostAlone: true,
@@ -61,7 +61,7 @@ export const deviceTrust: Examination = {
   },
 };
 
-/** What devices are told of this store, held against where it is. */
+/** Compares the address in the store assertion with the address of the store. */
 async function compared({ store: { id }, http }: Config, { records }: Store): Promise<Finding> {
   const kept = await records.assertions.find(`store/${id}`);
   if (kept === undefined) {

@@ -1,56 +1,56 @@
-// What is looked at to say how the store is, by 'larder doctor' and by the front page of the console: one examination a record.
-// All of them are always told of: one that cannot be done says why, and so never passes for one that found nothing.
+// The examinations behind 'larder doctor' and the front page of the console, one record each. Every examination is always shown: if one
+// cannot be done, it gives the reason, so that it is not taken for one without findings.
 import type { ServingState } from '#data/serving-state.ts';
 import type { Store } from '#data/store.ts';
 import type { Config } from '#src/config.ts';
 import type { Fault } from '#src/faults.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
-/** A notice is something to know of, with which all can be well. */
+/** A notice is worth knowing; the store can be well with it. */
 export type Level = 'well' | 'notice' | 'wrong' | 'not looked at';
 
 export interface Finding {
   level: Level;
   /** A clause, without a full stop. */
   says: string;
-  /** What to do about it, in whole sentences. */
+  /** The remedy, in whole sentences. */
   mend?: string | undefined;
 }
 
 export interface Examination {
-  /** What is looked at, a word or two. */
+  /** The subject, a word or two. */
   what: string;
-  /** Whether only the command looks: it takes too long for a page, or the serving process looks by itself. */
+  /** Whether only the command runs it: it takes too long for a page, or the serving process watches the subject itself. */
   onHostAlone?: true;
   /** Whether a page may show a result that is some seconds old. */
   isCostly?: true;
   look(patient: Patient): Finding | Promise<Finding>;
 }
 
-/** The store that is examined. What cannot be had of it is thrown as `CannotLook`. */
+/** The examined store. A member throws `CannotLook` if it is unavailable. */
 export interface Patient {
   data: string;
-  /** The folder of what systemd hands over, where it does. */
+  /** The folder of systemd credentials, if systemd passes any. */
   credentials: string | undefined;
   config(): Config;
-  /** What is wrong with the database, read by itself; throws where there is none. */
+  /** The corruption of the database, read without opening the store; throws if there is no database. */
   damage(): Promise<string[]>;
   /** The store, opened once for all examinations. */
   store(): Promise<Store>;
-  /** What the serving process says of itself at this moment; undefined if no process serves the store. */
+  /** The present state of the serving process; undefined if no process serves the store. */
   serving(): Promise<ServingState | undefined>;
   /** Why the store is not served, if the host knows; asked only if no process serves it. */
   service?(): Fault | undefined;
 }
 
-/** Why an examination cannot be done: something that another one tells of. */
+/** Why an examination cannot be done; another examination reports the cause. */
 export class CannotLook extends Error {}
 
 export const well = (says: string): Finding => ({ level: 'well', says });
 export const notice = (says: string, mend?: string): Finding => ({ level: 'notice', says, mend });
 export const wrong = (says: string, mend?: string): Finding => ({ level: 'wrong', says, mend });
 
-/** What faults make of an examination: the worst decides, and without any all is well. */
+/** The finding for some faults: the worst one decides; without faults all is well. */
 export function judgedBy(faults: readonly Fault[], says: string): Finding {
   if (faults.length === 0) return well(says);
   return {
@@ -60,7 +60,7 @@ export function judgedBy(faults: readonly Fault[], says: string): Finding {
   };
 }
 
-/** Does one examination, whatever comes of it. */
+/** Runs one examination; errors become a finding. */
 async function examine({ look }: Examination, patient: Patient): Promise<Finding> {
   try {
     return await look(patient);
@@ -70,7 +70,7 @@ async function examine({ look }: Examination, patient: Patient): Promise<Finding
   }
 }
 
-/** Does some examinations, one after the other. Each shows the faults that the serving process has under its name. */
+/** Runs some examinations one after another. Each also shows the faults that the serving process reports for its subject. */
 export async function examineEach(
   some: readonly Examination[],
   patient: Patient,
@@ -80,14 +80,14 @@ export async function examineEach(
   const found: (Finding & { what: string })[] = [];
   for (const examination of some) {
     const { what } = examination;
-    // A fault of a subject that is not examined here is one of the server.
+    // A fault about a subject that is not examined here is shown under the server.
     const own = faults.filter(({ about }) => about === what || (what === 'Server' && !subjects.has(about)));
     found.push({ what, ...withFaults(await examine(examination, patient), own) });
   }
   return found;
 }
 
-/** A finding with the faults that it does not mention yet. */
+/** Adds the faults to a finding that it does not mention yet. */
 function withFaults(finding: Finding, faults: readonly Fault[]): Finding {
   const more = faults.filter(({ says }) => !finding.says.includes(says));
   if (more.length === 0) return finding;

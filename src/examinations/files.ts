@@ -1,4 +1,4 @@
-// Whose the files are, who else may read them, and what room the disk has.
+// Examines the files: their owners, their permissions, and the free disk space.
 import { lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,12 +18,12 @@ export const owner: Examination = {
 };
 
 /**
- * That files belong to another user than the data directory: those directly in it, else those up to `levels` folders below. So what
- * looks at fewer levels says the same of what it sees.
+ * The fault if files belong to another user than the data directory. Names the files directly in it, else files up to `levels` folders
+ * below, so that a shallower check gives the same result for the files it sees.
  */
 export function ownerFaults(data: string, levels = maxLevels): Fault[] {
   const { uid, gid } = lstatSync(data);
-  // A file system of its own has a folder that is always root's.
+  // A file system has a folder that always belongs to root.
   const isForeign = ({ name, stats }: Entry): boolean => stats.uid !== uid && name !== 'lost+found';
   const direct = entriesOf(data, 0).filter(isForeign);
   const foreign = direct.length > 0 || levels === 0 ? direct : entriesOf(data, levels).filter(isForeign);
@@ -64,7 +64,7 @@ export const disk: Examination = {
   },
 };
 
-/** That the disk is too small for the reserve, or that uploads stop or will stop soon; all in bytes. */
+/** The faults if the disk is too small for the reserve, or if uploads have stopped or will stop soon; all in bytes. */
 export function diskFaults({ diskFreeBytes: free, diskSizeBytes: size }: DiskSpace, reserve: number): Fault[] {
   const small = tooSmall(size, reserve);
   if (small !== undefined) return [describeFault('reserve-too-large', small)];
@@ -79,7 +79,7 @@ interface Entry {
   stats: Stats;
 }
 
-/** The files elsewhere of which the configuration says that they hold secrets; none where it is no good. */
+/** The secret files outside the data directory that the configuration names; empty if the configuration is invalid. */
 function secretsOf(config: () => Config): string[] {
   try {
     const { keys, records, blobs, tls } = config();
@@ -99,12 +99,12 @@ function secretsOf(config: () => Config): string[] {
 
 const isOpenToAll = (file: string): boolean => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0;
 
-/** More than these tell nothing new, and blobs are many. */
+/** The maximum of files checked: more add nothing new, and there are many blobs. */
 const enough = 20_000;
-/** Folders below the data directory that are looked into. */
+/** The maximum depth of folders checked below the data directory. */
 const maxLevels = 3;
 
-/** What is in a folder and, so many levels down, in those in it. */
+/** The entries of a folder and of its subfolders, up to `levels` levels down. */
 function entriesOf(folder: string, levels = maxLevels): Entry[] {
   const found: Entry[] = [];
   const waiting = [{ path: '', level: levels }];
@@ -120,7 +120,7 @@ function entriesOf(folder: string, levels = maxLevels): Entry[] {
   return found;
 }
 
-/** Nothing of a folder that may not be read: whose it is has been seen one level up. */
+/** Empty for an unreadable folder: its owner was checked one level up. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -137,10 +137,10 @@ const listed = (entries: readonly Entry[]): string =>
         .map(({ name }) => name)
         .join(', ')} and ${String(entries.length - 5)} more`;
 
-/** Whether others than the owner may read or write it. */
+/** Whether users other than the owner may read or write it. */
 const isOpen = (stats: Stats): boolean => !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0;
 
-/** What a user or group is called; its number where it has no name. */
+/** The name of a user or group; its number if it has no name. */
 function nameOf(id: number, list: '/etc/passwd' | '/etc/group'): string {
   try {
     const lines = readFileSync(list, 'utf8').split('\n');

@@ -1,4 +1,4 @@
-// Every examination, in the order in which they are told: what the later ones stand on comes first.
+// All examinations in the order of the output: an examination comes after the ones that it depends on.
 import { approvals } from './approvals.ts';
 import { bucket } from './bucket.ts';
 import { certificate } from './certificate.ts';

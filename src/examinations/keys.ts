@@ -1,4 +1,4 @@
-// The two wrapping keys.
+// Examines the two wrapping keys: site key and master key.
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
 import { readMasterKey, readSiteKey } from '#data/secrets.ts';
 import { describeFault } from '#src/faults.ts';
@@ -21,7 +21,7 @@ export const siteKey: Examination = {
 export const signingKey: Examination = {
   what: 'Signing key',
   async look({ data, credentials, config, serving }) {
-    // The serving process has keys that systemd gives to it alone.
+    // systemd may give the keys to the serving process only.
     const state = await serving();
     if (state !== undefined) return judgedBy(state.sealed ? [describeFault('sealed', {})] : [], 'the store can sign');
     const { master_key_file: masterKeyFile, passphrase_file: passphraseFile } = config().keys;

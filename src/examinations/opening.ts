@@ -1,4 +1,5 @@
-// Why a store cannot be opened, as a fault: 'larder serve', 'larder ready', 'larder status' and 'larder doctor' say it in the same words.
+// Turns an error while opening a store into a fault: 'larder serve', 'larder ready', 'larder status' and 'larder doctor' show the same
+// text.
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +9,7 @@ import { describeFault, type Fault } from '#src/faults.ts';
 import { causes } from '#src/system-errors.ts';
 import { ownerFaults } from './files.ts';
 
-/** The fault behind an error that opening the store in `data` has thrown; undefined if the error says all there is to say. */
+/** The fault behind an error while opening the store in `data`; undefined if the message of the error is sufficient. */
 export function openingFault(error: unknown, data: string): Fault | undefined {
   for (const cause of causes(error)) {
     if (cause instanceof ConfigError) {
@@ -25,7 +26,7 @@ export function openingFault(error: unknown, data: string): Fault | undefined {
 export const invalidConfiguration = (error: ConfigError): Fault =>
   describeFault('configuration-invalid', { because: whyInvalid(error) });
 
-/** Whether this process may read a file, if it is there. */
+/** Whether this process may read a file; 'none' if it does not exist. */
 export function accessTo(file: string): 'given' | 'denied' | 'none' {
   try {
     accessSync(file, constants.R_OK);
@@ -35,10 +36,10 @@ export function accessTo(file: string): 'given' | 'denied' | 'none' {
   }
 }
 
-/** Every problem of a configuration in one clause. */
+/** All problems of a configuration in one clause. */
 export const whyInvalid = ({ message }: ConfigError): string => message.replaceAll('\n', '; ').replace(/\.$/, '');
 
-/** Whether the system, or SQLite, was not allowed to use a file. */
+/** Whether the system, or SQLite, was denied access to a file. */
 const isDenied = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&

@@ -1,4 +1,4 @@
-// The PostgreSQL server that has the records, where one has them: what it promises, and what it lets the store do.
+// Examines the PostgreSQL server of the records, if there is one: its version, rights, disk, clock and connections.
 import type { DatabaseServer, ServerState } from '#engine/database.ts';
 import { describeFault } from '#src/faults.ts';
 import { notice, well, wrong, type Examination, type Finding } from './examination.ts';
@@ -12,12 +12,15 @@ export const databaseServer: Examination = {
   },
 };
 
-/** By so many milliseconds clocks may differ without being told of; and before a host that serves leaves its load balancer. */
+/**
+ * Clock differences in milliseconds: above `told` a notice, above `wrong` a problem. At the same limit a serving host leaves its load
+ * balancer.
+ */
 const differs = { told: 1000, wrong: 2500 };
 
 type Concern = [level: 'wrong' | 'notice', says: string, mend: string];
 
-/** What is to be said of a server in this state. */
+/** The finding for this state of a server. */
 export function judged({ place }: Pick<DatabaseServer, 'place'>, state: ServerState): Finding {
   const found = [...concernsOfRights(state), ...concernsOfDisk(state), ...concernsOfClock(state)];
   const { used, most } = state.connections;
@@ -32,7 +35,7 @@ export function judged({ place }: Pick<DatabaseServer, 'place'>, state: ServerSt
   if (found.length === 0) return well(says);
   const isWrong = found.some(([level]) => level === 'wrong');
   const tell = isWrong ? wrong : notice;
-  // What is wrong first: a notice beside it can wait.
+  // Problems first; notices can wait.
   found.sort(([one], [other]) => Number(other === 'wrong') - Number(one === 'wrong'));
   return tell(`${says}; ${found.map(([, what]) => what).join('; ')}`, found.map(([, , mend]) => mend).join(' '));
 }

@@ -1,4 +1,4 @@
-// What the records say, and whether they are whole.
+// Examines the records: their integrity, the clock, blobs, tokens, backups, and pending work.
 import { days } from '#domain/clock.ts';
 import { damagedFacts } from '#integrity/blob-reports.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
@@ -14,7 +14,7 @@ export const records: Examination = {
   what: 'Records',
   onHostAlone: true,
   async look({ data, credentials, config, store, damage }) {
-    // The database alone first: what is damaged may be the very thing that keeps the store from opening.
+    // Checks the database file first: the corruption may be the reason why the store cannot be opened.
     const problems = await damage();
     if (problems.length > 0) {
       const mend = mendOfRecords(recordsPlace(data, config(), credentials), data);
@@ -89,7 +89,7 @@ export async function tokenFaults({
   return ending === 0 ? [] : [describeFault('tokens-ending', { tokens: ending })];
 }
 
-/** So long a store may be without a backup, or with an old one: milliseconds. */
+/** How long a store may be without a backup, or with an old one, in milliseconds. */
 export const backupPatience = days(7);
 
 export const backups: Examination = {
@@ -106,14 +106,14 @@ export const backups: Examination = {
 
 interface LastBackups {
   last: { at: string } | undefined;
-  /** The one that failed, if none was made since. */
+  /** The last failed backup, if none was made since. */
   failed: { at: string; details: string } | undefined;
 }
 
-/** What is known of the log of each store: its rows are many, so each is read once. */
+/** Cache of the audit log per store: it has many rows, so each row is read once. */
 const histories = new WeakMap<object, LastBackups & { upTo: number }>();
 
-/** The last backup, and the last that failed. */
+/** The last backup, and the last failed one. */
 export async function lastBackups(known: Pick<Store['records'], 'audit'>): Promise<LastBackups> {
   const head = (await known.audit.head())?.seq ?? 0;
   let history = histories.get(known);
@@ -130,7 +130,7 @@ export async function lastBackups(known: Pick<Store['records'], 'audit'>): Promi
   return history;
 }
 
-/** That the last backup failed, or is too old; a new store may be without one for a while. */
+/** The fault if the last backup failed or is too old; a new store may have none for some time. */
 export async function backupFaults({ records: known, now }: Pick<Store, 'records' | 'now'>): Promise<Fault[]> {
   const { last, failed } = await lastBackups(known);
   const faults: Fault[] = [];
@@ -154,7 +154,7 @@ export const pending: Examination = {
   },
 };
 
-/** What waits for people, kind by kind; kinds of which nothing waits are left out. */
+/** The work that waits for people, per kind; kinds without any are left out. */
 export const pendingFaults = (work: readonly PendingKind[]): Fault[] => {
   const kinds = work.filter(({ count }) => count > 0);
   return kinds.length === 0 ? [] : [describeFault('pending', { kinds })];

@@ -1,4 +1,4 @@
-// The process that serves the store: what it says of itself, and what it would leave behind.
+// Examines the serving process: its state, and whether a crash would leave a core dump.
 import { workersSay } from '#data/serving-state.ts';
 import { leavesMemory } from '#src/core-dumps.ts';
 import { bytes } from '#domain/byte-size.ts';
@@ -27,7 +27,7 @@ export const jobs: Examination = {
   },
 };
 
-/** The jobs whose last run failed. */
+/** The fault for jobs after a failed last run. */
 export function jobFaults(all: readonly { name: string; problem: string | undefined }[]): Fault[] {
   const failing = all.flatMap(({ name, problem }) => (problem === undefined ? [] : [{ name, problem }]));
   return failing.length === 0 ? [] : [describeFault('jobs-fail', { jobs: failing })];

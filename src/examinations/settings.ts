@@ -1,4 +1,4 @@
-// The configuration, and what in it belongs together.
+// Examines the configuration, and settings that depend on each other.
 import { join } from 'node:path';
 
 import { ConfigError, missingForExchange, readConfig } from '#src/config.ts';
@@ -14,7 +14,7 @@ export const configuration: Examination = {
       const { http } = readConfig(join(data, 'larder.toml'));
       return well(`larder.toml is good; clients use ${http.base_url}`);
     } catch (error) {
-      // Whose a file is that may not be read says another examination.
+      // Another examination reports the owner of an unreadable file.
       const isFault = error instanceof ConfigError && accessTo(join(data, 'larder.toml')) === 'given';
       return isFault ? judgedBy([invalidConfiguration(error)], '') : wrong(inOneSentence(error, { data }));
     }

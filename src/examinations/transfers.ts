@@ -1,4 +1,4 @@
-// Whether what is expected from other sites comes.
+// Examines whether the expected transfers from other sites arrive.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,7 +25,7 @@ export const transfers: Examination = {
   },
 };
 
-/** What is wrong with the keys of sources, why a transfer waits that was to be accepted by itself, and that one is late. */
+/** The faults of transfers: keys of sources, a transfer that waits although it should be accepted automatically, an overdue transfer. */
 export async function transferFaults({ records, now, directory, config }: TransferContext): Promise<Fault[]> {
   return [...(await keyFaults({ records, directory })), ...(await waitingFaults({ records, now, config }))];
 }
@@ -54,5 +54,5 @@ async function waitingFaults({ records, now, config }: Omit<TransferContext, 'di
 
 type TransferContext = Pick<Store, 'records' | 'now' | 'directory'> & { config: Pick<Config, 'transfers'> };
 
-/** So many that wait are looked at. */
+/** The maximum of waiting transfers that are examined. */
 const mostLooked = 100;

@@ -1,4 +1,4 @@
-// Reads a configuration text: the parser's complaints, the schema's and our own, all in sentences with their lines.
+// Checks the text of a configuration file. Problems from the parser, the schema and our own rules become sentences with line numbers.
 import { isIP } from 'node:net';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { problems } from '#api/schema.ts';
@@ -15,7 +15,7 @@ import { entries, entryOf, repeated } from './toml-text.ts';
 
 type Path = readonly (string | number)[];
 
-/** What the text says, checked but as it is written: without defaults, sizes still as text. */
+/** Returns the values as written, without defaults and with sizes as text, and their problems. */
 export function checkText(text: string): { values: unknown; problems: ConfigProblem[] } {
   let parsed: unknown;
   try {
@@ -50,12 +50,12 @@ function syntaxProblem(text: string, error: TomlError): ConfigProblem {
     const name = kind === 'section' ? `[${brief(shown(path))}]` : `'${brief(shown(path))}'`;
     return { line: twice.again.line, message: `${name} is already set on line ${String(twice.first.line)}` };
   }
-  // Only the first line: the rest repeats the text of the file, where a secret may stand.
+  // Only the first line: the rest quotes the file, which may contain a secret.
   const message = first.replace(/^Invalid TOML document: /, '');
   return { line: error.line, column: error.column, message: message + exampleFor(text, error.line) };
 }
 
-/** What the line of a mistake should look like, by its key. */
+/** An example of the line, from its key. */
 function exampleFor(text: string, line: number): string {
   const lines = text.split('\n').slice(0, line);
   const key = /^[ \t]*([\w-]+)(?:\.([\w-]+))?[ \t]*=/.exec(lines.at(-1) ?? '');
@@ -70,7 +70,7 @@ function exampleFor(text: string, line: number): string {
   return `; ${name} is ${known.expected}, as in: ${second === undefined ? first : name} = ${example}`;
 }
 
-/** Dates are objects, which the schema would take for tables; no key wants one, and null is nothing that TOML can say. */
+/** Replaces dates, which are objects and would pass as tables in the schema, with null: no key accepts a date, and TOML has no null. */
 function withoutDates(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof TomlDate) return null;
@@ -81,7 +81,7 @@ function withoutDates(value: unknown): unknown {
   return table;
 }
 
-/** The schema's complaints by the key they are about, one for each, the innermost. */
+/** The problems of the schema by key, one for each, the innermost. */
 function placed(complaints: ReturnType<typeof problems>): { path: Path; keyword: string }[] {
   const byPath = new Map<string, { path: Path; keyword: string }>();
   for (const { pointer, keyword, params } of complaints) {
@@ -93,7 +93,7 @@ function placed(complaints: ReturnType<typeof problems>): { path: Path; keyword:
   const all = [...byPath.values()];
   const inside = (inner: Path, outer: Path) =>
     inner.length > outer.length && outer.every((name, index) => name === inner[index]);
-  // Of `anyOf` a text or a list of texts, a list with a wrong member fails three times; the member is what is wrong.
+  // If `anyOf` allows a text or a list of texts, a list with a wrong member fails three times; the member is the problem.
   return all
     .filter(({ path }) => !all.some((other) => inside(other.path, path)))
     .map(({ path, keyword }) => ({ path: path.map((name, index) => (index < 2 ? name : Number(name))), keyword }));
@@ -131,14 +131,14 @@ function wrongValue(path: Path, value: unknown): string {
   return `${shown(path)}: expected ${expected}${got}${meant}`;
 }
 
-/** What a person probably meant who wrote this. */
+/** A guess of the intended value. */
 function likely(path: Path, key: Key, value: string): string | undefined {
   if (shown(path) !== 'http.base_url') return nearest(value, key.words);
   const url = URL.parse(value);
   return url && /^https?:$/.test(url.protocol) && isBaseUrl(url.origin) ? url.origin : undefined;
 }
 
-/** A value as it may stand in a message: short, in one line, and nothing that looks like an address with a password. */
+/** A value as a message may show it: short, on one line, and hidden if it looks like an address with a password. */
 function described(value: unknown): string {
   if (typeof value === 'string') {
     return value.length > 80 || value.includes('@')
@@ -160,7 +160,7 @@ const shown = (path: Path) =>
 
 const isRule = (text: string): boolean => readRule(text) !== undefined;
 
-/** The rules that a pattern cannot tell. */
+/** The rules that a pattern cannot express. */
 const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'auth.store_admin_id': isAccountId,
   'http.base_url': isBaseUrl,
@@ -190,7 +190,7 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
     }
   }
   const [certificate, key] = [at(values, ['tls', 'certificate_file']), at(values, ['tls', 'key_file'])];
-  // A misspelt one is said already.
+  // A misspelt key has been reported already.
   if ((certificate === undefined) !== (key === undefined) && !alreadyWrong.some(([section]) => section === 'tls')) {
     const path = ['tls', certificate === undefined ? 'key_file' : 'certificate_file'];
     broken.push({ path, message: 'tls.certificate_file and tls.key_file belong together: set both or neither' });
@@ -210,7 +210,7 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
   return broken;
 }
 
-/** Rules about the same channels of the same packages: it would not show which of them holds. */
+/** Rules about the same channels of the same packages: it would be unclear which of them applies. */
 function* repeatedRules(rules: unknown): Generator<{ path: Path; message: string }> {
   if (!Array.isArray(rules)) return;
   const seen = new Set<string>();
@@ -226,7 +226,7 @@ function* repeatedRules(rules: unknown): Generator<{ path: Path; message: string
   }
 }
 
-/** What is wrong with the place of the records; a password that stands in the address by mistake is not repeated. */
+/** The problems of the database address; does not repeat the address, which may contain a password. */
 function* brokenRecords(values: unknown, alreadyWrong: readonly Path[]): Generator<{ path: Path; message: string }> {
   if (alreadyWrong.some(([section]) => section === 'records')) return;
   const [path, file] = [
@@ -244,7 +244,7 @@ function* brokenRecords(values: unknown, alreadyWrong: readonly Path[]): Generat
   }
 }
 
-/** What is wrong with the place of the blobs; what stands in the address by mistake is not repeated. */
+/** The problems of the blob address; does not repeat the address, which may contain a password. */
 function* brokenBlobs(values: unknown, alreadyWrong: readonly Path[]): Generator<{ path: Path; message: string }> {
   if (alreadyWrong.some(([section]) => section === 'blobs')) return;
   const path = ['blobs', 's3'];
@@ -275,19 +275,19 @@ function at(values: unknown, path: Path): unknown {
   return value;
 }
 
-/** Whether a browser would write the address the same way, so that it can be compared letter by letter. */
+/** Whether a browser writes the address in the same way, so that it can be compared as text. */
 export function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
   return url?.origin === value && isHost(url.hostname) && url.port !== '0';
 }
 
-/** HOST:PORT, where port 0 is any that is free. */
+/** HOST:PORT; port 0 means any free port. */
 export function isListenAddress(value: string): boolean {
   const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(value) ?? [];
   return isHost(host) && Number(port) <= 65535;
 }
 
-/** As names of images begin: clients take a word with neither dot nor port for a part of a name in the public registry. */
+/** Whether the host can begin an image name: clients take a word without a dot or port for a name in the public registry. */
 function isRegistryHost(value: string): boolean {
   if (!/[.:]/.test(value) && value !== 'localhost') return false;
   const [, host = '', port = '1'] = /^(.+?)(?::([0-9]{1,5}))?$/.exec(value) ?? [];

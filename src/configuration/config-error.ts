@@ -1,13 +1,13 @@
-// What is thrown for a configuration that is not accepted; apart, so that it is known without loading the checks.
+// The error for an invalid configuration; a separate module, so that importing it does not load the checks.
 
 export interface ConfigProblem {
-  /** From 1; nothing when the file as a whole is meant. */
+  /** From 1; undefined for the file as a whole. */
   readonly line?: number;
   readonly column?: number;
   readonly message: string;
 }
 
-/** A configuration that is not accepted, with everything that is wrong with it, a line each: `FILE:LINE: …`. */
+/** An invalid configuration with all its problems, one line each: `FILE:LINE: …`. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 

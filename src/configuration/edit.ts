@@ -1,11 +1,11 @@
-// Changes single values of a TOML text and leaves everything else as it stands: comments, order, line ends.
+// Changes single values of a TOML text and keeps the rest: comments, order, line ends.
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
 import { entries, type Entry } from './toml-text.ts';
 
 export type Value = string | number | boolean | readonly string[];
 
-/** The text with `value` for `section.key`, or without the key where there is none. */
+/** Returns the text with `value` for `section.key`, or without the key if `value` is undefined. */
 export function edit(text: string, section: string, key: string, value: Value | undefined): string {
   const all = [...entries(text)];
   const present = all.find(({ path }) => isDeepStrictEqual(path, [section, key]));
@@ -22,20 +22,20 @@ export function edit(text: string, section: string, key: string, value: Value | 
   return edited;
 }
 
-/** The text with a key behind a `#`, on every line that it takes. */
+/** The text with a `#` before every line of a key. */
 function asComment(text: string, { from, to }: Entry): string {
   const begin = text.lastIndexOf('\n', from) + 1;
   return splice(text, begin, to, text.slice(begin, to).replaceAll(/^/gm, '# '));
 }
 
-/** A value as it is written in TOML. */
+/** Formats a value as TOML. */
 export function tomlValue(value: Value): string {
   if (typeof value === 'string') return tomlString(value);
   if (typeof value !== 'object') return String(value);
   return `[${value.map(tomlString).join(', ')}]`;
 }
 
-/** JSON escapes what TOML must have escaped, but for the delete character. */
+/** JSON escapes all characters that TOML requires, except for the delete character. */
 const tomlString = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 
 function withNewKey(text: string, all: readonly Entry[], section: string, line: string): string {
@@ -64,14 +64,14 @@ function withNewKey(text: string, all: readonly Entry[], section: string, line: 
   return `${end}${end === '' ? '' : newline}[${section}]${newline}${line}${newline}`;
 }
 
-/** The end of the line between `from` and `to` that shows the key as a comment, `# key = …`: its value belongs below it. */
+/** The end of the line between `from` and `to` that shows the key as a comment, `# key = …`: the value belongs below it. */
 function afterComment(text: string, from: number, to: number, line: string): number | undefined {
   const key = line.slice(0, line.indexOf(' '));
   const shown = new RegExp(`^[ \\t]*#[ \\t]*${key}[ \\t]*=`, 'm').exec(text.slice(from, to));
   return shown ? lineEnd(text, from + shown.index + shown[0].length) : undefined;
 }
 
-/** Where the line of an offset ends, before its line end. */
+/** The end of the line of an offset, before its line break. */
 function lineEnd(text: string, offset: number): number {
   const feed = text.indexOf('\n', offset);
   if (feed === -1) return text.length;
@@ -80,7 +80,7 @@ function lineEnd(text: string, offset: number): number {
 
 const splice = (text: string, from: number, to: number, put: string) => text.slice(0, from) + put + text.slice(to);
 
-/** The parser has the last word on whether the edit did what it should and nothing else. */
+/** Parses the result to check that the edit changed this value and nothing else. */
 function checkEdit(before: string, after: string, section: string, key: string, value: Value | undefined): void {
   const wanted: Record<string, unknown> = { ...parse(before) };
   const keys = Object.entries(wanted[section] ?? {}).filter(([name]) => name !== key);
@@ -91,14 +91,14 @@ function checkEdit(before: string, after: string, section: string, key: string, 
   } catch (cause) {
     throw new Error(`cannot write ${section}.${key} into the configuration file`, { cause });
   }
-  // What is taken out may have been all of its section.
+  // The removed key may have been the only one of its section.
   if (value === undefined) got = { ...got, [section]: got[section] ?? {} };
   if (JSON.stringify(sorted(got)) !== JSON.stringify(sorted(wanted))) {
     throw new Error(`cannot write ${section}.${key} into the configuration file without changing another key`);
   }
 }
 
-/** The same with the members of tables in the order of their names. */
+/** The value with the members of tables sorted by name. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (Array.isArray(value)) return value.map(sorted);

@@ -1,4 +1,4 @@
-// What can be configured: the sections and keys of schemas/config.json, in its order and its words.
+// The sections and keys of the configuration with their descriptions, from schemas/config.json and in its order.
 import { embeddedText } from '#src/embedded.ts';
 
 export interface Section {
@@ -8,18 +8,18 @@ export interface Section {
 
 export interface Key {
   readonly description: string;
-  /** What a value is, to finish the sentence "expected …". */
+  /** The kind of value, to complete the sentence "expected …". */
   readonly expected: string;
-  /** The same for a member of the value, where it may be a list. */
+  /** The same for a member of the value, if it may be a list. */
   readonly expectedMember: string | undefined;
-  /** The words of which the value must be one. */
+  /** The allowed words; empty if the value is not one of a few words. */
   readonly words: readonly string[];
   readonly default: unknown;
-  /** A value to show where there is no default. */
+  /** An example, if there is no default. */
   readonly example: unknown;
-  /** Whether the value is never repeated in a message, since a secret may stand there by mistake. */
+  /** Whether messages never repeat the value, because it may be a secret by mistake. */
   readonly secret: boolean;
-  /** The TOML types that it may have. */
+  /** The allowed TOML types. */
   readonly types: readonly ValueType[];
   /** Whether the value is a size: bytes, or text such as "32 GiB". */
   readonly size: boolean;
@@ -52,7 +52,7 @@ export function sections(): ReadonlyMap<string, Section> {
   return known;
 }
 
-/** The key of a dotted name such as `store.id`. */
+/** Returns the key of a dotted name such as `store.id`. */
 export function findKey(name: string): Key | undefined {
   const [section = '', key = '', ...more] = name.split('.');
   return more.length === 0 ? sections().get(section)?.keys.get(key) : undefined;

@@ -1,14 +1,16 @@
-// Finds the word that was probably meant, for "did you mean …?".
+// Finds the word that a misspelt word stands for, for "did you mean …?".
 
-/** The word nearest to `typed`, or nothing when none is near: a third of the letters may differ, or one begins the other. */
+/**
+ * Returns the word nearest to `typed`, or undefined if none is near: at most a third of the letters differ, or one word begins the other.
+ */
 export function nearest(typed: string, words: Iterable<string>): string | undefined {
-  // Nobody means a word by something this long, and the distance below takes time with the product of the lengths.
+  // A longer text is not a misspelt word, and the time of the distance below grows with the product of the lengths.
   if (typed.length > 64) return undefined;
   const wanted = typed.toLowerCase();
   let best: { word: string; distance: number } | undefined;
   for (const word of words) {
     const begun = Math.min(wanted.length, word.length) >= 3 && (word.startsWith(wanted) || wanted.startsWith(word));
-    // Of several that are begun or continued, the one whose length is nearest.
+    // Among words that begin the other or are begun by it, the one with the nearest length wins.
     const distance = begun
       ? 0.5 + Math.abs(wanted.length - word.length) / 1000
       : editDistance(wanted, word.toLowerCase());
@@ -19,7 +21,7 @@ export function nearest(typed: string, words: Iterable<string>): string | undefi
   return best?.word;
 }
 
-/** How many letters must be added, left out, replaced or swapped with their neighbour (optimal string alignment). */
+/** The number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);

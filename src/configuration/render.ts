@@ -1,10 +1,10 @@
-// Writes a configuration file with every section and key, each under a comment that says what it is.
+// Writes a configuration file with every section and key, each below a comment that describes it.
 import { tomlValue, type Value } from './edit.ts';
 import { sections } from './keys.ts';
 
 /**
- * The text of a file that sets `values` (by dotted name); all other keys are shown as comments, with their defaults.
- * `opening` becomes the comment at the top.
+ * Returns the text of a file that sets `values` (by dotted name); all other keys are comments with their defaults. `opening` becomes the
+ * comment at the top.
  */
 export function render(opening: string, values: Readonly<Record<string, Value>>): string {
   const parts = [comment(opening)];

@@ -1,4 +1,4 @@
-// The files that the configuration names for a server of S3: whom it knows, and who vouches for it.
+// Reads the files that the configuration names for an S3 server: the credentials and the certificate authority.
 import { parse } from 'smol-toml';
 
 import { readIfThere } from '#files/read.ts';
@@ -6,7 +6,7 @@ import { readIfThere } from '#files/read.ts';
 /** Certificates, PEM. */
 export const authorityIn = (file: string): string => read(file, 'the authority of the server of S3');
 
-/** What the server knows the store by: two lines of TOML, `access_key_id` and `secret_access_key`. */
+/** The credentials of the store: two lines of TOML, `access_key_id` and `secret_access_key`. */
 export function credentialsIn(file: string): { accessKeyId: string; secretAccessKey: string } {
   const wrong = new Error(
     `cannot use ${file}: it must have two lines of TOML, access_key_id = "…" and secret_access_key = "…"`,
@@ -16,7 +16,7 @@ export function credentialsIn(file: string): { accessKeyId: string; secretAccess
   try {
     said = parse(text);
   } catch {
-    // What it says is a secret, and an error of the parser repeats some of it.
+    // The file contains a secret, and the error of the parser quotes some of it.
     throw wrong;
   }
   const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, ...others } = said;

@@ -1,4 +1,4 @@
-// Sizes as people write them: "32 GiB".
+// Parses sizes as people write them: "32 GiB".
 
 const units = new Map([
   ['KiB', 2 ** 10],
@@ -7,7 +7,7 @@ const units = new Map([
   ['TiB', 2 ** 40],
 ]);
 
-/** The bytes of a size that has the shape ByteSize of schemas/config.json. */
+/** The bytes of a size with the shape ByteSize of schemas/config.json. */
 export function bytes(size: number | string): number {
   if (typeof size === 'number') return size;
   const [, count, unit = ''] = /^([0-9]+) ?(\w+)$/.exec(size) ?? [];

@@ -1,5 +1,5 @@
-// Where things stand in a TOML text: the parser tells values, this tells their lines and places,
-// so that a wrong value is refused with its line and a changed one can be written where the old one stood.
+// Finds the positions of keys and values in a TOML text. The parser returns values only; with the positions a wrong value is reported with
+// its line, and a changed value replaces the old one in place.
 import { parse } from 'smol-toml';
 
 export interface Entry {
@@ -7,20 +7,20 @@ export interface Entry {
   readonly kind: 'section' | 'key' | 'element';
   /** Names, and positions within lists, from the root of the document. */
   readonly path: readonly (string | number)[];
-  /** The line on which it begins, from 1. */
+  /** The line of its beginning, from 1. */
   readonly line: number;
-  /** Where it begins and ends, a header or key with its value; offsets into the text. */
+  /** Offsets of its beginning and end in the text; a key includes its value. */
   readonly from: number;
   readonly to: number;
-  /** Where the value begins; for a header where the header begins. */
+  /** Offset of the value; for a header the offset of the header. */
   readonly valueFrom: number;
 }
 
 type Path = Entry['path'];
 
 /**
- * Everything in the text, in the order of the text, members before the list or table that holds them.
- * Expects a text that the parser takes; throws on what it cannot read, after having given everything before it.
+ * Yields all entries of a text in order, members before the list or table around them. Expects a text that the parser accepts; at an
+ * unreadable place it throws, after all entries before it.
  */
 export function* entries(text: string): Generator<Entry> {
   const scan = new Scanner(text);
@@ -46,18 +46,18 @@ export function* entries(text: string): Generator<Entry> {
   }
 }
 
-/** What `path` names, or the nearest thing around it. */
+/** The entry at `path`, or the nearest one around it. */
 export function entryOf(all: readonly Entry[], path: Path): Entry {
   for (let length = path.length; length > 0; length--) {
     const within = all.filter((entry) => path.slice(0, length).every((name, at) => entry.path[at] === name));
-    // Where nothing but members is written, as of a section in dotted keys, the first of them stands for it.
+    // If only members are written, such as dotted keys of a section, the first member represents it.
     const found = within.find((entry) => entry.path.length === length) ?? within[0];
     if (found) return found;
   }
   throw new Error('cannot find in the TOML text what was read from it');
 }
 
-/** The first thing that the text says a second time; nothing when it cannot be told. */
+/** The first entry that the text repeats; undefined if there is none or if the text cannot be read. */
 export function repeated(text: string): { first: Entry; again: Entry } | undefined {
   const seen = new Map<string, Entry>();
   try {
@@ -87,14 +87,14 @@ class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** The line of an offset; asked in ascending order, so that each character is looked at once. */
+  /** The line of an offset. Call it in ascending order, so that each character is scanned once. */
   line(offset: number): number {
     if (offset < this.#counted) [this.#line, this.#counted] = [1, 0];
     for (; this.#counted < offset; this.#counted++) if (this.text[this.#counted] === '\n') this.#line++;
     return this.#line;
   }
 
-  /** Moves to what comes next, if anything does. */
+  /** Skips to the next entry; false at the end. */
   more(): boolean {
     this.blank();
     return !this.done;
@@ -111,7 +111,7 @@ class Scanner {
       throw new Error(`cannot read the TOML text: '${token}' expected on line ${this.line(this.at)}`);
   }
 
-  /** Moves over spaces, line ends and comments. */
+  /** Skips spaces, line breaks and comments. */
   blank(): void {
     this.#match(/(?:[ \t\r\n\ufeff]|#[^\n]*)*/y);
   }
@@ -148,7 +148,7 @@ class Scanner {
     if (first === '"' || first === "'") this.#string();
     else if (first === '[') yield* this.#list(path);
     else if (first === '{') yield* this.#table(path);
-    // Numbers, dates (which may hold a space) and words end where the line, the comment or the list goes on.
+    // Numbers, dates (which may contain a space) and words end at the end of the line, at a comment, or at the next list member.
     else {
       const written = this.#match(/[^,\]}#\r\n]*/y);
       this.at -= written.length - written.trimEnd().length;
@@ -190,7 +190,7 @@ class Scanner {
       this.at += quote === '"' && this.text[this.at] === '\\' ? 2 : 1;
     }
     this.at += end.length;
-    // Up to two quotes may stand directly before the three that close a long string.
+    // Up to two quotes may be directly before the three that close a long string.
     for (let more = 0; long && more < 2 && this.text[this.at] === quote; more++) this.at++;
   }
 

@@ -1,5 +1,5 @@
-// The configuration: one TOML file, `larder.toml` in the data directory, whose shape is schemas/config.json.
-// Reads it with its defaults, refuses what is wrong with file and line, and changes it in place.
+// The configuration: one TOML file, `larder.toml` in the data directory, with the shape of schemas/config.json. Reads it with defaults,
+// reports problems with file and line, and changes it in place.
 import { hash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import type { Config as ConfigFile, IntegrityConfig, QuotasConfig, UploadsConfig } from '#api/wire.ts';
@@ -14,7 +14,7 @@ import { prepareFile, type PreparedFile } from './files/durable.ts';
 import { inWords } from './system-errors.ts';
 
 export { ConfigError, type ConfigProblem };
-/** What can be configured, in the words of its own, for those who show it. */
+/** The description of all keys, for commands and pages that show them. */
 export { sections as configurationSections, type Key as ConfigurationKey } from './configuration/keys.ts';
 export { authorityIn, credentialsIn } from './configuration/s3-files.ts';
 
@@ -25,7 +25,7 @@ type Settled<Section> = {
 };
 type SectionOf<Name extends keyof ConfigFile> = NonNullable<ConfigFile[Name]>;
 
-/** The configuration under the names of the file, with its defaults; sizes are numbers of bytes. Nobody changes it. */
+/** The configuration with the names of the file and with its defaults; sizes are numbers of bytes. Immutable. */
 export interface Config {
   readonly store: Settled<SectionOf<'store'>>;
   readonly auth: Readonly<SectionOf<'auth'>>;
@@ -47,7 +47,7 @@ export interface Config {
   readonly assertions: Settled<SectionOf<'assertions'>>;
   readonly devices: Settled<Omit<SectionOf<'devices'>, 'max_downloads' | 'max_download_rate' | 'max_deltas_size'>> & {
     readonly max_downloads?: number;
-    /** Bytes a second. */
+    /** Bytes per second. */
     readonly max_download_rate?: number;
     readonly max_deltas_size: number;
   };
@@ -66,14 +66,14 @@ export function readConfig(file: string): Config {
   return parseConfig(file, readText(file));
 }
 
-/** What a file sets, by section and key, as it is written; throws ConfigError. */
+/** Returns the values that a file sets, by section and key, as written; throws ConfigError. */
 export function readConfigText(file: string): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const { values, problems } = checkText(readText(file));
   if (problems.length > 0) throw new ConfigError(file, problems);
   return values as Record<string, Record<string, unknown>>;
 }
 
-/** The SHA-256 of a configuration file: processes compare it to know that they have read the same. Empty if there is no such file. */
+/** The SHA-256 of a configuration file: processes compare it to check that they have read the same file. Empty if there is no such file. */
 export function configDigest(file: string): string {
   try {
     return hash('sha256', readBounded(file));
@@ -82,7 +82,7 @@ export function configDigest(file: string): string {
   }
 }
 
-/** The same for a text that is or will be in `file`. */
+/** Parses a text that is or will be in `file`. */
 export function parseConfig(file: string, text: string): Config {
   const { values, problems } = checkText(text);
   if (problems.length > 0) throw new ConfigError(file, problems);
@@ -90,18 +90,17 @@ export function parseConfig(file: string, text: string): Config {
 }
 
 /**
- * Sets keys, by their dotted names, in a configuration file that stays otherwise as it is, comments and order too; what is
- * undefined is not set from then on.
- * The file is replaced all at once, and only by one that is accepted; throws ConfigError when it would not be.
+ * Sets keys, by dotted name, in a configuration file and keeps the rest of it, comments and order included; undefined removes a key. The
+ * file is replaced atomically, and only if the new content is valid; throws ConfigError if not.
  */
 export function changeConfig(file: string, changes: Changes): void {
   prepareConfig(file, changes).place();
 }
 
-/** The same up to the point where only the new file must be put in the place of the old one. */
+/** Prepares the same change, so that only the replacement of the file is left. */
 export function prepareConfig(file: string, changes: Changes): PreparedFile {
   const before = readText(file);
-  // A file that the parser refuses cannot be edited; one with a wrong value can, and the change may mend it.
+  // A file that the parser refuses cannot be edited. A file with a wrong value can, and the change may correct it.
   const { values, problems } = checkText(before);
   if (values === undefined) throw new ConfigError(file, problems);
   let text = before;
@@ -112,7 +111,7 @@ export function prepareConfig(file: string, changes: Changes): PreparedFile {
   }
   parseConfig(file, text);
   if (text === before) return { place: () => undefined, discard: () => undefined };
-  // Where the name is a symbolic link, as from a data directory to /etc, the link stays and its target is replaced.
+  // If the name is a symbolic link, such as from a data directory to /etc, the link stays and its target is replaced.
   return prepareFile(realpathSync(file), text, 0o600);
 }
 
@@ -122,13 +121,13 @@ export interface FirstSettings {
   readonly storeAdminId: string;
   /** SHA3-384 of the store administrator's credential, in hexadecimal digits. */
   readonly storeAdminDigest: string;
-  /** The database of a PostgreSQL server that has the records, and the file with the password for it. */
+  /** The PostgreSQL database of the records, and the file with its password. */
   readonly records?: { postgres: string; passwordFile: string | undefined } | undefined;
   /** The site's own certificate, its key and perhaps its authority. */
   readonly siteFiles?: { certificateFile: string; keyFile: string; authorityFile?: string | undefined } | undefined;
 }
 
-/** The text of the configuration of a new store: an isolated one, which issues its own credentials. */
+/** Returns the configuration text of a new store: isolated, with its own credentials. */
 export function initialConfig(settings: FirstSettings): string {
   const text = render(
     'The configuration of this store. A key behind a # is not set: it shows the default, or an example.\n' +
@@ -156,8 +155,8 @@ export function initialConfig(settings: FirstSettings): string {
 }
 
 /**
- * The keys without which the store administrator's credential cannot be exchanged, though store.offline_mode is on;
- * nothing when that is off.
+ * The missing keys without which the store administrator's credential cannot be exchanged although store.offline_mode is on; undefined if
+ * it is off.
  */
 export function missingForExchange({ store, auth }: Pick<Config, 'store' | 'auth'>): string[] | undefined {
   if (!store.offline_mode) return undefined;
@@ -165,7 +164,7 @@ export function missingForExchange({ store, auth }: Pick<Config, 'store' | 'auth
   return needed.filter((key) => auth[key] === undefined).map((key) => `auth.${key}`);
 }
 
-/** Whether the store administrator's credential is exchanged. */
+/** Whether the store administrator's credential can be exchanged. */
 export const isOffline = (config: Pick<Config, 'store' | 'auth'>): boolean => missingForExchange(config)?.length === 0;
 
 function settled(values: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>): Config {
@@ -200,7 +199,7 @@ function readText(file: string): string {
   return decoded(file, content);
 }
 
-/** At most one byte more than is accepted, so that a wrong path to something huge does no harm. */
+/** Reads at most one byte more than is accepted, so that a wrong path to a huge file does no harm. */
 function readBounded(file: string): Buffer {
   const handle = openSync(file, 'r');
   try {
@@ -219,7 +218,7 @@ function decoded(file: string, content: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {
-    // Where the first wrong byte is decoded the result no longer has the bytes of the file.
+    // The decoded text differs from the file at the first invalid byte.
     const repaired = content.toString('utf8');
     const line = repaired.slice(0, repaired.indexOf('\ufffd')).split('\n').length;
     throw new ConfigError(file, [{ line, message: 'this is not UTF-8 text' }]);

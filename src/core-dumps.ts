@@ -1,9 +1,9 @@
-// Core dumps: a process that crashes must not leave its keys in a file.
+// Keeps keys out of core dumps: a process that crashes must not leave them in a file.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Keeps the memory of this process, and of what it starts, out of any core dump, whatever limits it was started with.
- * Where the system does not know how, nothing happens, and doctor says so.
+ * Excludes the memory of this process and of its child processes from core dumps, for any limits of the process. Does nothing if the system
+ * does not support it; doctor reports that.
  */
 export function leaveMemoryOut(): void {
   try {
@@ -13,12 +13,12 @@ export function leaveMemoryOut(): void {
   }
 }
 
-/** Whether a crash could leave a process's memory in a file; undefined where the system does not tell. */
+/** Whether a crash could write the memory of a process to a file; undefined if the system does not tell. */
 export function leavesMemory(pid: number | 'self'): boolean | undefined {
   try {
     const filter = parseInt(readFileSync(`/proc/${String(pid)}/coredump_filter`, 'latin1'), 16);
     const limit = /^Max core file size +(\S+)/m.exec(readFileSync(`/proc/${String(pid)}/limits`, 'latin1'))?.[1];
-    // The fifth bit stands for the headers of programs, which hold nothing of ours.
+    // The fifth bit selects ELF headers, which contain no data of ours.
     return (filter & ~0x10) !== 0 && limit !== '0';
   } catch {
     return undefined;

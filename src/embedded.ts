@@ -1,5 +1,5 @@
-// What travels with the program: schemas, migrations, pages and worker code.
-// From a checkout they are files below the project's root; in the executable they are assets inside it.
+// The files that ship with the program: schemas, migrations, pages and worker code. In a checkout they are files below the root of the
+// project; in the executable they are assets.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
@@ -7,7 +7,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 const root = join(import.meta.dirname, '..');
 
-/** The text of an embedded file; `path` is relative to the project's root, e.g. `schemas/names.json`. */
+/** The text of an embedded file; `path` is relative to the root of the project, e.g. `schemas/names.json`. */
 export function embeddedText(path: string): string {
   return isSea() ? getAsset(path, 'utf8') : readFileSync(join(root, path), 'utf8');
 }
@@ -23,8 +23,8 @@ export function embeddedNames(folder: string): string[] {
 }
 
 /**
- * Starts a worker thread from a source file such as `src/review/worker.ts`.
- * Inside the executable a worker cannot be started from a path, so its bundled code is an asset of the same name.
+ * Starts a worker thread from a source file such as `src/review/worker.ts`. In the executable a worker cannot be started from a path, so
+ * its bundled code is an asset of the same name.
  */
 export function startWorker(entry: string, options: WorkerOptions = {}): Worker {
   return isSea()
@@ -32,7 +32,9 @@ export function startWorker(entry: string, options: WorkerOptions = {}): Worker 
     : new Worker(join(root, entry), withCompileCache(options));
 }
 
-/** Worker options under which a checkout's source files are not compiled anew for each worker: that takes 250 ms of processor time. */
+/**
+ * Adds the compile cache of a checkout to the options: without it, compiling the source files takes 250 ms of processor time per worker.
+ */
 function withCompileCache(options: WorkerOptions): WorkerOptions {
   // eslint-disable-next-line no-restricted-properties -- a setting of Node, which a worker with an environment of its own would lack
   const folder = process.env['NODE_COMPILE_CACHE'];
@@ -40,19 +42,19 @@ function withCompileCache(options: WorkerOptions): WorkerOptions {
   return { ...options, env: { ...options.env, NODE_COMPILE_CACHE: folder } };
 }
 
-/** How this program is started once more, with these arguments, as `child_process.fork` wants it. */
+/** Returns how to start this program with these arguments, for `child_process.fork`. */
 export function programAgain(args: readonly [string, ...string[]]): {
   exec: string;
   args: string[];
   execArgv: string[];
 } {
   const [first, ...others] = args;
-  // The executable has its own main program, so that what stands for its file is already an argument.
+  // The executable contains its main program, so the first argument takes the place of the script.
   if (isSea()) return { exec: first, args: others, execArgv: [] };
   return { exec: join(root, 'src/main.ts'), args: [...args], execArgv: process.execArgv };
 }
 
-/** Starts a command of this program, as it would be typed, in a thread of its own; a message to it is a signal that ends it. */
+/** Starts a command of this program in a worker thread, with arguments as typed; a message to the thread acts as a signal to end. */
 export function startCommand(argv: readonly string[], options: WorkerOptions): Worker {
   const how = { ...options, argv: [...argv], stdout: true, stderr: true };
   return isSea()
@@ -60,5 +62,5 @@ export function startCommand(argv: readonly string[], options: WorkerOptions): W
     : new Worker(join(root, 'src/main.ts'), how);
 }
 
-/** How a part of the appliance is handed `startWorker`. */
+/** The type of `startWorker` for one part of the appliance. */
 export type StartWorker = (options?: WorkerOptions) => Worker;

@@ -1,4 +1,4 @@
-// The kinds of faults: the severity of each, its sentence and its remedy. faults.ts makes a fault of one.
+// The kinds of faults: the severity, sentence and remedy of each. faults.ts makes faults from them.
 import { bytes } from '#domain/byte-size.ts';
 import { counted } from '#domain/quantities.ts';
 
@@ -131,7 +131,7 @@ interface ExpiryFacts {
   whose: string;
   /** A day, as 2026-05-01. */
   ends: string;
-  /** Whole days until then; negative after it. */
+  /** Whole days until the end; negative after it. */
   days: number;
   renewal: keyof typeof renewals;
 }
@@ -344,7 +344,7 @@ const workKinds = {
 
 export const faultKinds = { ...serviceKinds, ...keyKinds, ...diskKinds, ...recordKinds, ...workKinds };
 
-/** The name of a key or a file stays as it is at the beginning of a sentence. */
+/** Capitalizes a sentence; the name of a key or file at its beginning keeps its spelling. */
 export const capital = (text: string): string =>
   /^\w+\.\w/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const mebibytes = (count: number): string => `${String(Math.floor(count / 1024 / 1024))} MiB`;
@@ -357,7 +357,7 @@ function listOf(texts: readonly string[]): string {
   return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** Jobs that fail for the same reason are named together. */
+/** Names jobs that fail for the same reason together. */
 function jobsThatFail(jobs: readonly { name: string; problem: string }[]): string {
   const byProblem = Map.groupBy(jobs, ({ problem }) => problem);
   const groups = [...byProblem].map(

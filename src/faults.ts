@@ -1,10 +1,10 @@
-// Every fault of a store, as it stands now. /readyz, 'larder status', 'larder doctor', the console, the log and the metrics show a
-// fault in the words of fault-kinds.ts and in no others.
+// The present faults of a store. /readyz, 'larder status', 'larder doctor', the console, the log and the metrics all use the text of
+// fault-kinds.ts.
 import { capital, faultKinds, type FaultKind, type Severity } from './fault-kinds.ts';
 
 export { faultKinds, type Severity } from './fault-kinds.ts';
 
-/** One fault as it stands now. */
+/** One present fault. */
 export interface Fault {
   code: FaultCode;
   severity: Severity;
@@ -18,13 +18,13 @@ export interface Fault {
 
 export type FaultCode = keyof typeof faultKinds;
 
-/** The facts that the sentence of a fault is made from. */
+/** The facts that the sentence of a fault contains. */
 export type FactsOf<Code extends FaultCode> = Parameters<(typeof faultKinds)[Code]['says']>[0];
 
-/** The longest sentence that /readyz gives. */
+/** The longest sentence in /readyz, in characters. */
 const maxLength = 900;
 
-/** A fault in words. */
+/** Makes a fault from its kind and facts. */
 export function describeFault<Code extends FaultCode>(code: Code, facts: FactsOf<Code>): Fault {
   const { severity, about, says, remedy } = faultKinds[code] as unknown as FaultKind<FactsOf<Code>>;
   const row = (facts as { about?: unknown }).about;

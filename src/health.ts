@@ -1,4 +1,4 @@
-// The faults that stand now. Every place that shows how the store is asks here, so all of them say the same.
+// The present faults of the store. Every place that shows the state of the store reads them here, so that all of them agree.
 import type { Logger } from 'pino';
 
 import { isAway } from '#domain/refusal.ts';
@@ -8,22 +8,22 @@ import { inOneSentence } from './system-errors.ts';
 
 export interface Health {
   /**
-   * Says that a fault stands, or that it is gone (undefined). `instance` tells several of one kind apart. One that is looked up as
-   * well is only written to the log by this.
+   * Reports that a fault is present, or gone (undefined). `instance` separates several faults of one kind. If the fault is also watched,
+   * the report is only written to the log.
    */
   report<Code extends FaultCode>(code: Code, facts: FactsOf<Code> | undefined, instance?: string): void;
   /**
-   * A fault that is looked up whenever the health is read. A look that fails is a fault too. While an engine on another machine
-   * is away the last result stands, because that fault is shown already.
+   * Watches a fault: `look` runs whenever the health is read. A failed look is a fault too. While an engine on another machine is
+   * unavailable the last result stays, because that fault is already shown.
    */
   watch<Code extends FaultCode>(code: Code, look: () => Soon<FactsOf<Code> | undefined>, instance?: string): void;
-  /** The same for several faults that are looked up together. */
+  /** The same for several faults with one look. */
   watchAll(subject: string, look: () => Soon<readonly Fault[]>): void;
-  /** Looks everything up and returns the faults that stand, in the order in which their kinds were first known. */
+  /** Runs all looks and returns the present faults, in the order of their first appearance by kind. */
   look(): Promise<Fault[]>;
 }
 
-/** Milliseconds that a look may take before its last result counts. */
+/** Milliseconds until a slow look is replaced by its last result. */
 const maxLookMs = 2000;
 
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
@@ -44,7 +44,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
     return found.flat();
   }
 
-  /** A look that has begun may have missed what its caller has just done: callers share the one that begins after it. */
+  /** A running look may have missed the latest change of its caller, so callers share the next one. */
   async function lookNext(): Promise<Fault[]> {
     await looking;
     next = undefined;
@@ -59,7 +59,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
     report(code, facts, instance = '') {
       const key = keyOf(code, instance);
       const faults = facts === undefined ? [] : [describeFault(code, facts)];
-      // What is looked up is so whatever was reported; the log hears of it at once.
+      // For a watched fault the look decides, not the report; the log gets the report at once.
       if (!watched.has(key)) sources.set(key, () => Promise.resolve(faults));
       changes.tell(key, faults, { isReport: true });
     },
@@ -78,7 +78,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
 
 const keyOf = (code: FaultCode, instance: string): string => `${code} ${instance}`.trimEnd();
 
-/** Writes each change to the log once: that a fault stands, and that it is gone. */
+/** Writes each change to the log once: that a fault is present, and that it is gone. */
 export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
   const logged = new Map<string, Map<FaultCode, Fault>>();
   return {
@@ -87,7 +87,7 @@ export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
       const now = new Map(faults.map((fault) => [fault.code, fault]));
       for (const [code, fault] of now) {
         const known = before.get(code);
-        // The figures in a sentence that is looked up may be others each time.
+        // The figures in the sentence of a watched fault may differ each time.
         if (known !== undefined && (!isReport || textOf(known) === textOf(fault))) continue;
         log[fault.severity === 'problem' ? 'error' : 'info']({ fault: code }, textOf(fault));
       }
@@ -98,7 +98,7 @@ export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
   };
 }
 
-/** Looks faults up in bounded time, whatever happens. */
+/** Runs a look in bounded time, even if it fails or hangs. */
 function boundedLook(
   subject: string,
   look: () => Soon<readonly Fault[]>,

@@ -1,34 +1,34 @@
-// The log: one line for each thing that happened, on standard error; JSON for programs, text for people.
+// The log: one line per event on standard error; JSON for programs, text for people.
 import { writeSync } from 'node:fs';
 
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export interface LogOptions {
-  /** Whether the next line is for people; asked for each. */
+  /** Whether the next line is text for people; called for each line. */
   asText?: () => boolean;
   destination?: Destination;
-  /** Which of several processes that serve the store together writes, where there are several. */
+  /** The number of this process among several that serve the store together, if there are several. */
   worker?: number | undefined;
-  /** Whether other processes write to the same place; they do where this one is a worker. */
+  /** Whether other processes write to the same place, as they do for a worker. */
   others?: boolean;
 }
 
 type Destination = DestinationStream & {
   flush?(done?: () => void): void;
-  /** Whom to tell how many lines were lost, once lines can be written again. */
+  /** Sets a function that gets the number of lost lines, once lines can be written again. */
   onLost?(tell: (lines: number) => void): void;
 };
 
-/** What the configuration or the command line says of the form of the lines. */
+/** The format of the lines, from the configuration or the command line. */
 export type LogFormat = 'auto' | 'json' | 'text';
 
-/** Text for people at a terminal and JSON for programs elsewhere, unless somebody says otherwise. */
+/** Whether lines are text: by default at a terminal; JSON elsewhere. */
 export const isForPeople = (format: LogFormat, isTerminal: boolean | undefined): boolean =>
   format === 'text' || (format === 'auto' && isTerminal === true);
 
 /**
- * A logger. Lines for standard error are gathered for a moment and written together, so that a request
- * does not wait for its line; `flush` writes what has been gathered.
+ * Creates a logger. Lines for standard error are buffered for a moment and written together, so that a request does not wait for its line;
+ * `flush` writes the buffer.
  */
 export function createLog(
   level: string,
@@ -57,7 +57,7 @@ export function createLog(
   return log;
 }
 
-/** What the line of an answered request says, where nothing went wrong; nothing in it needs to be escaped. */
+/** The log line of a successful request; no value needs escaping. */
 export interface AnsweredLine {
   request: string;
   operation: string;
@@ -68,13 +68,13 @@ export interface AnsweredLine {
   ms: number;
 }
 
-/** What a logger of pino has inside: where it writes to, and how it says when. */
+/** The internals of a pino logger: its destination, and its time function. */
 interface Inside {
   [pino.symbols.streamSym]: DestinationStream;
   [pino.symbols.timeSym]: () => string;
 }
 
-/** Writes the one line that every request writes as pino would, by heart: 0.4 µs instead of 1.8. */
+/** Writes the line of a request in the format of pino, without pino: 0.4 µs instead of 1.8 µs. */
 export function logAnswered(log: Logger, line: AnsweredLine): void {
   if (!log.isLevelEnabled('info')) return;
   const { [pino.symbols.streamSym]: out, [pino.symbols.timeSym]: time } = log as unknown as Inside;
@@ -86,30 +86,30 @@ export function logAnswered(log: Logger, line: AnsweredLine): void {
   );
 }
 
-/** How many bytes are written together, and after how many milliseconds at the latest. */
+/** The number of bytes written together, and the longest delay in milliseconds. */
 const together = 16 * 1024;
 const atLatest = 250;
 
 /**
- * What several processes write to one pipe stays whole up to so many bytes, which is PIPE_BUF of Linux; longer writes may be cut where
- * whoever reads is behind.
+ * Writes of several processes to one pipe stay intact up to this many bytes, which is PIPE_BUF of Linux; longer writes may be cut if the
+ * reader is slow.
  */
 const whole = 4096;
 
-/** How many bytes wait at most for room on the disk of the log; a line that is longer may wait alone. */
+/** The maximum of bytes that wait for space on the disk of the log; a longer line may wait alone. */
 const waiting = 1024 * 1024;
 
 /**
- * Gathers lines as bytes, for 0.2 µs each. Gathered as texts, for 1.7 µs, they live long enough to be moved about by the
- * garbage collector (`npm run bench -- tricks`). Where `others` write to the same place, what is written at a time is so short that
- * their lines do not mix: given to one process that writes for all, each line cost 2 µs.
+ * Buffers lines as bytes, at 0.2 µs per line. Buffered as strings, at 1.7 µs, they live long enough for the garbage collector to move them
+ * (`npm run bench -- tricks`). If `others` write to the same place, each write is so short that lines of two processes do not mix: one
+ * process that writes for all would cost 2 µs per line.
  */
 function standardError(others: boolean): Destination {
   const out = outgoing();
   const bytes = Buffer.allocUnsafe(2 * together);
   let used = 0;
   const flush = (done?: () => void): void => {
-    // A copy, because what cannot be written at once is kept until it can.
+    // A copy, because bytes that cannot be written now are kept until they can.
     const gathered = Buffer.from(bytes.subarray(0, used));
     used = 0;
     for (const piece of others ? inPieces(gathered) : [gathered]) out.write(piece);
@@ -134,7 +134,7 @@ function standardError(others: boolean): Destination {
   };
 }
 
-/** Whole lines, as many at a time as are written together; a longer line is alone. */
+/** Yields complete lines, as many at a time as are written together; a longer line is alone. */
 function* inPieces(lines: Buffer): Generator<Buffer> {
   for (let at = 0, end: number; at < lines.length; at = end) {
     const last = lines.subarray(at, at + whole).lastIndexOf(lineFeed);
@@ -144,8 +144,8 @@ function* inPieces(lines: Buffer): Generator<Buffer> {
 }
 
 /**
- * What goes to standard error, in turn. The store goes on where the disk of its log is full: lines wait for room, which is
- * looked for whenever something is written, and those that do not fit among the waiting ones are lost.
+ * Writes to standard error in order. The store continues when the disk of its log is full: lines wait for space, every write tries again,
+ * and lines above the maximum are lost.
  */
 function outgoing(): { write(bytes: Buffer): void; onLost: NonNullable<Destination['onLost']> } {
   let held: Buffer[] = [];
@@ -182,22 +182,22 @@ function outgoing(): { write(bytes: Buffer): void; onLost: NonNullable<Destinati
 
 const lineFeed = 10;
 
-/** Writes the beginning of these bytes to standard error; says how many, none where there is no room for them. */
+/** Writes the beginning of these bytes to standard error; returns the number of written bytes, 0 if there is no space. */
 function writeSome(bytes: Buffer): number {
   for (;;) {
     try {
       return writeSync(2, bytes);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EPIPE') return bytes.length; // nobody reads on
+      if (code === 'EPIPE') return bytes.length; // the reader is gone
       if (code !== 'EAGAIN') return 0;
-      // Somebody reads slowly from a pipe that does not block.
+      // The reader of a non-blocking pipe is slow.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
 }
 
-/** The moment in ISO 8601 as pino wants it, written once a millisecond; and behind it who writes, which costs nothing there. */
+/** The time in ISO 8601 for pino, formatted once per millisecond. The worker number is appended here, at no extra cost. */
 function stamp(worker: number | undefined): () => string {
   const who = worker === undefined ? '' : `,"worker":${String(worker)}`;
   let last = NaN;
@@ -210,7 +210,7 @@ function stamp(worker: number | undefined): () => string {
   };
 }
 
-/** The same line for people: when, how grave, what, and what else is known, each value so that it stays one word. */
+/** The same line as text: time, level, message, and the other members, each value as one word. */
 function textLine(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const known = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
@@ -235,13 +235,13 @@ function word(value: unknown): string {
   return inOneLine(/^[^\s"=]+$/.test(written) ? written : JSON.stringify(written));
 }
 
-/** What went wrong, and where it began. */
+/** The message of an error, and the place that threw it. */
 function errorText(message: string, stack: string): string {
   const place = /^\s+at (.*)$/m.exec(stack)?.[1];
   return place === undefined ? message : `${message} (at ${place})`;
 }
 
-/** What comes from others can neither begin a line of its own nor steer a terminal. */
+/** Escapes text from outside, so that it can neither begin a new line nor control a terminal. */
 const inOneLine = (text: string): string =>
   text.replace(
     /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

@@ -1,4 +1,4 @@
-// Argv in, exit code out.
+// The main program: runs the command in argv and ends with its exit code.
 import { constants, getPriority, setPriority } from 'node:os';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import type { Output } from '#cli/frame/command.ts';
@@ -9,20 +9,20 @@ import { leaveMemoryOut } from './core-dumps.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;
 
-/** Ends the process once everything that was written has gone out. */
+/** Ends the process after all output has been written. */
 function exit(code: number): void {
   stdout.write('', () => stderr.write('', () => process.exit(code)));
 }
 
-/** Below the serving store, and still above what runs only on an idle machine. */
+/** Lowers the priority below the serving store, but above programs for idle machines. */
 const yieldToOthers = (): void => {
   const wanted = constants.priority.PRIORITY_BELOW_NORMAL;
-  // Whoever has started it with `nice` wants it lower still, and only root could take that back.
+  // A lower priority set with `nice` stays; only root could raise it again.
   if (getPriority() < wanted) setPriority(wanted);
 };
 
-stdout.on('error', () => undefined); // whoever writes is told
-stderr.on('error', () => undefined); // nobody is left to tell; what was asked for is done all the same
+stdout.on('error', () => undefined); // the writer gets the error
+stderr.on('error', () => undefined); // there is no reader left to tell; the command continues
 const output: Output = {
   isTTY: stdout.isTTY,
   get columns() {
@@ -31,7 +31,7 @@ const output: Output = {
   write: (text) =>
     new Promise<void>((resolve, reject) => {
       stdout.write(text, (error?: NodeJS.ErrnoException | null) => {
-        // A reader that has read enough, as in `larder help | head`, is no failure.
+        // A reader that closes early, such as in `larder help | head`, is no failure.
         if (!error || error.code === 'EPIPE') resolve();
         else reject(error);
       });
@@ -41,11 +41,11 @@ const output: Output = {
 const problem = runtimeProblem(versions);
 if (problem === undefined) {
   if (isMainThread) {
-    // Whatever a command writes is for the owner of the store alone, unless it says otherwise.
+    // Files that a command writes are for the owner of the store only, unless the command says otherwise.
     process.umask(0o077);
     leaveMemoryOut();
   } else {
-    // A thread gets no signals; whoever has started the command there says so.
+    // A thread gets no signals; its starter sends a message instead.
     parentPort?.once('message', () => process.emit('SIGTERM', 'SIGTERM')).unref();
   }
   void run(argv.slice(2), { stdout: output, stderr, stdin, env, yieldToOthers }, groups).then(exit);

@@ -1,5 +1,5 @@
-// SQLite's native module. In a checkout better-sqlite3 finds its own; the executable carries it inside and must give it
-// to the dynamic loader as a file, without leaving room for anybody to put another one in its place.
+// Loads the native module of SQLite. In a checkout better-sqlite3 finds its own; the executable contains it and must pass it to the dynamic
+// loader as a file that no other user can replace.
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -18,21 +18,21 @@ import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import { workerData } from 'node:worker_threads';
 
-/** Where the executable keeps the module; packaging/build.ts puts it there. */
+/** The asset name of the module in the executable; packaging/build.ts writes it. */
 export const nativeAsset = 'native/better_sqlite3.node';
 
-/** Where the system package installs a copy, for hosts on which nothing that can be written can be run. */
+/** The copy of the system package, for hosts that execute no file from a writable place. */
 const installedCopy = '/usr/lib/larder/better_sqlite3.node';
 
 export interface LoadedModule {
   binding: object;
-  /** What it was loaded as. */
+  /** The path that it was loaded from. */
   path: string;
 }
 
 let loaded: LoadedModule | undefined;
 
-/** What `new Database(file, { nativeBinding })` needs inside the executable; nothing in a checkout. */
+/** The options for `new Database(file, { nativeBinding })` in the executable; undefined in a checkout. */
 export function nativeBinding(): object | undefined {
   if (!isSea()) return undefined;
   const { native } = (workerData ?? {}) as { native?: string };
@@ -43,19 +43,19 @@ export function nativeBinding(): object | undefined {
   return loaded.binding;
 }
 
-/** What a worker thread gives to `nativeBindingAt`. */
+/** The path that a worker thread passes to `nativeBindingAt`. */
 export const nativePath = (): string | undefined => loaded?.path;
 
 /**
- * The module that another thread has loaded, for this one. It must be the very same: two copies of SQLite in one process
- * know nothing of each other's locks, and take them from each other (sqlite.org, "How To Corrupt", 2.2.1).
+ * Returns the module that another thread has loaded. It must be the same file: two copies of SQLite in one process do not see each other's
+ * locks, and break them (sqlite.org, "How To Corrupt", 2.2.1).
  */
 export const nativeBindingAt = (path: string | undefined): object | undefined =>
   path === undefined ? undefined : load(path, path).binding;
 
 /**
- * Loads the module from these bytes: from the installed copy when it is the same, else from an unnamed file, else from
- * a private directory. Throws with the reasons of every place that was tried.
+ * Loads the module from the installed copy if it equals these bytes, else from an unnamed file, else from a private directory. If all
+ * places fail, throws with the reason of each.
  */
 export function loadNative(bytes: Buffer, installed: string, places: readonly string[]): LoadedModule {
   const digest = sha256(bytes);
@@ -78,7 +78,7 @@ export function loadNative(bytes: Buffer, installed: string, places: readonly st
   );
 }
 
-/** In the order of preference; systemd names the service's own directories in CACHE_DIRECTORY. */
+/** In order of preference; systemd passes the directories of the service in CACHE_DIRECTORY. */
 function directories(environment: NodeJS.ProcessEnv): string[] {
   const { LARDER_NATIVE_DIR, CACHE_DIRECTORY, XDG_RUNTIME_DIR, XDG_CACHE_HOME, HOME, TMPDIR } = environment;
   const home = XDG_CACHE_HOME ?? (HOME === undefined ? undefined : join(HOME, '.cache'));
@@ -88,8 +88,8 @@ function directories(environment: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * Only root may have written it, and the file that was read is the file that is loaded. Its descriptor stays open, here
- * as below, so that its path leads to the same file for other threads, whatever an upgrade installs meanwhile.
+ * Checks that only root can have written the copy, and loads exactly the file that was read. The descriptor stays open, here as below, so
+ * that its path leads other threads to the same file even if an upgrade installs a new one.
  */
 function fromInstalledCopy(file: string, digest: string): LoadedModule {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -104,7 +104,7 @@ function fromInstalledCopy(file: string, digest: string): LoadedModule {
   }
 }
 
-/** A file without a name: nothing to tamper with, and nothing left behind. */
+/** Loads from a file without a name: it cannot be tampered with, and leaves nothing behind. */
 function fromUnnamedFile(directory: string, bytes: Buffer): LoadedModule {
   // open(2), O_TMPFILE; Node has no constant for it. The number is the same on x64 and arm64, O_DIRECTORY is not.
   const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
@@ -124,7 +124,7 @@ function fromUnnamedFile(directory: string, bytes: Buffer): LoadedModule {
   }
 }
 
-/** Where /proc is hidden or the file system knows no unnamed files: a directory that nobody else can enter. */
+/** Loads from a directory that only this user can enter, if /proc is hidden or the file system does not support unnamed files. */
 function fromPrivateDirectory(parent: string, bytes: Buffer, digest: string): LoadedModule {
   const user = process.geteuid?.() ?? 0;
   const directory = join(parent, `larder-native-${String(user)}`);

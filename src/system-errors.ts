@@ -1,31 +1,31 @@
-// What the operating system and SQLite say when something cannot be done, in words for a person: what is wrong with
-// what, and what to do about it. Their own words and numbers are for the log.
+// Explains errors of the operating system and of SQLite to people: the problem, the file, and the remedy. The original messages and codes
+// are for the log.
 import { accessSync, closeSync, constants, openSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { shellWord } from '#domain/shell-word.ts';
 
-/** What an error is about, where it does not say so itself. */
+/** The context of an error, if the error does not name it. */
 export interface About {
   /** The data directory. */
   data?: string | undefined;
 }
 
-/** What went wrong and why, from the outside in, each in words for a person. */
+/** The error and its causes, outermost first, each in words for people. */
 export function inOneSentence(error: unknown, about: About = {}): string {
   const said: string[] = [];
   for (const cause of causes(error)) {
     const words = inWords(cause, about);
     said.push(words ?? (cause instanceof Error ? cause.message : String(cause)));
-    // What is behind an error of the system only repeats it in the system's own words.
+    // The cause of a system error only repeats it in the words of the system.
     if (words !== undefined || saysAll(cause)) break;
   }
   return said.join(': ');
 }
 
-/** Whether an error has said in words what the one that caused it says in those of the system. */
+/** Whether the message of an error already includes its cause. */
 const saysAll = (error: unknown): boolean => error instanceof Error && 'saysAll' in error && error.saysAll === true;
 
-/** An error, what caused it, and so on. */
+/** An error, its cause, and so on. */
 export function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
   for (let cause = error; found.length === 0 || (cause !== undefined && found.length < 8);) {
@@ -37,7 +37,7 @@ export function causes(error: unknown): unknown[] {
 
 type Told = Partial<Pick<NodeJS.ErrnoException, 'code' | 'path' | 'syscall'>> & { dest?: string };
 
-/** What an error of the system or of SQLite means to a person, a clause without a full stop; nothing for any other error. */
+/** Explains an error of the system or of SQLite as a clause without a full stop; undefined for any other error. */
 export function inWords(error: unknown, about: About = {}): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const told = error as Told;
@@ -54,24 +54,24 @@ function ofSystemCall(told: Told, about: About): string {
   return `the system could not ${told.syscall ?? 'use'} ${named(path ?? about.data)}; LARDER_DEBUG=1 shows what it said`;
 }
 
-/** What the system says when this process, or the machine, has as many files and connections open as it may. */
+/** The codes for too many open files and connections in this process, or on this machine. */
 const tooManyOpen: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
 
-/** What it says of a disk that does not give or take what is on it. */
+/** The codes for a disk that cannot be read or written. */
 const diskFails = ['EIO', 'EUCLEAN', 'ENODEV', 'ENXIO', 'ESTALE', 'ETIMEDOUT'] as const;
 
-/** Whether an error of the system, by its code, says that there is too little of something, and nothing of the disk. */
+/** Whether the code of a system error means a shortage, and not a failing disk. */
 export const isShortage = (code: string): boolean => tooManyOpen.has(code) || code === 'ENOMEM';
 
-/** Whether an error of the system, by its code, says that a disk fails. */
+/** Whether the code of a system error means a failing disk. */
 export const isFailingDisk = (code: string): boolean => diskFails.some((one) => one === code);
 
-/** Whether something failed because this process, or the system, has as many files and connections open as it may. */
+/** Whether the cause is too many open files and connections in this process or on this system. */
 export function isOutOfFiles(error: unknown): boolean {
   for (const cause of causes(error)) {
     if (!(cause instanceof Error && 'code' in cause)) continue;
     if (tooManyOpen.has(String(cause.code))) return true;
-    // A thread that could not be started for that says so in its message alone.
+    // If a thread cannot be started for that reason, only the message says so.
     if (cause.code === 'ERR_WORKER_INIT_FAILED' && [...tooManyOpen].some((code) => cause.message.includes(code)))
       return true;
   }
@@ -128,7 +128,7 @@ const ofSystem: Readonly<Record<string, Explain>> = {
   ENOTFOUND: () => 'this machine knows no such name; name an address with --listen or http.listen',
 };
 
-/** The database of a data directory, by SQLite's name for what is wrong. */
+/** Explains an error of the database of a data directory, by the code of SQLite. */
 function ofDatabase(code: string, { data }: About): string {
   const file = data === undefined ? 'the database' : `the database ${join(data, 'larder.db')}`;
   const directory = data ?? 'the data directory';
@@ -146,7 +146,7 @@ function ofDatabase(code: string, { data }: About): string {
   return (data === undefined ? undefined : hindrance(data)) ?? failing(file, {});
 }
 
-/** Why SQLite cannot open or write the database, which it does not say itself. Nothing is opened that SQLite has a lock on. */
+/** Why SQLite cannot open or write the database; SQLite itself does not say. Opens no file that SQLite has locked. */
 function hindrance(data: string): string | undefined {
   const probes: number[] = [];
   try {
@@ -174,7 +174,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Whose a file is that this user may not use, when its folder is this user's: then its owner is the mistake. */
+/** Names the owner of a file that this user may not use, if the folder belongs to this user: then the wrong owner is the problem. */
 function ownerWords(path: string): string | undefined {
   try {
     const folder = dirname(path);

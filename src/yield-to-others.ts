@@ -1,9 +1,9 @@
-// A thread whose work can wait lets every other go first.
+// Lowers the priority of a thread for work that can wait.
 import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 
-/** Called in the thread itself: Linux keeps a priority for each, by its id (sched(7)). */
+/** Call it in the thread itself: Linux has a priority per thread id (sched(7)). */
 export function yieldToOthers(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_LOW);

@@ -1,4 +1,5 @@
-// 64 MiB set aside: on a full disk a database can neither delete nor write back its journal, so somebody must make room.
+// Keeps 64 MiB in reserve. On a full disk a database can neither delete rows nor write its journal back; releasing the
+// ballast makes room for that.
 import { randomFill } from 'node:crypto';
 import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ const piece = 1024 * 1024;
 export const ballastBytes = 64 * piece;
 const fill: (bytes: Buffer) => Promise<unknown> = promisify(randomFill);
 
-/** Real blocks, filled with random bytes: a file system that compresses or shares blocks would keep zeros for nothing. */
+/** The blocks are filled with random bytes: a file system that compresses or deduplicates would reserve no space for zeros. */
 export async function keepBallast(
   folder: string,
   room: Space,
@@ -29,7 +30,7 @@ export async function keepBallast(
     await claim.wrote(ballastBytes);
     await sync(file);
     await rename(`${place}.tmp`, place).catch(async (error: unknown) => {
-      // Another process, or a job of this one, has set the same aside meanwhile.
+      // Another process, or a job of this one, has created the ballast at the same time.
       if (!(await isThere(place))) throw error;
     });
     return true;
@@ -40,7 +41,7 @@ export async function keepBallast(
   }
 }
 
-/** Gives the ballast up, where there is one. Some file systems give the room only when the change of the folder is durable. */
+/** Releases the ballast, if there is one. Some file systems free the space only when the change of the folder is durable. */
 export async function releaseBallast(folder: string): Promise<boolean> {
   const place = join(folder, 'ballast');
   if (!(await isThere(place))) return false;

@@ -1,13 +1,12 @@
-// Blobs are bytes kept under the digest of their content. This is what the rest of the store knows about them,
-// whatever they are kept on.
+// Blobs are bytes stored under the digest of their content. This file declares the interface to them, for every engine.
 import type { Readable } from 'node:stream';
 
 import type { FileRanges } from './file-ranges.ts';
 
-/** Bytes in the pieces in which they came, one after the other. */
+/** Chunks of bytes, in the order of receipt. */
 export type Chunks = readonly Uint8Array[];
 
-/** The same bytes, as a source of content is asked for them. */
+/** Adapts a stream of single chunks to a source of content. */
 export async function* oneByOne(source: AsyncIterable<Uint8Array>): AsyncGenerator<Chunks> {
   for await (const chunk of source) yield [chunk];
 }
@@ -18,61 +17,61 @@ export function lengthOf(chunks: Chunks): number {
   return length;
 }
 
-/** What is known of bytes that were taken in: they are durable from here on. */
+/** Sizes and digests of received bytes; the bytes are durable. */
 export interface TakenBlob {
   size: number;
   sha3_384: string;
   sha256: string;
-  /** Where it was asked for. */
+  /** Present if `wantsSha512` returned true. */
   sha512?: string;
 }
 
 export interface StoredBlob {
   sha3_384: string;
   size: number;
-  /** When its content was last taken in; taking in the same content again renews it. */
+  /** The time of the last receipt; receiving the same content again renews it. */
   storedAt: Date;
 }
 
-/** Bytes from `start` to `end`, both included and counted from 0, as in an HTTP range. */
+/** Bytes from `start` to `end`, both inclusive and counted from 0, as in an HTTP range. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 export interface ReceiveOptions {
-  /** Names the bytes while they come in; never used again afterwards. */
+  /** Names the upload; it is never used again afterwards. */
   id: string;
-  /** Who sends, as far as his uploads are counted together; nobody else's when it is not said. */
+  /** The sender; uploads of one sender are counted together. If undefined, the upload is counted by itself. */
   from?: string | undefined;
-  /** How many bytes are accepted at most. */
+  /** The maximum number of bytes. */
   limit: number;
-  /** How many bytes the sender announced at most; that much space is kept free for them. */
+  /** The maximum number of bytes that the sender announced; that much disk space is reserved for them. */
   expected?: number | undefined;
-  /** Whether nobody else looks at the chunks any more: their memory is then given back as soon as they are written. */
+  /** Whether this upload alone uses the chunks: their memory is then freed as soon as they are written. */
   ownsChunks?: boolean | undefined;
-  /** How many bytes lie there already, of an earlier one of this id that was left to others. */
+  /** The number of bytes already present, from an earlier upload with this id that ended with `LeftToOthers`. */
   resume?: number | undefined;
-  /** Asked when all has come: whether its sha512 is wanted as well, for which it is read once more. */
+  /** Called when all bytes have been received: whether the sha512 is needed as well. The file is read a second time for it. */
   wantsSha512?: (() => boolean) | undefined;
-  /** Told what came, before it is moved to its place; what it throws refuses the content, and nothing is left. */
+  /** Called with the digests before the content moves to its final path. If it throws, the content is refused and removed. */
   accept?: ((taken: TakenBlob) => void) | undefined;
 }
 
 export interface CopyInOptions {
-  /** Names the bytes while they come in; never used again afterwards. */
+  /** Names the copy; it is never used again afterwards. */
   id: string;
-  /** What they must be. */
+  /** The size and digests that the bytes must have. */
   expected: Pick<TakenBlob, 'size' | 'sha3_384' | 'sha256'>;
-  /** How many bytes are accepted at most. */
+  /** The maximum number of bytes. */
   limit: number;
-  /** What is thrown where they are not. */
+  /** Returns the error to throw if the size or a digest differs. */
   wrong: () => Error;
-  /** Ends it where it is; nothing is left of it. */
+  /** Cancels the copy; nothing of it is left. */
   signal: AbortSignal;
 }
 
-/** What a source throws whose bytes another process goes on with: they stay where they are. */
+/** Thrown by a source if another process continues the upload: the received bytes stay. */
 export class LeftToOthers extends Error {
   constructor() {
     super('another process goes on with this upload');
@@ -81,78 +80,89 @@ export class LeftToOthers extends Error {
 
 export interface Blobs {
   /**
-   * Takes in a stream. It resolves once the bytes survive a power cut; when it rejects, nothing of them is left, unless
-   * with `LeftToOthers`. After no chunks at all every process sees what came before them.
+   * Receives a stream. Resolves when the bytes survive a power cut. If it rejects, nothing of them is left, except
+   * after `LeftToOthers`. An upload that sends no chunks at all makes the bytes received before visible to every
+   * process.
    */
   receive(source: AsyncIterable<Chunks>, options: ReceiveOptions): Promise<TakenBlob>;
   /**
-   * Takes in what lies in files that are open here. When it resolves the bytes survive a power cut, and their place does
-   * once `placed` has resolved that was asked after that: many of them share what that costs.
+   * Receives bytes from files that this process has open. When it resolves, the bytes survive a power cut; their path
+   * does after a later call of `placed` has resolved, so that many contents share the cost.
    */
   copyIn(ranges: FileRanges, options: CopyInOptions): Promise<void>;
-  /** Resolves once everything that `copyIn` has taken in before is where it is for good. */
+  /** Resolves when everything that `copyIn` has received before is durable at its final path. */
   placed(): Promise<void>;
-  /** Takes in a few bytes, such as an icon. */
+  /** Receives a few bytes, such as an icon. */
   put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;
 
   stat(sha3_384: string): Promise<StoredBlob | undefined>;
   /**
-   * The content, or part of it, and the size of the whole. Read the stream to its end or destroy it. Content that was not
-   * read whole of late, or was touched since, is held against its digest: the whole while it goes out, and of a damaged one
-   * the last bytes never come, and the stream fails; a part before any of it is given.
+   * Returns a stream of the content, or of a range, and the size of the whole content. Read the stream to its end or
+   * destroy it. Content that was not read completely in the last 24 hours, or that changed since, is verified against
+   * its digest. A whole content is verified while it is sent: if it is corrupt, the last bytes are not sent and the
+   * stream fails. A range is verified before its first byte is sent.
    */
   open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined>;
   /**
-   * An address at which whoever has it may read the content for five minutes, where it lies on a server; it is a secret until then.
-   * Nobody holds what is read there against its digest. Browsers save it under `fileName`, which must be safe in a quoted string.
-   * Left out where content lies on a disk.
+   * Returns an address that lets its holder read the content from the S3 server for five minutes; until then it is a
+   * secret. The bytes read there are not verified. Browsers save the file as `fileName`, which must be safe in a quoted
+   * string. Absent if content is stored on a disk.
    */
   addressOf?(sha3_384: string, fileName: string): Promise<{ size: number; address: URL } | undefined>;
-  /** Whether the content is there and has its digest; it is read for that unless it was before and is untouched. */
+  /**
+   * Whether the content exists and matches its digest. It is read for that, unless it was verified before and has not
+   * changed.
+   */
   prove(sha3_384: string): Promise<boolean>;
   /**
-   * Lends the content as a file, for a thread or program that reads files; `prove` it first. What is not there is found
-   * out by opening the file (ENOENT). See `withFile`.
+   * Gives the content as a local file, for a thread or a program that reads files; call `prove` first. If the content
+   * does not exist, opening the file fails with ENOENT. See `withFile`.
    */
   borrow(sha3_384: string): Promise<Loan>;
-  /** Everything that is there. Where part of it cannot be read this throws, or tells `unread` and goes on. */
+  /**
+   * Lists every content. If a part of the list cannot be read, calls `unread` and continues, or throws if there is no
+   * `unread`.
+   */
   list(unread?: (error: Error) => void): AsyncIterable<StoredBlob>;
-  /** False when it was not there, or was taken in again at or after the time given. */
+  /** Returns false if it did not exist, or was received again at or after the given time. */
   remove(sha3_384: string, options?: { storedBefore?: Date | undefined }): Promise<boolean>;
 
-  /** Takes damaged content out of service; its bytes stay for whoever wants to look at them. False when it was not there. */
+  /** Puts corrupt content into quarantine; its bytes stay there for inspection. Returns false if it did not exist. */
   quarantine(sha3_384: string): Promise<boolean>;
   quarantined: Quarantine;
-  /** Puts back what was taken out of service, in the place of whatever is there; as if it were taken in now. */
+  /** Moves content out of quarantine to its path and replaces the content there; its time of receipt is now. */
   putBack(sha3_384: string): Promise<void>;
 
-  /**
-   * Removes what a process that is no more left half received, unless `isLive` claims it, which may ask when something came
-   * for it last; how many it removed.
-   */
+  /** Removes temporary files of processes that have ended, unless `isLive` claims them. Returns how many it removed. */
   sweepTemporary(isLive: IsLive): Promise<number>;
-  /** Bytes that may still be written, the reserve and what running uploads were promised already taken off. */
+  /** Bytes that may still be written: the reserve and the promises to running uploads are already subtracted. */
   free(): Promise<number>;
-  /** Bytes that the whole disk has. */
+  /** Size of the whole disk in bytes. */
   capacity(): Promise<number>;
 }
 
-/** What was taken out of service, by the digest that it should have. */
+/** Content in quarantine, by the digest that it should have. */
 export interface Quarantine extends Pick<Blobs, 'borrow' | 'stat' | 'list'> {
-  /** Takes in, as it is, a file that another place has taken out of service, in the place of what lies here; durable when it resolves. */
+  /**
+   * Adds a file from the quarantine of the place where the blobs were before, as it is, and replaces the file there;
+   * durable when it resolves.
+   */
   add(sha3_384: string, file: string): Promise<void>;
 }
 
-/** Whether somebody still receives this; `changed` says when something came last, or nothing where it is not there any more. */
+/**
+ * Whether an upload is still being received. `changed` returns when its file last grew, or undefined if the file no
+ * longer exists.
+ */
 export type IsLive = (id: string, changed: () => Promise<Date | undefined>) => boolean | Promise<boolean>;
 
-/** A file that is lent: the content itself or a copy. It may be read, not changed, until it is given back. */
+/** A content as a local file: the blob itself or a copy. It may be read, not changed, until `release` is called. */
 export interface Loan {
   file: string;
   release(): Promise<void>;
 }
 
-/** Lends the content as a file for as long as `work` takes. */
+/** Gives the content as a local file while `work` runs. */
 export async function withFile<Result>(
   blobs: Pick<Blobs, 'borrow'>,
   sha3_384: string,
@@ -168,7 +178,7 @@ export async function withFile<Result>(
 
 const digestForm = /^[0-9a-f]{96}$/;
 
-/** A digest becomes part of a path, so anything else than 96 hexadecimal digits is a mistake of ours. */
+/** A digest becomes part of a path. Anything but 96 hexadecimal digits is a programming error. */
 export function mustBeDigest(sha3_384: string): string {
   if (!digestForm.test(sha3_384)) throw new Error('cannot name a blob by anything but its sha3-384 in hexadecimal');
   return sha3_384;

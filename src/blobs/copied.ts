@@ -1,21 +1,21 @@
-// A file that is filled with what lies in others, and digested on the way, while it is in the processor's cache. What does
-// this is a thread, which waits for the disk meanwhile.
+// Fills a file with ranges of other files and computes digests while the bytes are in the processor's cache. It runs in
+// a worker thread, because it blocks on the disk.
 import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 
-/** What this does to the disk: handed in, so that a test can watch what is written when. */
+/** The calls to the file system; a test passes its own to watch the order of writes. */
 export type CopyDisk = Pick<typeof fs, 'readSync' | 'writeSync' | 'ftruncateSync' | 'futimesSync'>;
 
-/** A file that is copied, by the descriptors of others, which stay theirs. */
+/** A copy in progress. The descriptors belong to the caller. */
 export interface Copy {
   to: number;
   from: number;
-  /** Where in it what is read next lies. */
+  /** The offset of the next read in `from`. */
   offset: number;
   hashes: Hash[];
-  /** How much was copied. */
+  /** How many bytes were copied. */
   read: number;
-  /** Of a copy that is written past the page cache, which takes whole pages: what is read, and no page yet. */
+  /** Only if the copy is written past the page cache, in whole pages: bytes that were read and do not fill a page yet. */
   rest: Uint8Array | undefined;
 }
 
@@ -27,7 +27,7 @@ export const beginCopy = (to: number, algorithms: readonly string[], direct: boo
 
 export const pieceSize = 256 * 1024;
 export const piece = Buffer.allocUnsafeSlow(pieceSize);
-/** The kernel reads and writes past its cache only in memory that begins with a page, as that of WebAssembly does. */
+/** Direct I/O needs memory that is aligned to a page, as the memory of WebAssembly is. */
 let aligned: Uint8Array | undefined;
 const pageSize = 4096;
 declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
@@ -35,7 +35,7 @@ declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer
 export const alignedPiece = (): Uint8Array =>
   (aligned ??= new Uint8Array(new WebAssembly.Memory({ initial: pieceSize / 65_536 }).buffer));
 
-/** Ends where the file does, however much was asked for: what is copied is held against its digest. */
+/** Stops at the end of the file, even if more was requested: the caller verifies the digest of the copy. */
 export function copyOn(copy: Copy, size: number, disk: CopyDisk = fs): void {
   const into = copy.rest === undefined ? piece : alignedPiece();
   while (copy.read < size) {
@@ -52,7 +52,7 @@ export function copyOn(copy: Copy, size: number, disk: CopyDisk = fs): void {
   }
 }
 
-/** Writes what is no whole page: as one, of which the end is taken off again. */
+/** Writes the last, incomplete page as a whole page, then truncates the file. */
 export function finishCopy({ to, rest, read }: Copy, time: Date | undefined, disk: CopyDisk = fs): void {
   if (rest !== undefined && rest.length > 0) {
     const last = alignedPiece().subarray(0, pageSize).fill(0);
@@ -63,7 +63,7 @@ export function finishCopy({ to, rest, read }: Copy, time: Date | undefined, dis
   if (time !== undefined) disk.futimesSync(to, time, time);
 }
 
-/** A disk that is nearly full takes a part; asked for the rest it says why. */
+/** A disk that is nearly full writes a part of the bytes; the next write gives the reason. */
 function writeAll(disk: CopyDisk, to: number, bytes: Uint8Array, position: number): void {
   for (let at = 0; at < bytes.length;) at += disk.writeSync(to, bytes, at, bytes.length - at, position + at);
 }

@@ -1,26 +1,27 @@
-// Copies what lies in files that are open, and digests it on the way: a thread reads it, so that no byte of it passes the event loop.
+// Copies ranges of open files and computes their digests in a worker thread, so that the bytes do not pass through the
+// event loop.
 import type { Now } from '#domain/clock.ts';
 import type { DigestAlgorithm, DigestPool, Digests } from './digests.ts';
 import type { FileRanges } from './file-ranges.ts';
 
 export interface Copying<A extends DigestAlgorithm> {
   ranges: FileRanges;
-  /** How many bytes they have together. */
+  /** The total number of bytes. */
   size: number;
-  /** Whether what they come to was opened to be written past the page cache. */
+  /** Whether the target file was opened for direct I/O. */
   direct?: boolean;
-  /** Says what time it bears in the end; left out, when it was written last. */
+  /** Returns the modification time to set at the end; if absent, the file keeps the time of its last write. */
   time?: Now;
   algorithms: readonly A[];
-  /** Told how many bytes are written; what it throws ends the copy. */
+  /** Called with the number of bytes written so far; if it throws, the copy ends. */
   wrote?: (size: number) => Promise<void>;
   signal: AbortSignal;
 }
 
-/** So much is copied between two looks at what `wrote` and `signal` say. */
+/** Bytes between two checks of `wrote` and `signal`. */
 const stride = 4 * 1024 * 1024;
 
-/** A file ends before what is copied of it does. */
+/** A file ends before the range to copy does. */
 export class CutOff extends Error {
   constructor() {
     super('a file is cut off that is copied');
@@ -28,8 +29,8 @@ export class CutOff extends Error {
 }
 
 /**
- * Writes an empty file; throws `CutOff`. An error of reading or writing is thrown as the system gave it, with its code, and
- * `read` or `write` as its `syscall`.
+ * Fills an empty file. Throws `CutOff`. Errors of reading and writing are thrown as the system gave them, with their
+ * code and `read` or `write` as `syscall`.
  */
 export async function copyRanges<A extends DigestAlgorithm>(
   to: number,
@@ -46,7 +47,7 @@ export async function copyRanges<A extends DigestAlgorithm>(
         signal.throwIfAborted();
         const some = Math.min(left, stride);
         [left, end] = [left - some, end + some];
-        // Of the last bytes, which are all of a small file, one message is sent, and one comes.
+        // The last stride, which is all of a small file, takes one message and one reply.
         if (end < size) await copy.grown(end);
         else found = await copy.end(end, time?.());
         if (copy.size < end) throw new CutOff();
@@ -61,7 +62,7 @@ export async function copyRanges<A extends DigestAlgorithm>(
   }
 }
 
-/** What the system said, where it said something. */
+/** The error of the system, if there is one. */
 function reasonOf(error: unknown): unknown {
   const { cause } = error as { cause?: unknown };
   return cause instanceof Error && (cause as NodeJS.ErrnoException).code !== undefined ? cause : error;

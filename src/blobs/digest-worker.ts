@@ -1,6 +1,6 @@
-// The thread that computes digests. It follows files while the main thread writes them: told how far a file has grown,
-// it reads the new bytes with a descriptor of its own, out of the page cache, or past it where it is asked to. Or it copies:
-// what it reads from one file it writes to another one, and digests it on the way, while it is in the processor's cache.
+// The worker thread that computes digests. It follows files while the main thread writes them: when it learns the new
+// size of a file, it reads the new bytes with its own descriptor, from the page cache or, if asked, past it. It also
+// copies: it reads one file, writes another one, and computes digests while the bytes are in the processor's cache.
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import { parentPort } from 'node:worker_threads';
 import { alignedPiece, beginCopy, copyOn, finishCopy, piece, pieceSize, type Copy } from './copied.ts';
 import { takeGroup, type GroupedContent, type GroupedResult, type GroupHow } from './group.ts';
 
-/** What the main thread says. Messages about one job come in the order they were sent. */
+/** Messages of the main thread. Messages about one job arrive in order. */
 export type DigestOrder =
   | { job: number; order: 'follow'; path: string; algorithms: readonly string[]; direct: boolean }
   | { job: number; order: 'copy'; to: number; algorithms: readonly string[]; direct: boolean }
@@ -19,8 +19,8 @@ export type DigestOrder =
   | { job: number; order: 'abandon' };
 
 /**
- * What the thread answers: how far it has read, the digests in hexadecimal, or why there are none. The code of an error, and
- * whether it came of reading, is said by itself, because an error that is sent from thread to thread arrives without it.
+ * Replies of the thread: how far it has read, the digests in hexadecimal, or a failure. The code and the system call of
+ * an error are separate fields, because an error loses them when it is sent between threads.
  */
 export type DigestReport =
   | { job: number; report: 'read'; size: number }
@@ -31,9 +31,9 @@ export type DigestReport =
 interface Job {
   path: string;
   descriptor: number;
-  /** Whether the descriptor reads from the disk itself. */
+  /** Whether the descriptor reads past the page cache. */
   direct: boolean;
-  /** All of them take each piece as it is read, so that the file is read once. */
+  /** Every piece is added to all of these hashes, so that the file is read once. */
   hashes: Hash[];
   read: number;
 }
@@ -53,7 +53,10 @@ function readOn(job: Job, size: number): void {
 const readCached = (job: Job, size: number): number =>
   readSync(job.descriptor, piece, 0, Math.min(pieceSize, size - job.read), job.read);
 
-/** Whole pieces from multiples of their size; a file system that wants it otherwise is read as always. */
+/**
+ * Reads whole pieces at multiples of their size. If the file system requires something else, the file is read through
+ * the page cache.
+ */
 function readDirect(job: Job): [Uint8Array, number] {
   const page = alignedPiece();
   try {
@@ -66,7 +69,7 @@ function readDirect(job: Job): [Uint8Array, number] {
   }
 }
 
-/** Some file systems know no reading past the cache, and say so when the file is opened. */
+/** File systems without direct I/O say so when the file is opened. */
 function open(path: string, direct: boolean): Pick<Job, 'descriptor' | 'direct'> {
   try {
     const flags = constants.O_RDONLY | (direct ? constants.O_DIRECT : 0);
@@ -97,7 +100,7 @@ function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | 
     return undefined;
   }
   const job = jobs.get(message.job);
-  // A job that failed is forgotten, and what was said to it in the meantime with it.
+  // A failed job is removed; messages that were already sent to it are dropped.
   if (job === undefined) return undefined;
   if (message.order === 'from') {
     Object.assign(job, { from: message.descriptor, offset: message.offset });
@@ -114,7 +117,7 @@ function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | 
   return { job: message.job, report: 'digests', size: job.read, digests: job.hashes.map((hash) => hash.digest('hex')) };
 }
 
-/** While these are made durable, what comes next is read. */
+/** While this group is made durable, the thread reads the next one. */
 function take({ job, contents, direct, time }: Extract<DigestOrder, { order: 'take' }>): void {
   void takeGroup(contents, { direct, time }).then((results) => {
     port!.postMessage({ job, report: 'taken', results } satisfies DigestReport);
@@ -123,7 +126,7 @@ function take({ job, contents, direct, time }: Extract<DigestOrder, { order: 'ta
 
 const port = parentPort;
 if (port === null) throw new Error('cannot compute digests outside a worker thread');
-/** Orders that come together are of one job, and the last answer says all that there is to say of it. */
+/** Orders that arrive together belong to one job; the last reply covers all of them. */
 port.on('message', (orders: readonly DigestOrder[]) => {
   let report: DigestReport | undefined;
   for (const order of orders) {

@@ -1,7 +1,7 @@
-// Digests computed away from the event loop, by a few worker threads that read the file themselves:
-// no bytes travel between threads, only "the file has grown to so many". While a file arrives each algorithm is a job of its
-// own, so that one upload can use two cores; reading the same bytes out of the page cache twice costs little beside hashing
-// them. A file that lies on the disk is read once, for all its algorithms.
+// Computes digests in a few worker threads, away from the event loop. The threads read the file themselves; only its
+// size is sent to them. While a file is being received, each algorithm is a separate job, so that one upload can use
+// two cores; reading the same bytes twice from the page cache is cheap compared to hashing. A file that is complete is
+// read once, for all algorithms.
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import type { StartWorker } from '#src/embedded.ts';
 import type { DigestOrder, DigestReport } from './digest-worker.ts';
 import type { GroupedContent, GroupedResult, GroupHow } from './group.ts';
 
-/** The algorithms, and what each costs beside the others for the same bytes. */
+/** The algorithms, with their relative cost for the same bytes. */
 const cost = { 'sha3-384': 9, sha256: 2, sha384: 5, sha512: 5 };
 
 export type DigestAlgorithm = keyof typeof cost;
@@ -17,75 +17,78 @@ export type DigestAlgorithm = keyof typeof cost;
 /** Digests in lower-case hexadecimal. */
 export type Digests<A extends DigestAlgorithm = DigestAlgorithm> = { readonly [algorithm in A]: string };
 
-/** A file whose digests are computed while it is being written. */
+/** A file that is hashed while an upload writes it. */
 export interface FollowedFile<A extends DigestAlgorithm> {
-  /** Says that the file has grown to `size` bytes. Await it before writing on, so that reading never falls far behind. */
+  /**
+   * Announces that the file has grown to `size` bytes. Await it before the next write, so that hashing never falls far
+   * behind.
+   */
   grown(size: number): Promise<void>;
-  /** The digests of everything announced so far. */
+  /** The digests of all bytes announced so far. */
   end(): Promise<Digests<A>>;
-  /** Lets go of the file; nothing more is expected of it. */
+  /** Abandons the file; its digests are no longer needed. */
   abandon(): void;
 }
 
-/** A file that is made of others, whose descriptors stay those of whoever has them; digested on the way. */
+/** A file that is copied from other files and digested on the way. The descriptors belong to the caller. */
 export interface CopiedFile<A extends DigestAlgorithm> {
-  /** How many bytes the copy has. */
+  /** The number of bytes copied. */
   readonly size: number;
-  /** From where in a file the bytes come that are copied next. */
+  /** Sets the file and the offset of the next bytes to copy. */
   from(descriptor: number, offset: number): void;
-  /** Resolves when the copy has so many bytes, or what it is made of has ended. */
+  /** Resolves when the copy has `size` bytes, or when the source has ended. */
   grown(size: number): Promise<void>;
-  /** The same, and the digests of all of it; from then on it bears the time, where one is given. */
+  /** Like `grown`; returns the digests of the whole copy and sets its modification time, if `time` is given. */
   end(size: number, time?: Date): Promise<Digests<A>>;
-  /** Lets go of it; the descriptors are used no more when that which was awaited last has ended. */
+  /** Abandons the copy. The descriptors are in use until the last awaited call has ended. */
   abandon(): void;
 }
 
 export interface Following {
-  /** Whether a file that lies on the disk is read past the page cache, where its file system can do that. */
+  /** Whether to read a complete file past the page cache, if its file system supports that. */
   direct?: boolean;
-  /** Whether what is said of it to a thread costs more than to read it once for each algorithm. */
+  /** Whether messages to several threads cost more than computing all digests in one pass. */
   small?: boolean;
 }
 
 export interface DigestPool {
   /**
-   * Follows a file that exists already, empty or not, and is written from its beginning. One that is announced in multiples of
-   * 256 KiB may be read `direct`; of one that is `small` all digests are made in one pass.
+   * Follows an existing file, empty or not, that is written from its beginning. If its size is announced in multiples
+   * of 256 KiB it may be read `direct`; the digests of a `small` one are computed in one pass.
    */
   follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: Following): FollowedFile<A>;
-  /** Writes an empty file, by its descriptor, as a copy; `direct` where that was opened to be written past the page cache. */
+  /** Fills an empty file by its descriptor; set `direct` if it was opened for direct I/O. */
   copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[], how?: { direct: boolean }): CopiedFile<A>;
-  /** Takes in small contents together, each into its place; says of each what became of it, in their order. */
+  /** Receives small contents as a group, each at its final path. Returns the results in the same order. */
   take(contents: readonly GroupedContent[], how: GroupHow): Promise<GroupedResult[]>;
-  /** The digests of a file that is there, in one pass. */
+  /** Computes the digests of a complete file in one pass. */
   ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
   close(): Promise<void>;
 }
 
 /**
- * How far the writing may be ahead of the hashing. So much is still in the page cache, and keeps the threads busy while
- * the disk makes the writing wait.
+ * How many bytes writing may be ahead of hashing. This much is still in the page cache, and it keeps the threads busy
+ * while writing waits for the disk.
  */
 const lead = 128 * 1024 * 1024;
-/** How much of a file is asked for at a time: few messages are sent for it, and several files share a thread fairly. */
+/** How many bytes of a file are requested at a time: few messages, and several files still share a thread fairly. */
 const stride = 4 * 1024 * 1024;
 
 interface Job {
   cost: number;
   announced: number;
-  /** What of that the thread was told. */
+  /** The size that the thread was told. */
   told: number;
   read: number;
-  /** How far it may be behind of what was announced before who announces more has to wait. */
+  /** How far the thread may be behind the announced size before `grown` waits. */
   lead: number;
   waiting: PromiseWithResolvers<void> | undefined;
-  /** Digests, or what became of each content of a group. */
+  /** Digests, or the result of each content of a group. */
   result: PromiseWithResolvers<readonly unknown[]>;
   error: Error | undefined;
 }
 
-/** What a thread is told first of a job, but for its number. */
+/** The first message about a job, without its number. */
 type Beginning<A extends DigestAlgorithm> = { algorithms: readonly A[] } & (
   { order: 'follow'; path: string; direct: boolean } | { order: 'copy'; to: number; direct: boolean }
 );
@@ -95,7 +98,7 @@ interface Thread {
   jobs: Map<number, Job>;
 }
 
-/** Threads are started when first needed, at most `size` of them, and never keep the process alive while idle. */
+/** Starts threads when they are first needed, at most `size` of them. Idle threads do not keep the process alive. */
 export const digestPool = (startWorker: StartWorker, size: number = availableParallelism()): DigestPool =>
   new Pool(startWorker, size);
 
@@ -171,7 +174,7 @@ class Pool implements DigestPool {
     const { algorithms } = first;
     const { thread, id, job } = this.#newJob(algorithms, lead);
     const { result } = job;
-    // What it begins with is said with what comes next: of a small file there is one message, and one answer.
+    // The first message is sent together with the next one: a small file takes one message and one reply.
     const unsaid: DigestOrder[] = [{ job: id, ...first }];
     const say = (...orders: DigestOrder[]): void => {
       thread.worker.postMessage(unsaid.splice(0).concat(orders));
@@ -206,7 +209,7 @@ class Pool implements DigestPool {
       },
       abandon: () => {
         if (!thread.jobs.has(id)) return;
-        // Of a file that no thread has heard of there is nothing to let go of.
+        // If no thread knows the file, there is no job to abandon.
         if (unsaid[0]?.order !== first.order) say({ job: id, order: 'abandon' });
         this.#forget(thread, id);
         fail(job, new Error('it was let go of'));
@@ -214,13 +217,13 @@ class Pool implements DigestPool {
     };
   }
 
-  /** Something to do for the thread that has the least of it. */
+  /** Creates a job on the thread with the least work. */
   #newJob(algorithms: readonly DigestAlgorithm[], lead: number): { thread: Thread; id: number; job: Job } {
     if (this.#closed) throw new Error('cannot compute digests any more: the threads are closed');
     const thread = this.#leastBusy();
     const id = ++this.#lastJob;
     const result = Promise.withResolvers<readonly unknown[]>();
-    // Whoever awaits the result hears of a failure; before that it must not count as unhandled.
+    // The caller that awaits the result gets the failure; until then it must not count as an unhandled rejection.
     result.promise.catch(() => undefined);
     const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
     const job: Job = {
@@ -254,7 +257,7 @@ class Pool implements DigestPool {
     if (job === undefined) return;
     if (report.report === 'read') {
       job.read = report.size;
-      // Of what is copied all was done that was asked for, also where it ended before that.
+      // For a copy, everything requested is done, even if the source ended early.
       if (job.lead === 0 || job.announced - job.read <= job.lead) job.waiting?.resolve();
     } else if (report.report === 'taken') {
       this.#forget(thread, report.job);
@@ -269,7 +272,7 @@ class Pool implements DigestPool {
     }
   }
 
-  /** A thread that died takes the jobs it had with it; the next job starts another. */
+  /** A thread that died fails its jobs; the next job starts another thread. */
   #lose(thread: Thread, cause: unknown): void {
     this.#threads.delete(thread);
     for (const job of thread.jobs.values()) fail(job, cause);
@@ -278,7 +281,7 @@ class Pool implements DigestPool {
 
   #forget(thread: Thread, id: number): void {
     thread.jobs.delete(id);
-    // A thread that is being ended is waited for: otherwise the process would be over before whatever comes after that.
+    // Wait for a thread that is being terminated: without that the process could exit before the code that follows.
     if (thread.jobs.size === 0 && !this.#closed) thread.worker.unref();
   }
 }

@@ -1,14 +1,14 @@
-// Blobs on a disk. Below `DIRECTORY/blobs`:
+// Stores blobs on a disk. Below `DIRECTORY/blobs`:
 //
-//   tmp/<id>            what is being received
+//   tmp/<id>            uploads being received
 //   sha3/ab/ab12…       complete content under its sha3-384
-//   quarantine/ab12…    content that was found damaged
-//   leaving/ab12….<id>  content that is being removed
-//   ballast             64 MiB that can be given up on a full disk
+//   quarantine/ab12…    corrupt content
+//   leaving/ab12….<id>  content being removed
+//   ballast             64 MiB to release on a full disk
 //
-// The order of steps is what makes an acknowledged blob survive a power cut: the bytes are made durable under their
-// temporary name, then moved, then both directories are made durable. A failed fsync says that the kernel dropped bytes
-// it had promised to write; trying again would only seem to work, so the store stops.
+// The order of steps makes an acknowledged blob survive a power cut: the bytes are made durable under a temporary name,
+// then moved, then both directories are made durable. A failed fsync means that the kernel dropped bytes that it had
+// promised to write; a second attempt would only seem to succeed, so the store stops.
 import { hash } from 'node:crypto';
 import { open as openFile, rename, stat } from 'node:fs/promises';
 import { noRoom } from '#domain/disk-full.ts';
@@ -27,30 +27,30 @@ import { onlyOne, type Shares } from './shares.ts';
 import { DiskSpace, diskBytes, freeBytes } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
-  /** Sets the ballast aside where there is room for it; false when there is none. Call it when the store is ready. */
+  /** Creates the ballast if there is room for it; returns false if there is none. Call it when the store is ready. */
   keepBallast(): Promise<boolean>;
-  /** Gives the ballast up, so that a full disk takes the writes that make room; false when it is gone already. */
+  /** Releases the ballast, so that a full disk accepts the writes that make room; returns false if it is already released. */
   releaseBallast(): Promise<boolean>;
-  /** Gives up what this process has together with others, when nothing is received any more. */
+  /** Releases the shares of this process; call it after the last upload. */
   close(): Promise<void>;
 }
 
 export interface DiskBlobsOptions {
-  /** The data directory, which exists. */
+  /** The data directory, which must exist. */
   directory: string;
   /** Bytes of the disk that uploads never use. */
   reserve: number;
   digests: DigestPool;
-  /** Told that the disk broke a promise; the process must accept no more writes and end. */
+  /** Called if an fsync failed; the process must refuse further writes and exit. */
   fatal: (error: Error) => void;
-  /** Told of content that had not its digest when somebody wanted to read it. */
+  /** Called when content that was opened for reading did not match its digest. */
   damaged?: ((blob: { sha3_384: string; size: number }) => void) | undefined;
-  /** Who may send at the same time as others. */
+  /** Limits of concurrent uploads. */
   places?: Partial<Omit<PlaceOptions, 'shares'>> | undefined;
-  /** What this process has of the disk and of the places; left out, no other process has any. */
+  /** The share of this process in disk space and upload places; if absent, no other process uses the store. */
   shares?: Shares;
   now?: Now;
-  /** How files are opened and moved, and how much room there is; handed in so that a test can have a bad disk. */
+  /** Opening and moving files, and the free space; a test passes its own to simulate a failing disk. */
   open?: typeof openFile;
   move?: typeof rename;
   freeOnDisk?: () => number;
@@ -105,7 +105,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   };
 }
 
-/** On a disk the content itself is lent, of which nothing has to be given back. */
+/** On a disk the loan is the blob itself, and releasing it does nothing. */
 const lend = (file: string): Loan => ({ file, release: () => Promise.resolve() });
 
 interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
@@ -115,7 +115,7 @@ interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
   memory: PieceMemory;
 }
 
-/** What is read is held against its digest. */
+/** Verifies the content that is read. */
 const reading = ({ files, path, proofs, memory, damaged }: Read): Pick<Blobs, 'prove' | 'open'> => ({
   async prove(sha3_384) {
     if (await proofs.holds(sha3_384, path(sha3_384))) return true;
@@ -151,12 +151,12 @@ const reading = ({ files, path, proofs, memory, damaged }: Read): Pick<Blobs, 'p
 
 const good = (): Promise<void> => Promise.resolve();
 
-/** So few bytes are digested where they are. */
+/** Content up to this size is digested in the main thread. */
 const few = 64 * 1024;
 
 /**
- * Holds a whole content against its digest while it goes out: few bytes themselves, otherwise the file, in another thread
- * and at the same time, unless it is known to be as it was when it had its digest.
+ * Verifies a whole content while it is sent: a small one in memory, a large one from its file, in a worker thread at
+ * the same time, unless it has not changed since it was last verified.
  */
 async function wholeProof(of: {
   sha3_384: string;
@@ -173,7 +173,7 @@ async function wholeProof(of: {
   }
   if (await proofs.holds(sha3_384, path)) return good;
   const proving = proofs.prove(sha3_384, path);
-  // Whoever sends hears of a failure at the end; before that it must not count as unhandled.
+  // The sender gets a failure at the end; until then it must not count as an unhandled rejection.
   proving.catch(() => undefined);
   return async () => {
     if (!(await proving)) throw found();

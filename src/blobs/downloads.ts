@@ -1,6 +1,6 @@
-// Downloads of devices and controllers: how many at the same time, at all processes of a store together, and how many bytes
-// a second from this one. Who comes too late is refused before any byte, and one that has begun is never slowed down or
-// ended: snapd does not try again a file that was refused, and juju does, when it is told to.
+// Limits downloads of devices and controllers: how many at the same time in all processes of a store, and how many
+// bytes per second from this process. A download over the limit is refused before its first byte; a running download is
+// never slowed down or ended. snapd does not retry a refused file; juju does, when the response tells it to.
 import { minutes, seconds, type Now } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
 import { createRates } from '#domain/rate.ts';
@@ -9,29 +9,29 @@ import { PlaceGroup } from './place-group.ts';
 import type { Shares } from './shares.ts';
 
 export interface Downloads {
-  /** Begins one of so many bytes; gives what ends it, told how many of them were sent, once. */
+  /** Begins a download of `size` bytes. Call the result once, with the number of bytes that were sent. */
   begin(size: number): Promise<(sent: number) => void>;
   close(): void;
 }
 
 export interface DownloadLimits {
   max_downloads?: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   max_download_rate?: number;
 }
 
 interface DownloadOptions {
-  /** As they stand now: a reload changes them. */
+  /** The current limits: a reload changes them. */
   limits: () => DownloadLimits;
   shares: Shares;
   now: Now;
   elapsed: () => number;
 }
 
-/** How often a process gives back places that it does not need, and looks for those who were refused elsewhere. */
+/** How often a process releases places that it does not need, and checks for downloads that other processes refused. */
 const every = seconds(1);
 
-/** For how many seconds the rate may be exceeded by those who come at once. */
+/** For how many seconds a burst may exceed the rate. */
 const burst = minutes(1) / seconds(1);
 
 export function createDownloads({ limits, shares, now, elapsed }: DownloadOptions): Downloads {
@@ -47,14 +47,14 @@ export function createDownloads({ limits, shares, now, elapsed }: DownloadOption
     shares,
     elapsed,
   });
-  /** One comes at a time, and finds what those before him have taken. */
+  /** One request at a time, so that each sees the places that earlier ones took. */
   const inTurn = limit({ atOnce: 1 });
   let looking: NodeJS.Timeout | undefined;
   const look = (): Promise<void> => inTurn(async () => places.settle(await shares.others()));
 
   const takePlace = (): Promise<object> =>
     inTurn(async () => {
-      // What could not be given back is given back later.
+      // If the release fails, a later one makes up for it.
       looking ??= setInterval(() => void look().catch(() => undefined), every).unref();
       await places.admit();
       const place = {};

@@ -1,11 +1,11 @@
-// Bytes that lie in files which are open here, so that no byte of them passes the event loop when they are copied.
+// Ranges of open files, which can be copied without passing their bytes through the event loop.
 
-/** Bytes of a file that is open, by its descriptor; the file stays open until the next ones are asked for. */
+/** A range of an open file, by its descriptor. The file stays open until the next range is requested. */
 export interface FileRange {
   descriptor: number;
   offset: number;
   size: number;
 }
 
-/** One behind the other. */
+/** Ranges in order. */
 export type FileRanges = Iterable<FileRange> | AsyncIterable<FileRange>;

@@ -1,8 +1,8 @@
-// Small contents that come in together: a thread copies one after the other, and while they are made durable it goes on with
-// those that come next. So many cost one message and one answer, and their durability is waited for once.
+// Receives small contents as a group: a thread copies one after the other, and while a group is made durable it
+// continues with the next. A group costs one message and one reply, and waits for durability once.
 //
-// Each has its place only when its bytes are durable, and only when they are what they must be; what a process leaves here
-// that is killed are temporary files, and whole contents in their places of which nobody knows yet.
+// Each content gets its path only when its bytes are durable and match their digests. A process that is killed leaves
+// temporary files, and complete contents at their paths that no record names yet.
 import * as fs from 'node:fs';
 
 import { beginCopy, copyOn, finishCopy, type CopyDisk } from './copied.ts';
@@ -11,17 +11,17 @@ import { identityIn } from './identity.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = fs.constants;
 
-/** What this does to the disk: handed in, so that a test can watch what is durable when. */
+/** The calls to the file system; a test passes its own to watch the order of writes and syncs. */
 export type GroupDisk = CopyDisk &
   Pick<typeof fs, 'closeSync' | 'fsync' | 'lstatSync' | 'openSync' | 'renameSync' | 'unlinkSync'>;
 
 export interface GroupedContent {
-  /** A file that is not there yet. */
+  /** A file that does not exist yet. */
   temporaryFile: string;
-  /** Where it goes; what is there is replaced. */
+  /** The final path; a file there is replaced. */
   place: string;
   ranges: readonly FileRange[];
-  /** What it must be. */
+  /** The digest that it must have. */
   sha3_384: string;
   sha256: string;
 }
@@ -29,11 +29,11 @@ export interface GroupedContent {
 export interface GroupHow {
   /** Whether it is written past the page cache. */
   direct: boolean;
-  /** What all of them bear as the time at which they were taken in. */
+  /** The time of receipt of all of them. */
   time: Date;
 }
 
-/** What became of one: what its file is known by from now on, that it is not what it must be, or what the system said. */
+/** The result for one content: the identity of its file, a mismatch of its digest, or an error of the system. */
 export type GroupedResult = { identity: string } | Wrong | Failed;
 
 interface Wrong {
@@ -46,25 +46,25 @@ interface Failed {
   syscall: string | undefined;
 }
 
-/** Takes in all of them; of one that cannot be taken in nothing is left. */
+/** Receives all of them; nothing is left of a content that fails. */
 export async function takeGroup(
   contents: readonly GroupedContent[],
   how: GroupHow,
   disk: GroupDisk = fs,
 ): Promise<GroupedResult[]> {
   const written = contents.map((content) => attempt(() => write(content, how, disk)));
-  // What is written is sent to the disk side by side: one turn of the file system's journal serves many of them.
+  // The files are synced concurrently: one commit of the file system's journal serves many of them.
   const synced = await Promise.all(written.map(async (one) => ('file' in one ? sync(one.file, disk) : one)));
   return contents.map((content, at) => {
     const one = synced[at]!;
     if ('wrong' in one) return one;
     const result = 'durable' in one ? attempt(() => settle(content, disk)) : one;
-    // What could not even be begun may be somebody else's.
+    // If the file could not even be created, it may belong to another upload, so it stays.
     return 'identity' in result || !('file' in written[at]!) ? result : withoutTraces(content, result, disk);
   });
 }
 
-/** Fills the temporary file; one that is good stays open, and of another one nothing is left. */
+/** Fills the temporary file. A correct file stays open; a wrong one is removed. */
 function write(
   content: GroupedContent,
   { direct, time }: GroupHow,
@@ -82,7 +82,7 @@ function write(
     finishCopy(copy, time, disk);
     return copy.hashes.map((hash) => hash.digest('hex'));
   });
-  // What is cut off has other digests as well.
+  // Content that is cut off has other digests, too.
   if (Array.isArray(found) && found[0] === sha3_384 && found[1] === sha256) return { file };
   disk.closeSync(file);
   return withoutTraces(content, Array.isArray(found) ? { wrong: true } : found, disk);
@@ -110,10 +110,10 @@ function attempt<Result>(work: () => Result): Result | Failed {
   }
 }
 
-/** The code of an error is said by itself, because an error that is sent from thread to thread arrives without it. */
+/** The code of an error is a separate field, because an error loses it when it is sent between threads. */
 const failed = ({ message, code, syscall }: NodeJS.ErrnoException): Failed => ({ failed: message, code, syscall });
 
-/** Removes what was begun of a content that cannot be taken in. */
+/** Removes the temporary file of a content that failed. */
 function withoutTraces<Why extends Wrong | Failed>(content: GroupedContent, why: Why, disk: GroupDisk): Why | Failed {
   const removed = attempt(() => disk.unlinkSync(content.temporaryFile));
   return removed === undefined || removed.code === 'ENOENT' ? why : removed;

@@ -1,7 +1,8 @@
-// Everything that is there. A bucket may be late to list what it has, so what records need and no list names is asked for itself.
+// Lists every content. The list of a bucket may lag behind its content, so content that records need and the list omits
+// is looked up individually.
 import type { Blobs, StoredBlob } from './blobs.ts';
 
-/** What a list names, and those of the needed that it does not and that are there. */
+/** Yields every listed content, then the needed contents that the list omits and that exist. */
 export async function* everyBlob(
   blobs: Pick<Blobs, 'list' | 'stat'>,
   needed: AsyncIterable<string> | Iterable<string>,

@@ -1,11 +1,11 @@
-// Removes content of which somebody has found that no record needs it.
+// Removes content that no record needs.
 import { after, hours } from '#domain/clock.ts';
 import type { Blobs } from './blobs.ts';
 
-/** Content that was taken in so lately may be on its way into the records. */
+/** Content received this recently may not be recorded yet. */
 const grace = hours(1);
 
-/** Should nobody record what is left here because it came in again, the sweep finds it. */
+/** Content that was received again stays here; if no record follows, the sweep removes it. */
 export async function removeNeedless(blobs: Pick<Blobs, 'remove'>, contents: string[], moment: Date): Promise<void> {
   for (const content of contents) await blobs.remove(content, { storedBefore: after(moment, -grace) });
 }

@@ -1,15 +1,15 @@
-// How fast an upload moves, and whether that is so slow that its sender may be sent away.
+// Measures how fast an upload moves, and whether it is so slow that it may be ended.
 import { seconds } from '#domain/clock.ts';
 
-/** Who moves less than so many bytes in so many milliseconds, gives his place up where somebody waits for it. */
+/** An upload that moves fewer bytes in this time loses its place when another sender waits for one. */
 export const least = { bytes: 10 * 1024, milliseconds: seconds(10) };
 
-/** When the store itself made an upload wait for so long, what it moved meanwhile says nothing of its sender. */
+/** If the store itself delayed an upload for this long, its speed in that time does not count. */
 const ownDelay = seconds(1);
 
 export type Pace = ReturnType<typeof createPace>;
 
-/** How much an upload has moved of late, second by second; `elapsed` is a clock that nobody sets, in milliseconds. */
+/** Counts the bytes that an upload moved per second. `elapsed` is a monotonic clock in milliseconds. */
 export function createPace(elapsed: () => number) {
   const slots: { second: number; bytes: number }[] = [];
   let judgedSince = elapsed();
@@ -18,7 +18,7 @@ export function createPace(elapsed: () => number) {
   const secondOf = (moment: number): number => Math.floor(moment / seconds(1));
 
   return {
-    /** Its sender is waited for. */
+    /** The store now waits for the sender. */
     waits() {
       const moment = elapsed();
       if (moment - gotAt > ownDelay) judgedSince = moment;
@@ -33,7 +33,7 @@ export function createPace(elapsed: () => number) {
       else slots.push({ second, bytes });
       if (slots.length > secondOf(least.milliseconds) + 1) slots.shift();
     },
-    /** Bytes within the time that counts. */
+    /** Bytes within the measured time. */
     moved(): number {
       const from = secondOf(elapsed() - least.milliseconds);
       return slots.filter(({ second }) => second >= from).reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,8 +1,8 @@
-// Uploads or downloads that have a number of places together, at all processes of a store: those of one sender, or all.
+// Uploads or downloads that share a number of places, over all processes of a store: those of one sender, or all.
 //
-// Each process holds a share of the places, a few more than it needs, so that most uploads cost no row. Who is refused
-// because others hold the rest says so in another row; they look for that, give back what they do not need, and send
-// away who is slow.
+// Each process holds a share of the places, a few more than it needs, so that most uploads write no row. A process that
+// refuses an upload because other processes hold the rest writes another row; the other processes check for it, release
+// places that they do not need, and end slow uploads.
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { least, type Pace } from './pace.ts';
@@ -10,39 +10,39 @@ import type { Shares } from './shares.ts';
 
 export interface Upload {
   pace: Pace;
-  /** Ends it with a reason, wherever it is waiting. */
+  /** Ends it with a reason, even while it waits. */
   stop: (reason: Error) => void;
   end(): void;
   leave(): void;
 }
 
 export interface PlaceGroupOptions {
-  /** What the share is called. */
+  /** The name of the share. */
   name: string;
-  /** How many places all processes have together. */
+  /** The number of places of all processes together. */
   most: number;
-  /** In what steps the share of this process grows, from 1. */
+  /** The increment of this process's share, after its first place. */
   step: number;
-  /** What is said when there is no place left. */
+  /** The error message when no place is free. */
   refusal: string;
-  /** Ends one of its uploads that is slow; false when none is. */
+  /** Ends a slow upload; returns false if none is slow. */
   makeRoom: () => boolean;
   shares: Shares;
   elapsed: () => number;
 }
 
-/** So long a place is kept for a sender who may come again. */
+/** How long a place is kept for a sender that may return. */
 const keptFor = minutes(1);
 
 export class PlaceGroup<Holder = Upload> {
-  /** Who holds a place here. */
+  /** The holders of places in this process. */
   readonly holders = new Set<Holder>();
   readonly #options: PlaceGroupOptions;
   /** How many places this process holds. */
   #held = 0;
   /** When it last had an upload. */
   #usedAt: number;
-  /** Since when somebody is waited for who was refused because others held the rest. */
+  /** Since when this process has been waiting for places that other processes hold. */
   #waitingSince: number | undefined;
 
   constructor(options: PlaceGroupOptions) {
@@ -50,22 +50,22 @@ export class PlaceGroup<Holder = Upload> {
     this.#usedAt = options.elapsed();
   }
 
-  /** Whether nothing is known of it but its name. */
+  /** Whether the group has no state and can be removed. */
   get isForgotten(): boolean {
     return this.holders.size === 0 && this.#held === 0 && this.#waitingSince === undefined;
   }
 
-  /** Refuses one more when this process alone has as many as all may have. */
+  /** Refuses another upload if this process alone has reached the maximum. */
   mustHaveRoom(): void {
     if (this.holders.size >= this.#options.most && !this.#options.makeRoom()) throw this.#full();
   }
 
-  /** Sees to a place for one more, or refuses it. */
+  /** Obtains a place for another upload, or refuses it. */
   async admit(): Promise<void> {
     this.mustHaveRoom();
     const number = this.holders.size + 1;
     if (number > this.#held) {
-      // Of what is left then at most half, for others come as well.
+      // Take at most half of the remaining places, because other processes need some, too.
       const ahead = (left: number): number => Math.min(this.#inSteps(number), number + Math.floor((left - number) / 2));
       await this.#hold((left) => (left < number ? this.#held : ahead(left)));
     }
@@ -76,7 +76,7 @@ export class PlaceGroup<Holder = Upload> {
     this.#usedAt = this.#options.elapsed();
   }
 
-  /** Gives back what is not needed here; all of that, and more, where somebody was refused elsewhere. */
+  /** Releases places that are not needed here; more of them if another process is waiting. */
   async settle(held: readonly { name: string }[]): Promise<void> {
     const { name, elapsed, makeRoom } = this.#options;
     const now = elapsed();
@@ -89,14 +89,14 @@ export class PlaceGroup<Holder = Upload> {
     if (now - (this.#waitingSince ?? now) >= least.milliseconds) await this.#waitSince(undefined);
   }
 
-  /** Holds so many places, as far as there are so many; `decide` is told how many the others leave. */
+  /** Holds a number of places, as far as they are free; `decide` gets the number that the other processes leave. */
   async #hold(decide: (left: number) => number): Promise<void> {
     const { name, most, shares } = this.#options;
     if (decide(Infinity) === this.#held) return;
     this.#held = await shares.hold(name, (others) => Math.min(most - others, decide(most - others)));
   }
 
-  /** Says since when somebody is waited for, or that nobody is. */
+  /** Records since when this process has been waiting, or that it is not. */
   async #waitSince(moment: number | undefined): Promise<void> {
     const isSaid = this.#waitingSince !== undefined;
     const isTrue = moment !== undefined;

@@ -1,6 +1,6 @@
-// The places of uploads. Anybody may send files, so one sender has a few places and all have a bounded number, at all
-// processes of a store together; and where they are all taken, whoever holds one without sending anything gives it up for
-// whoever comes.
+// Limits concurrent uploads. Any client may send files, so one sender has few places, and all senders have a bounded
+// number in all processes of a store. If all places are taken, an upload that sends nothing loses its place to a new
+// one.
 import { seconds } from '#domain/clock.ts';
 import { limit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -10,29 +10,29 @@ import { PlaceGroup, type Upload } from './place-group.ts';
 import { onlyOne, type Shares } from './shares.ts';
 
 export interface PlaceOptions {
-  /** Uploads at once of one sender. */
+  /** Maximum of concurrent uploads of one sender. */
   ofSender: number;
-  /** Uploads at once of all senders together. */
+  /** Maximum of concurrent uploads of all senders together. */
   all: number;
-  /** Milliseconds that have gone by since some moment; no clock that somebody sets. */
+  /** A monotonic clock in milliseconds. */
   elapsed: () => number;
   shares: Shares;
 }
 
 export interface Place {
-  /** The chunks of a source, counted; ends with a refusal when the place is needed by somebody else. */
+  /** Passes on the chunks of a source and counts them; ends with a refusal if another upload needs the place. */
   watch(source: AsyncIterable<Chunks>): AsyncGenerator<Chunks>;
   leave(): void;
 }
 
-/** How often a process looks for those who were refused elsewhere. */
+/** How often a process checks for uploads that other processes refused. */
 const every = seconds(1);
 
 export class Places {
   readonly #options: PlaceOptions;
   readonly #all: PlaceGroup;
   readonly #senders = new Map<string, PlaceGroup>();
-  /** One comes at a time, and finds what those before him have taken. */
+  /** One request at a time, so that each sees the places that earlier ones took. */
   readonly #inTurn = limit({ atOnce: 1 });
   #looking: NodeJS.Timeout | undefined;
 
@@ -44,7 +44,7 @@ export class Places {
       most: this.#options.all,
       step: 32,
       refusal: 'The store is receiving too many uploads',
-      // Of those who hold most, first.
+      // Senders with the most uploads come first.
       makeRoom: () =>
         [...this.#senders.values()]
           .sort((one, other) => other.holders.size - one.holders.size)
@@ -52,11 +52,11 @@ export class Places {
     });
   }
 
-  /** A place for one more upload of a sender, or of somebody who counts alone; refused while there is none. */
+  /** Takes a place for an upload of a sender, or of an upload without a sender; refuses if there is none. */
   take(sender: string | undefined): Promise<Place> {
     return this.#inTurn(async () => {
       this.#looking ??= setInterval(() => {
-        // What could not be given back is given back later, and who is refused meanwhile comes again.
+        // If the release fails, a later check makes up for it, and refused senders try again.
         this.look().catch(() => undefined);
       }, every).unref();
       const own = sender === undefined ? undefined : (this.#senders.get(sender) ?? this.#ofSender(sender));
@@ -69,7 +69,7 @@ export class Places {
     });
   }
 
-  /** Gives back what is not needed here, and looks for those who were refused elsewhere. */
+  /** Releases places that are not needed here, and checks for uploads that other processes refused. */
   look(): Promise<void> {
     return this.#inTurn(async () => {
       const others = await this.#options.shares.others();
@@ -82,7 +82,7 @@ export class Places {
     });
   }
 
-  /** Looks no more. */
+  /** Stops checking. */
   close(): void {
     clearInterval(this.#looking);
     this.#looking = undefined;
@@ -117,7 +117,7 @@ export class Places {
   }
 }
 
-/** Ends the slowest of these uploads, when it is slow at all. */
+/** Ends the slowest of these uploads, if any is slow. */
 function endSlowest(uploads: Iterable<Upload>): boolean {
   const slow = [...uploads].filter(({ pace }) => pace.isSlow());
   const [slowest] = slow.sort((one, other) => one.pace.moved() - other.pace.moved());
@@ -140,7 +140,7 @@ async function* watched(source: AsyncIterable<Chunks>, upload: Upload): AsyncGen
       yield next.value;
     }
   } finally {
-    // Not waited for: a source that stands still would never come to its end.
+    // Not awaited: a source that is stalled would never end.
     chunks.return().catch(() => undefined);
   }
 }

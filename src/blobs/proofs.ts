@@ -1,6 +1,6 @@
-// What is known of files that were read whole and had their digest: as long as a file has not been touched since, and it
-// is not too long ago, a part of it is served without reading all of it again. What turns over on the disk meanwhile,
-// without anybody touching the file, is found by the scrub.
+// Remembers which files were read completely and matched their digest: if a file has not changed since, and that was
+// less than 24 hours ago, a range is served without reading the whole file again. The scrub finds bit rot in files that
+// were not touched.
 import { lstatSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 
@@ -10,13 +10,13 @@ import type { DigestPool } from './digests.ts';
 import { identityIn } from './identity.ts';
 
 export interface Proofs {
-  /** Remembers a file whose bytes were just digested, and which has just been moved there. */
+  /** Remembers a file that was just digested and moved there. */
   remember(sha3_384: string, file: string): void;
-  /** The same of one that was looked at when it had been moved, by what `identityIn` says of it. */
+  /** Like `remember`, with the result of `identityIn` after the move. */
   rememberAs(sha3_384: string, identity: string): void;
-  /** Whether the file is as it was when it had its digest. */
+  /** Whether the file is unchanged since it matched its digest. */
   holds(sha3_384: string, file: string): Promise<boolean>;
-  /** The same; a file of which that is not known is read for it. */
+  /** Like `holds`, but reads the file if it is not known to be unchanged. */
   prove(sha3_384: string, file: string): Promise<boolean>;
 }
 
@@ -25,7 +25,7 @@ const remembered = 10_000;
 
 export function createProofs(digests: DigestPool, now: Now): Proofs {
   const known = new BoundedMap<string, { identity: string; until: number }>(remembered);
-  /** Readers of one file wait for one reading. */
+  /** Concurrent readers of one file wait for one verification. */
   const proving = new Map<string, Promise<boolean>>();
 
   const keep = (sha3_384: string, identity: string): void => {
@@ -41,7 +41,7 @@ export function createProofs(digests: DigestPool, now: Now): Proofs {
     const before = await identityOf(file);
     const { 'sha3-384': found } = await digests.ofFile(file, ['sha3-384']);
     const good = found === sha3_384;
-    // What came in anew while this was read is good as well, but it was not what was read.
+    // Content that was replaced while this was read is valid as well, but it is not the content that was verified.
     if (good && before !== undefined && before === (await identityOf(file))) keep(sha3_384, before);
     return good;
   }
@@ -50,7 +50,7 @@ export function createProofs(digests: DigestPool, now: Now): Proofs {
     holds,
     rememberAs: keep,
     remember(sha3_384, file) {
-      // What was just moved is looked at without a disk, in less time than it takes to ask another thread for it.
+      // The metadata of a file that was just moved is in memory: a synchronous call takes less time than a thread does.
       const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
       if (found !== undefined) keep(sha3_384, identityIn(found));
     },
@@ -63,7 +63,7 @@ export function createProofs(digests: DigestPool, now: Now): Proofs {
   };
 }
 
-/** What changes with every write to a file; undefined when it is not there. */
+/** Text that changes with every write to a file; undefined if the file does not exist. */
 async function identityOf(file: string): Promise<string | undefined> {
   try {
     return identityIn(await lstat(file, { bigint: true }));

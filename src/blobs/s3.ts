@@ -1,13 +1,14 @@
-// Blobs in S3. In the bucket, below the prefix of the store:
+// Stores blobs in S3. In the bucket, below the prefix of the store:
 //
-//   larder-store.json   the marker: whose this is
+//   larder-store.json   the marker: which store this prefix belongs to
 //   sha3/ab/ab12…       complete content under its sha3-384
-//   quarantine/ab12…    content that was found damaged
-//   arriving/<id>/…     what has come of an upload that any host may go on with
-//   trial/<id>          what is written, read and removed to see whether that can be done
+//   quarantine/ab12…    corrupt content
+//   arriving/<id>/…     received bytes of an upload that any host may continue
+//   trial/<id>          written, read and removed to check the permissions
 //
-// and in the data directory, `blobs/tmp`, what is being received or is lent. Content is acknowledged only when the server has all of
-// it: it has held every part against its MD5, the object has the size, and nobody is about to remove it (s3/removals.ts).
+// The data directory has uploads being received and local copies in `blobs/tmp`. Content is acknowledged only when the
+// server has all of it: it has verified every part against its MD5, the object has the right size, and no process is
+// about to remove it (s3/removals.ts).
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -39,29 +40,29 @@ import { diskBytes, DiskSpace, freeBytes, type Space } from './space.ts';
 
 export interface S3Blobs extends DiskBlobs {
   traffic(): Traffic;
-  /** What time it is at the server, to a second; fails within a few where it does not answer, or has not what is the store's. */
+  /** The time of the server, to a second. Fails within a few seconds if the server does not answer, or if it lacks the marker. */
   clock(): Promise<Date>;
-  /** Why the clock could not be asked, in words for whoever administers the store. */
+  /** Why the clock could not be read, as a sentence for the administrator. */
   whyNot(error: unknown): string;
-  /** What is wrong with a server that answers, in sentences for the same. */
+  /** Problems of a server that answers, as a sentence for the administrator. */
   trouble(): string | undefined;
 }
 
-/** The data directory is where content is on its way; its disk, and who may send, are as in a store that keeps it there. */
+/** The data directory holds content on its way to S3; its disk and the upload places are managed as in a store on a disk. */
 export interface S3BlobsOptions extends Opening, Omit<DiskBlobsOptions, 'open' | 'move' | 'freeOnDisk'> {
   address: BucketAddress;
   access: BucketAccess;
-  /** How processes agree on what is removed; left out, no other process has this store. */
+  /** How processes coordinate removals; if absent, no other process uses this store. */
   removals?: Removals;
-  /** Whether it is tried first if the bucket can be written into. */
+  /** Whether to check first that the bucket is writable. */
   tries?: boolean;
   sizes?: Partial<Sizes>;
 }
 
-/** So long what was begun to be sent in parts may take. */
+/** The maximum duration of an upload in parts. */
 const still = days(1);
 
-/** Throws `NoBucket` where the place cannot be used as it is. */
+/** Throws `NoBucket` if the prefix cannot be used as it is. */
 export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
   const { address, access, directory, digests, fatal, now = () => new Date(), removals = ownRemovals() } = options;
   const { shares = onlyOne, reserve, sizes = {} } = options;
@@ -91,7 +92,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
   return {
     receive: (source, how) => receiver.receive(source, how),
     copyIn: (ranges, how) => receiver.copyIn(ranges, how),
-    // Each content is in its place when it has been taken in.
+    // Each content is durable at its key when it has been received.
     placed: () => Promise.resolve(),
     put: (bytes, { id }) => receiver.put(bytes, id),
     stat: async (sha3_384) => contents.stat(sha3_384),
@@ -122,10 +123,10 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
   };
 }
 
-/** How often it is tried whether a server that let nothing be written lets it again, and how long it is told that it was slow. */
+/** How often to check whether a server that refused writes accepts them again, and how long to report that it was slow. */
 const [retrial, told] = [seconds(5), minutes(1)];
 
-/** How the server is, as far as whoever asks again and again can tell. */
+/** The state of the server, for callers that ask repeatedly. */
 function watching(bucket: Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'> {
   const { requests, address } = bucket;
   let tried = -Infinity;
@@ -134,14 +135,14 @@ function watching(bucket: Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'>
       const now = performance.now();
       if (requests.forbidden !== undefined && now - tried >= retrial) {
         tried = now;
-        // What can be written is allowed from then on.
+        // A successful write clears the flag.
         tryWriting(bucket).catch(() => undefined);
       }
       return asked(async () => {
         try {
           return (await mustFindMarkerOrWhy(bucket)).at ?? new Date();
         } catch (error) {
-          // It answers.
+          // The server answers.
           if (isThrottled(error)) return new Date();
           throw error;
         }
@@ -165,7 +166,7 @@ const quarantine = (contents: S3Contents, lend: (key: string) => Promise<Loan>):
   add: async (sha3_384, file) => contents.addToQuarantine(sha3_384, file),
 });
 
-/** A copy of an object in a file here, for which there is room; where nothing is there, the file is not there either. */
+/** Copies an object to a local file after reserving space for it. If the object does not exist, neither does the file. */
 async function lent(contents: S3Contents, bucket: Bucket, room: Space, key: string): Promise<Loan> {
   const file = join(contents.temporary, `lent-${randomUUID()}`);
   const there = await asked(async () => ((await contents.look(key)) === undefined ? undefined : bucket.read(key)));

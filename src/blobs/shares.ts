@@ -1,22 +1,22 @@
-// What several processes have together, such as the space of one disk: each holds a share of it, which is a bit more than
-// it needs, so that it asks seldom.
+// Divides a common amount, such as the space of one disk, between processes: each holds a share, a bit larger than it
+// needs, so that it rarely has to ask.
 
-/** What is held of things by name. */
+/** An amount held, by the name of the thing. */
 export interface Held {
   name: string;
   amount: number;
 }
 
-/** The shares as one of the processes sees them. */
+/** The shares as seen by one process. */
 export interface Shares {
-  /** What the others hold, of all things. */
+  /** The shares of the other processes, of all things. */
   others(): Promise<Held[]>;
   /**
-   * Holds as much of something as `decide` says, told how much of it the others hold, and gives that back. Until it is
-   * held durably nobody else decides; `decide` answers at once.
+   * Sets the share of this process to the result of `decide`, which gets the total of the other processes, and returns
+   * it. No other process decides until the share is durable. `decide` must be synchronous.
    */
   hold(name: string, decide: (others: number) => number): Promise<number>;
-  /** Gives everything back. */
+  /** Releases all shares of this process. */
   end(): Promise<void>;
 }
 
@@ -27,6 +27,6 @@ export const onlyOne: Shares = {
   end: () => Promise.resolve(),
 };
 
-/** How much of something the others hold. */
+/** How much of something the other processes hold. */
 export const heldOf = (held: readonly Held[], name: string): number =>
   held.reduce((sum, share) => (share.name === name ? sum + share.amount : sum), 0);

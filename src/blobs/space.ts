@@ -1,36 +1,36 @@
-// Keeps uploads from filling the disk: what running uploads were promised counts as used before it is written, also what
-// other processes of the store have promised theirs.
+// Keeps uploads from filling the disk: space promised to running uploads counts as used before it is written, including
+// the promises of other processes of the store.
 //
-// Of the disk each process holds a share, which says how much it may still write. A share is a row; it is larger than
-// what is promised by some 64 MiB, so that many small uploads cost one row together. Writing uses the share up, and the
-// row follows now and then: what it says too much errs on the safe side.
+// Each process holds a share of the disk: how much it may still write. A share is a row; it is some 64 MiB larger than
+// the promises, so that many small uploads need one row together. Writing uses the share up, and the row is updated
+// from time to time; until then it overstates the share, which is safe.
 import { statfsSync } from 'node:fs';
 
 import { noRoom } from '#domain/disk-full.ts';
 import { limit } from '#domain/limit.ts';
 import { heldOf, type Shares } from './shares.ts';
 
-/** The space one upload was promised. */
+/** The space promised to one upload. */
 export interface SpaceClaim {
-  /** The file has `size` bytes now. Refuses when the disk became too full to go on. */
+  /** Reports that the file has `size` bytes now. Refuses if the disk has become too full to continue. */
   wrote(size: number): Promise<void>;
   release(): Promise<void>;
 }
 
 export interface Space {
   /**
-   * Promises room for a file of `expected` bytes, or refuses; `there` are written already. Without an announcement the
-   * promise grows with what is written.
+   * Promises room for a file of `expected` bytes, or refuses; `there` bytes of it are already written. Without
+   * `expected` the promise grows with the bytes written.
    */
   claim(expected: number | undefined, there?: number): Promise<SpaceClaim>;
-  /** Refuses what does not fit on the disk whoever else writes there; on a full disk no row is written for that. */
+  /** Refuses content that does not fit on the disk, regardless of other promises. Writes no row, because the disk may be full. */
   mustFit(expected: number | undefined, there?: number): void;
   free(): Promise<number>;
 }
 
-/** How often a running upload looks at the disk again, and in what steps a share grows, in bytes. */
+/** How often a running upload checks the disk, and the increment of a share, in bytes. */
 const stride = 64 * 1024 * 1024;
-/** A share that is larger than it need be by so much is made smaller. */
+/** A share is reduced when it exceeds the need by this much. */
 const tooMuch = 4 * stride;
 
 /** Bytes that an unprivileged process may still write on the file system of `directory`. */
@@ -51,27 +51,27 @@ interface Claim {
 }
 
 export interface DiskSpaceOptions {
-  /** Bytes at the end of the disk that nobody is promised. */
+  /** Bytes at the end of the disk that are never promised. */
   reserve: number;
-  /** How many bytes the disk takes now; answers at once. */
+  /** How many bytes are free on the disk; synchronous. */
   freeOnDisk: () => number;
   shares: Shares;
 }
 
 /**
- * Never lets the sum of what was promised, by all processes together, come below `reserve` bytes from the end of the disk.
- * A write that is under way counts twice for a moment, as used and as promised, which errs on the safe side.
+ * Never lets the promises of all processes together come within `reserve` bytes of the end of the disk. A running write
+ * counts twice for a moment, as used and as promised, which is safe.
  */
 export class DiskSpace implements Space {
   readonly #options: DiskSpaceOptions;
   readonly #claims = new Set<Claim>();
-  /** One promise at a time, each of them on what was promised before. */
+  /** One promise at a time, each based on the earlier ones. */
   readonly #inTurn = limit({ atOnce: 1 });
-  /** What the row of this process says that it may still write. */
+  /** How much this process may still write, according to its row. */
   #share = 0;
-  /** How much of that is left: never less than what is promised. */
+  /** How much of the share is left: never less than the promises. */
   #left = 0;
-  /** Bytes that were written in all. */
+  /** Total bytes written. */
   #written = 0;
 
   constructor(options: DiskSpaceOptions) {
@@ -102,13 +102,13 @@ export class DiskSpace implements Space {
       },
       release: async () => {
         this.#claims.delete(claim);
-        // Whoever has sent his file has nothing to do with it: it is made smaller another time.
+        // The sender is done and must not see this error; the share is reduced another time.
         await this.#inTurn(() => this.#shrink()).catch(() => undefined);
       },
     };
   }
 
-  /** Promises room for a file of so many bytes in all, or refuses. */
+  /** Promises room for a file of `bytes` bytes in total, or refuses. */
   #promise(claim: Claim, bytes: number): Promise<void> {
     return this.#inTurn(async () => {
       const needed = (): number => this.#owed() - owedTo(claim) + owedTo({ ...claim, promised: bytes });
@@ -122,7 +122,7 @@ export class DiskSpace implements Space {
     });
   }
 
-  /** Whether this process may write so much, now or when its share has grown. */
+  /** Whether this process may write this much, now or after its share has grown. */
   async #has(needed: () => number): Promise<boolean> {
     if (needed() > this.#left) await this.#hold(needed);
     return needed() <= this.#left;
@@ -133,8 +133,8 @@ export class DiskSpace implements Space {
   }
 
   /**
-   * Holds a share of what is needed and a bit more: of what is left then at most half, for others come as well. Where there
-   * is no room for what is needed the old share stays.
+   * Holds a share of the needed bytes and a bit more: at most half of the rest, because other processes need some, too.
+   * If the needed bytes are not available, the share stays as it is.
    */
   async #hold(needed: () => number): Promise<void> {
     let writtenBefore: number | undefined;
@@ -149,7 +149,7 @@ export class DiskSpace implements Space {
     if (writtenBefore !== undefined) this.#left = share - (this.#written - writtenBefore);
   }
 
-  /** Bytes above the reserve. */
+  /** Free bytes above the reserve. */
   #room(): number {
     return this.#options.freeOnDisk() - this.#options.reserve;
   }
@@ -170,5 +170,5 @@ export class DiskSpace implements Space {
 
 const owedTo = ({ promised, written }: Claim): number => Math.max(0, promised - written);
 
-/** The share that a process with so much to write should have. */
+/** The target share of a process that has to write `needed` bytes. */
 const aimed = (needed: number): number => Math.ceil(needed / stride) * stride + stride;

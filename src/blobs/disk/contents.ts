@@ -1,5 +1,6 @@
-// Contents in their places, under their digests: what comes in, and what goes. Any process of the store may do either at any
-// moment, so each step is one that the file system makes whole: a file is moved, never looked at and then removed.
+// Stores content at its path, under its digest, and removes it. Any process of the store may do either at any time, so
+// each step is atomic in the file system: a file is moved first and examined afterwards, never examined and then
+// removed.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
@@ -14,19 +15,19 @@ const { O_NOFOLLOW, O_RDONLY } = constants;
 
 export class Contents {
   readonly root: string;
-  /** Where files are while they are received. */
+  /** The folder of files that are being received. */
   readonly temporary: string;
   readonly #content: string;
   readonly #quarantined: string;
-  /** Where files are between their place and their end. */
+  /** The folder of files that are being removed. */
   readonly #leaving: string;
   readonly #files: DurableFiles;
   readonly #proofs: Proofs;
-  /** The folders below `#content` that are known to survive a power cut. */
+  /** The folders below `#content` that are durable. */
   readonly #shards = new Map<string, Promise<string>>();
-  /** The folders in which something has its place, or had it, and does not yet survive a power cut. */
+  /** Folders with renamed entries that do not survive a power cut yet. */
   #unsynced = new Set<string>();
-  /** Settles when what was waited for before has its place. */
+  /** Settles when all earlier calls of `placed` are done. */
   #placed: Promise<void> = Promise.resolve();
 
   constructor(directory: string, files: DurableFiles, proofs: Proofs) {
@@ -39,7 +40,7 @@ export class Contents {
     this.#proofs = proofs;
   }
 
-  /** Makes the folders, durably, and puts back what a process that was killed had moved out of its place. */
+  /** Makes the folders durable and restores content that a killed process had moved away to remove it. */
   async make(directory: string): Promise<void> {
     for (const folder of [this.root, this.temporary, this.#content, this.#quarantined, this.#leaving]) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -61,7 +62,7 @@ export class Contents {
     return join(this.#quarantined, mustBeDigest(sha3_384));
   }
 
-  /** Moves a durable temporary file to its place. It replaces what is there: these bytes are known to be good, those not. */
+  /** Moves a durable temporary file to its path. It replaces the file there: the new bytes are verified, the old ones are not. */
   async settle(temporaryFile: string, sha3_384: string): Promise<void> {
     const folder = await this.#shard(sha3_384);
     const place = this.path(sha3_384);
@@ -70,7 +71,7 @@ export class Contents {
     this.#proofs.remember(sha3_384, place);
   }
 
-  /** The same, but that the move survives a power cut only when `placed` has resolved that was asked after it. */
+  /** Like `settle`, but the move survives a power cut only after a later call of `placed` has resolved. */
   async settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void> {
     const folder = await this.#shard(sha3_384);
     const place = this.path(sha3_384);
@@ -80,28 +81,28 @@ export class Contents {
   }
 
   readonly together = {
-    /** Where a content goes, in a folder that is durable. */
+    /** The path of a content, in a folder that is durable. */
     placeFor: async (sha3_384: string): Promise<string> => {
       await this.#shard(sha3_384);
       return this.path(sha3_384);
     },
-    /** Says that a temporary file was moved there, as `settleWithOthers` does it. */
+    /** Records that a temporary file was moved there, as `settleWithOthers` does. */
     settled: (sha3_384: string, identity: string): void => {
       this.#unsynced.add(dirname(this.path(sha3_384))).add(this.temporary);
       this.#proofs.rememberAs(sha3_384, identity);
     },
   };
 
-  /** Resolves once what has moved before survives a power cut: of 512 contents half the folders hold another of them. */
+  /** Resolves when all earlier moves survive a power cut. With 512 contents, half of the folders hold more than one of them. */
   placed(): Promise<void> {
     const folders = [...this.#unsynced];
     this.#unsynced = new Set();
-    // What somebody else has waited for first may be what this one has moved.
+    // A concurrent call may already be syncing files that this caller moved, so wait for it too.
     const synced = [this.#placed, ...folders.map((folder) => this.#files.syncFolder(folder))];
     return (this.#placed = Promise.all(synced).then(() => undefined));
   }
 
-  /** False when it is not there, or was taken in at that moment or later. */
+  /** Returns false if it does not exist, or was received at or after that time. */
   async remove(sha3_384: string, storedBefore?: Date): Promise<boolean> {
     const place = this.path(sha3_384);
     const isOld = (stored: StoredBlob | undefined): boolean =>
@@ -109,7 +110,7 @@ export class Contents {
     if (!isOld(await storedBlob(place, sha3_384))) return false;
     const aside = join(this.#leaving, `${sha3_384}.${randomUUID()}`);
     if (!(await this.#files.move(place, aside))) return false;
-    // What was moved may have come in after the look at it, and been acknowledged.
+    // The moved file may have been received and acknowledged after the check above.
     if (!isOld(await storedBlob(aside, sha3_384))) {
       await this.#comeBack(aside, sha3_384);
       return false;
@@ -119,7 +120,7 @@ export class Contents {
     return true;
   }
 
-  /** False when it is not there. */
+  /** Returns false if it does not exist. */
   async quarantine(sha3_384: string): Promise<boolean> {
     const place = this.path(sha3_384);
     if ((await storedBlob(place, sha3_384)) === undefined) return false;
@@ -136,7 +137,7 @@ export class Contents {
     await Promise.all([this.#files.syncFolder(folder), this.#files.syncFolder(this.#quarantined)]);
   }
 
-  /** Copies a file into quarantine, in the place of what lies there. */
+  /** Copies a file into quarantine and replaces the file there. */
   async addToQuarantine(sha3_384: string, file: string): Promise<void> {
     const [copy, place] = [join(this.temporary, randomUUID()), this.quarantinePath(sha3_384)];
     try {
@@ -156,7 +157,7 @@ export class Contents {
     return listFolder(this.#quarantined);
   }
 
-  /** Every content; `unread` is told of a folder that cannot be read, and without it that is thrown. */
+  /** Lists every content. If a folder cannot be read, calls `unread`, or throws if there is no `unread`. */
   async *list(unread?: (error: Error) => void): AsyncGenerator<StoredBlob> {
     for (const name of (await readdir(this.#content)).sort()) {
       if (!/^[0-9a-f]{2}$/.test(name)) continue;
@@ -169,7 +170,7 @@ export class Contents {
     }
   }
 
-  /** The folder for a content, made when it is first needed. */
+  /** Returns the folder for a content, and makes it when it is first needed. */
   #shard(sha3_384: string): Promise<string> {
     const name = sha3_384.slice(0, 2);
     let made = this.#shards.get(name);
@@ -187,7 +188,7 @@ export class Contents {
     return path;
   }
 
-  /** Puts back what was moved aside, unless its place was filled meanwhile or another process did so first. */
+  /** Restores a file that was moved aside, unless its path is taken again or another process has restored it. */
   async #comeBack(aside: string, sha3_384: string): Promise<void> {
     const folder = await this.#shard(sha3_384);
     await link(aside, this.path(sha3_384)).catch((error: unknown) => {
@@ -199,7 +200,7 @@ export class Contents {
   }
 }
 
-/** What lies in a folder under a digest that begins so. */
+/** Lists the files of a folder that are named by a digest with this prefix. */
 async function* listFolder(folder: string, begin = ''): AsyncGenerator<StoredBlob> {
   for await (const entry of await opendir(folder)) {
     if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(begin)) continue;
@@ -208,7 +209,7 @@ async function* listFolder(folder: string, begin = ''): AsyncGenerator<StoredBlo
   }
 }
 
-/** What lies at a place; nothing where no file is. */
+/** The content at a path; undefined if there is no regular file. */
 export async function storedBlob(place: string, sha3_384: string): Promise<StoredBlob | undefined> {
   try {
     const found = await lstat(place);

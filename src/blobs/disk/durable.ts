@@ -1,5 +1,5 @@
-// Opens the files of blobs and makes them durable. A failed fsync says that the kernel dropped bytes it had promised to
-// write; trying again would only seem to work, so the store stops.
+// Opens the files of blobs and makes them durable. A failed fsync means that the kernel dropped bytes that it had
+// promised to write; a second attempt would only seem to succeed, so the store stops.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { unlink, type FileHandle, type open as openFile, type rename } from 'node:fs/promises';
@@ -9,20 +9,20 @@ import type { Now } from '#domain/clock.ts';
 import { codeOf, isFull } from './errors.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
-/** The kernel writes past its cache only from memory that begins with a page, as that of WebAssembly does. */
+/** Direct I/O needs memory that is aligned to a page, as the memory of WebAssembly is. */
 declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 
 interface Options {
   open: typeof openFile;
   move: typeof rename;
   now: Now;
-  /** Told that the disk broke a promise; the process must accept no more writes and end. */
+  /** Called if an fsync failed; the process must refuse further writes and exit. */
   fatal: (error: Error) => void;
 }
 
 export class DurableFiles {
   readonly #options: Options;
-  /** Of a folder that is being synced, those who come too late for that and wait for the next one together. */
+  /** Per folder: the running sync, and the next one, which serves all callers that came too late for the running one. */
   readonly #syncing = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
   #broken = false;
   #direct: Promise<boolean> | undefined;
@@ -31,7 +31,7 @@ export class DurableFiles {
     this.#options = options;
   }
 
-  /** Whether the disk broke a promise: it takes nothing any more. */
+  /** Whether an fsync has failed; the store then accepts no further content. */
   get broken(): boolean {
     return this.#broken;
   }
@@ -40,7 +40,7 @@ export class DurableFiles {
     return this.#options.open(path, flags, mode);
   }
 
-  /** Whether files in this folder, of which there is one, can be written past the page cache: it is tried once. */
+  /** Whether files in the folder can be written past the page cache. It is tried once; there is only one such folder. */
   async takesDirect(folder: string): Promise<boolean> {
     try {
       return await (this.#direct ??= this.#tryDirect(folder));
@@ -64,14 +64,14 @@ export class DurableFiles {
       if (!['EINVAL', 'EOPNOTSUPP'].includes(String(codeOf(error)))) throw error;
       return false;
     } finally {
-      // A file system that refuses this may have made the file before.
+      // A file system may create the file and still refuse direct I/O.
       await unlink(path).catch((error: unknown) => {
         if (codeOf(error) !== 'ENOENT') throw error;
       });
     }
   }
 
-  /** The file at a place; nothing where there is none. A symbolic link counts as nothing: no blob is ever one. */
+  /** Opens the file at a path; undefined if there is none. A symbolic link counts as absent, because no blob is one. */
   async openPresent(place: string): Promise<FileHandle | undefined> {
     try {
       return await this.open(place, O_RDONLY | O_NOFOLLOW);
@@ -81,7 +81,7 @@ export class DurableFiles {
     }
   }
 
-  /** Moves a file in one step, in the place of whatever is there; false when there is none to move. */
+  /** Moves a file atomically and replaces the target; returns false if the source does not exist. */
   async move(from: string, to: string): Promise<boolean> {
     try {
       await this.#options.move(from, to);
@@ -92,14 +92,14 @@ export class DurableFiles {
     }
   }
 
-  /** Makes a file or folder durable, or gives up for good. */
+  /** Makes a file or folder durable. On failure the store stops. */
   async sync(handle: FileHandle): Promise<void> {
     await handle.sync().catch((cause: unknown) => this.#giveUp(cause));
   }
 
   /**
-   * Makes the entries of a folder durable that it has now. Of many who ask for that at the same time the first is served, and
-   * then all others by one sync, which begins after the last of them has asked (`npm run bench -- transfers`).
+   * Makes the current entries of a folder durable. If many callers ask at the same time, the first gets a sync of its
+   * own and all others share one, which begins after the last of them has asked (`npm run bench -- transfers`).
    */
   async syncFolder(path: string): Promise<void> {
     const before = this.#syncing.get(path);
@@ -125,25 +125,25 @@ export class DurableFiles {
     }
   }
 
-  /** Some file systems find out only here that the disk is full: the file is then given up, and no promise was made. */
+  /** Some file systems report a full disk only here: the upload then fails, and nothing was promised. */
   async syncReceived(file: FileHandle, how: 'sync' | 'datasync'): Promise<void> {
     await file[how]().catch((error: unknown) => this.syncFailed(error));
   }
 
-  /** The same where another thread has synced the file. */
+  /** Like `syncReceived`, for a file that another thread has synced. */
   syncFailed(error: unknown): never {
     if (isFull(error)) throw error;
     this.#giveUp(error);
   }
 
-  /** The last thing done to a received file: it bears the time at which it was taken in. */
+  /** The last step for a received file: sets its modification time to the time of receipt. */
   async seal(file: FileHandle): Promise<void> {
     const moment = this.time();
     await file.utimes(moment, moment);
     await this.syncReceived(file, 'sync');
   }
 
-  /** What a file bears that is taken in now. */
+  /** The modification time for content that is received now. */
   time: Now = () => this.#options.now();
 
   #giveUp(cause: unknown): never {

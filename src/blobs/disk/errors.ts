@@ -1,4 +1,4 @@
-// What the system says of a file.
+// The code of an error of the file system.
 
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,4 +1,4 @@
-// Receives content: into a temporary file, hashed as it grows, durable, and then in its place.
+// Receives content: writes a temporary file, hashes it as it grows, makes it durable and moves it to its path.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
@@ -26,34 +26,37 @@ import { Together } from './together.ts';
 import { fileWriter, syncedOnTheWay, writeWhole } from './writer.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-/** Writes are gathered to this size: fewer, larger ones cost less. All uploads together gather at most `gatheredByAll`. */
+/** Size of one write: fewer, larger writes cost less. All uploads together buffer at most `gatheredByAll`. */
 const batch = { smallest: 64 * 1024, largest: 1024 * 1024 };
 const gatheredByAll = 64 * 1024 * 1024;
 const smallBlob = 4 * 1024 * 1024;
 
-/** Where what was received goes. */
+/** The destination of received content. */
 export interface Destination {
-  /** Where files are while they are received. */
+  /** The folder of files that are being received. */
   readonly temporary: string;
-  /** Moves a temporary file to its place, durably. */
+  /** Moves a temporary file to its path, durably. */
   settle(temporaryFile: string, sha3_384: string): Promise<void>;
-  /** The same, of many; it may be durable later. */
+  /** Like `settle`, for one of many; it may become durable later. */
   settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void>;
-  /** Where contents go that are taken in together, and what is told when they are there; left out, each goes by itself. */
+  /**
+   * The path for content that is received in a group, and a callback for when it is there; if absent, each content is
+   * moved by itself.
+   */
   readonly together?: {
     placeFor(sha3_384: string): Promise<string>;
     settled(sha3_384: string, identity: string): void;
   };
-  /** Where other hosts find what has come of an upload; left out, all processes of the store see its file. */
+  /** Makes unfinished uploads available to other hosts; if absent, all processes of the store see the temporary file. */
   readonly underWay?: UnderWay;
 }
 
 export interface UnderWay {
-  /** Leaves there what came behind the first bytes. */
+  /** Stores the bytes from this offset on. */
   leave(id: string, temporaryFile: string, from: number): Promise<void>;
-  /** Makes the file of what was left, at least so many bytes. */
+  /** Creates the temporary file from the stored bytes, with at least `size` bytes. */
   fetch(id: string, temporaryFile: string, size: number): Promise<void>;
-  /** Nobody goes on with it. */
+  /** Removes the stored bytes of an upload that will not continue. */
   forget(id: string): Promise<unknown>;
 }
 
@@ -63,14 +66,14 @@ interface Parts {
   digests: DigestPool;
   places: Places;
   room: Space;
-  /** Whether a file is read again at once, to be sent elsewhere, and so should be in the page cache. */
+  /** Whether each file is read again immediately, to send it to S3, and should be in the page cache. */
   isSentOn?: boolean;
 }
 
 type Source = Parameters<Blobs['receive']>[0];
 type Receiving = Parameters<Blobs['receive']>[1];
 
-/** The file that is filled. */
+/** A temporary file that is being filled. */
 interface Filling {
   file: FileHandle;
   temporaryFile: string;
@@ -81,9 +84,9 @@ interface Filling {
 
 export class Receiver {
   readonly #parts: Parts;
-  /** The uploads under way. */
+  /** The uploads in progress. */
   readonly #underWay = new Set<string>();
-  /** Those of them of which something was left where other hosts find it. */
+  /** The uploads in progress with bytes that are stored for other hosts. */
   readonly #left = new Set<string>();
   readonly #together: Together;
 
@@ -98,14 +101,14 @@ export class Receiver {
     return this.#take(how, (filling) => this.#fill(place.watch(source), how, filling)).finally(() => place.leave());
   }
 
-  /** Takes in what lies in files that are open; whoever has the places makes the places of many durable. */
+  /** Receives bytes from open files; the caller makes the paths of many contents durable together. */
   async copyIn(ranges: FileRanges, how: CopyInOptions): Promise<void> {
     const { id, expected, limit, wrong, signal } = how;
     const { size } = expected;
     if (size > limit) throw tooLarge(limit);
     if (size <= smallBlob && Array.isArray(ranges) && this.#parts.contents.together !== undefined)
       return this.#copyTogether(ranges, how, this.#parts.contents.together);
-    // Of a large one that comes alone two threads compute digests, one of them out of the page cache.
+    // The digests of a single large file are computed by two threads, one of them reading from the page cache.
     const direct = (size <= smallBlob || this.#underWay.size > 0) && this.#parts.isSentOn !== true;
     const settle = (file: string, sha3_384: string) => this.#parts.contents.settleWithOthers(file, sha3_384);
     await this.#take(
@@ -122,7 +125,7 @@ export class Receiver {
     );
   }
 
-  /** Takes in a small content with others. */
+  /** Receives a small content as a member of a group. */
   async #copyTogether(
     ranges: readonly FileRange[],
     { id, expected: { size, sha3_384, sha256 }, wrong, signal }: CopyInOptions,
@@ -135,7 +138,7 @@ export class Receiver {
       const result = await this.#together
         .take({ temporaryFile, place, ranges, sha3_384, sha256 }, size)
         .catch(async (error: unknown) => {
-          // The thread may have died with what it was writing.
+          // The thread may have died and left its temporary file.
           await rm(temporaryFile, { force: true });
           throw error;
         });
@@ -152,8 +155,8 @@ export class Receiver {
   }
 
   /**
-   * One thread copies; of a large file that comes alone another one follows, so that it uses two processors. The file bears the time
-   * at which it was taken in.
+   * One thread copies. If a large file is received alone, a second thread follows it, so that two cores are used. The
+   * file gets the time of receipt.
    */
   async #copy(
     ranges: FileRanges,
@@ -184,7 +187,7 @@ export class Receiver {
     }
   }
 
-  /** Takes in what is at hand. */
+  /** Receives bytes that are in memory. */
   async put(bytes: Uint8Array, id: string): Promise<TakenBlob> {
     if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
     return this.#take({ id, expected: bytes.length }, async ({ file, claim }) => {
@@ -196,7 +199,7 @@ export class Receiver {
     });
   }
 
-  /** Removes temporary files that nobody receives any more; how many. */
+  /** Removes temporary files of uploads that have ended; returns how many. */
   async sweep(isLive: IsLive): Promise<number> {
     const { contents, files } = this.#parts;
     let count = 0;
@@ -256,7 +259,7 @@ export class Receiver {
     }
   }
 
-  /** Sees to it that the file is here which another host has begun. */
+  /** Fetches the temporary file if another host began the upload. */
   async #find(id: string, temporaryFile: string, size: number): Promise<void> {
     const { underWay } = this.#parts.contents;
     if (underWay === undefined) return;
@@ -264,13 +267,13 @@ export class Receiver {
     if ((here?.size ?? 0) < size) await underWay.fetch(id, temporaryFile, size);
   }
 
-  /** What cannot be forgotten now is swept later. */
+  /** If the bytes cannot be removed now, the sweep removes them later. */
   async #forget(id: string, resume: number | undefined): Promise<void> {
     if (!this.#left.delete(id) && resume === undefined) return;
     await this.#parts.contents.underWay?.forget(id).catch(() => undefined);
   }
 
-  /** Fills a temporary file, makes it durable and moves it to its place; on any error nothing is left. */
+  /** Fills a temporary file, makes it durable and moves it to its path. On any error nothing is left. */
   async #take(
     { id, expected, resume, ...how }: Pick<Receiving, 'id' | 'expected' | 'resume'> & { direct?: boolean },
     fill: (filling: Filling) => Promise<TakenBlob>,
@@ -304,7 +307,7 @@ export class Receiver {
     });
   }
 
-  /** Gives what comes in a temporary file of its name; a full disk says so in words. */
+  /** Runs `work` with the temporary file of this upload, and turns an error of a full disk into a refusal. */
   async #named<Result>(id: string, work: (temporaryFile: string) => Promise<Result>): Promise<Result> {
     const { files, contents } = this.#parts;
     if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
@@ -321,14 +324,14 @@ export class Receiver {
   }
 }
 
-/** Takes off what a request that broke off, or a process that died, has left behind the end. */
+/** Truncates bytes that an interrupted request or a dead process has written beyond the acknowledged size. */
 async function goOnFrom(file: FileHandle, size: number): Promise<void> {
   const there = await file.stat();
   if (there.size < size) throw new Error(`cannot go on from ${size} bytes of an upload: ${there.size} are there`);
   await file.truncate(size);
 }
 
-/** Both results, once both have ended: an error of one never leaves the other running. */
+/** Returns both results when both have ended: if one fails, the other is not left running. */
 async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);
@@ -338,12 +341,12 @@ function tooLarge(limit: number): Refusal {
   return new Refusal('request-too-large', `The file is larger than the ${limit} bytes this store accepts.`);
 }
 
-/** What somebody else has taken away meanwhile is as it should be; whatever else cannot be done is told. */
+/** Another process may have removed the file already; any other error is thrown. */
 function unlessGone(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw error;
 }
 
-/** Whether it was there to be removed. */
+/** Returns whether the file existed. */
 async function removed(path: string): Promise<boolean> {
   try {
     await unlink(path);

@@ -1,24 +1,24 @@
-// Content on its way out of the store, read from its file ahead of whoever takes it, into memory that is used again and again.
+// Sends content: reads its file ahead of the receiver, into reused memory.
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
 /**
- * Large pieces cost least: over TLS 0.75 s of the processors for a GiB, small ones 0.95 (`npm run bench -- downloads`). Where all
- * readers together hold so much, further ones make do with small pieces.
+ * Large pieces cost least: over TLS 0.75 s of processor time per GiB, small ones 0.95 s (`npm run bench -- downloads`).
+ * When all readers together use `together` bytes, further readers get small pieces.
  */
 const size = { large: 512 * 1024, small: 32 * 1024, together: 32 * 1024 * 1024 };
-/** How much memory stays at hand that nobody uses just now. */
+/** The number of unused buffers that are kept. */
 const atHand = 4;
-/** Whoever takes so many milliseconds over a large piece gets small ones from then on, and leaves the memory to others. */
+/** A reader that takes this many milliseconds for a large piece gets small ones from then on, and releases its memory. */
 const patience = 2000;
 
-/** The memory of a reader. Two large pieces, one of which is read into while the other one is taken; or a small one. */
+/** The memory of a reader: two large pieces, one to read into while the other is being sent, or one small piece. */
 interface Room {
   pieces: readonly [Buffer, Buffer] | readonly [Buffer];
   isLarge: boolean;
 }
 
-/** Memory for as many large pieces as all readers together may have, made when it is first needed. */
+/** Memory for the large pieces of all readers, allocated when it is first needed. */
 export class PieceMemory {
   readonly patience: number;
   readonly #idle: Room[] = [];
@@ -35,13 +35,13 @@ export class PieceMemory {
     return this.#idle.pop() ?? { pieces: pieces(), isLarge: true };
   }
 
-  /** For a thousand slow readers 32 MB. */
+  /** A thousand slow readers use 32 MB. */
   small = (length: number): Room => ({
     pieces: [Buffer.allocUnsafe(Math.min(length, size.small))],
     isLarge: false,
   });
 
-  /** `isUnused` says that nobody looks at it any more, so that it may be lent again. */
+  /** `isUnused` says that the caller no longer reads the memory, so that it may be lent again. */
   giveBack(room: Room, isUnused: boolean): void {
     if (!room.isLarge) return;
     this.#lent -= 2 * size.large;
@@ -55,11 +55,11 @@ export interface Passage {
   start: number;
   end: number;
   memory: PieceMemory;
-  /** Awaited before the last bytes are given away, and told all bytes when there are few; throws when they may not be. */
+  /** Awaited before the last bytes are sent, with all bytes if they fit one piece; throws if the content is corrupt. */
   proven: (all: Uint8Array | undefined) => Promise<void>;
 }
 
-/** A stream whose reader may also borrow the pieces: then nothing is copied, and nothing is left for anybody to tidy up. */
+/** A content being sent. The reader may also borrow the pieces of this stream, without a copy and without any cleanup. */
 export class SentContent extends Readable {
   readonly #passage: Passage;
   #pieces: AsyncGenerator<Uint8Array, void> | undefined;
@@ -69,7 +69,7 @@ export class SentContent extends Readable {
     this.#passage = passage;
   }
 
-  /** The pieces, each of which may be looked at until the next one is asked for. Destroy the stream afterwards. */
+  /** Yields the pieces; each is valid until the next one is requested. Destroy the stream afterwards. */
   lend(): AsyncGenerator<Uint8Array, void> {
     this.#pieces = lent(this.#passage);
     return this.#pieces;
@@ -106,7 +106,7 @@ async function* lent({ file, start, end, memory, proven }: Passage): AsyncGenera
       at += piece.length;
       const other = room.isLarge && !isSlow && at < end ? room.pieces[(number + 1) % 2] : undefined;
       ahead = other && readPiece(file, other, at, end);
-      // Whoever waits for the next piece hears of its failure; before that it must not count as unhandled.
+      // The reader of the next piece gets its failure; until then it must not count as an unhandled rejection.
       ahead?.catch(() => undefined);
       if (at === end) await proven(piece.length === end - start ? piece : undefined);
       const given = performance.now();
@@ -123,7 +123,7 @@ async function* lent({ file, start, end, memory, proven }: Passage): AsyncGenera
   }
 }
 
-/** Throws when the file ends before it should: nothing is ever put in the place of what is missing. */
+/** Throws if the file ends early: missing bytes are never replaced. */
 async function readPiece(file: FileHandle, into: Buffer, at: number, end: number): Promise<Uint8Array> {
   const { bytesRead } = await file.read(into, 0, Math.min(into.length, end - at), at);
   if (bytesRead === 0) throw new Error(`the file of a blob ends at ${at} bytes and should have ${end}`);

@@ -1,5 +1,5 @@
-// Small contents that come at the same time are taken in together, by a thread that copies them, makes them durable and moves
-// them to their places (`npm run bench -- transfers`).
+// Receives small contents in groups: a thread copies them, makes them durable and moves them to their paths (`npm run
+// bench -- transfers`).
 import { availableParallelism } from 'node:os';
 
 import type { DigestPool } from '../digests.ts';
@@ -7,9 +7,9 @@ import type { GroupedContent, GroupedResult } from '../group.ts';
 import type { Space } from '../space.ts';
 import type { DurableFiles } from './durable.ts';
 
-/** So much goes to a thread at a time: what is made durable together, and what is lost when the process ends. */
+/** The maximum of one group: it becomes durable together, and is lost together if the process ends. */
 const most = { contents: 32, bytes: 8 * 1024 * 1024 };
-/** Each thread has a group that it copies, and one that is made durable meanwhile. */
+/** Each thread copies one group while another group is made durable. */
 const groups = { few: availableParallelism(), most: 2 * availableParallelism() };
 
 interface Waiting {
@@ -29,7 +29,10 @@ export class Together {
     this.#parts = parts;
   }
 
-  /** Resolves when the bytes are durable and in their place, which is not; rejects where nothing came of its whole group. */
+  /**
+   * Resolves when the bytes are durable and at their path; the path itself is not durable yet. Rejects if the whole
+   * group failed.
+   */
   take(content: GroupedContent, size: number): Promise<GroupedResult> {
     const taken = Promise.withResolvers<GroupedResult>();
     this.#waiting.push({ content, size, taken });
@@ -41,14 +44,14 @@ export class Together {
   #goOn(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
-    // Whoever asks for many does so in one turn.
+    // A caller with many contents requests them in one turn of the event loop.
     setImmediate(() => {
       this.#isBeginning = false;
       while (this.#mayBegin()) this.#begin(this.#next());
     });
   }
 
-  /** A group is full, or a thread would have nothing to do. */
+  /** Whether a group is full, or a thread would be idle. */
   #mayBegin(): boolean {
     const isFull = this.#waiting.length >= most.contents || this.#bytes >= most.bytes;
     return this.#waiting.length > 0 && this.#underWay < (isFull ? groups.most : groups.few);

@@ -1,13 +1,13 @@
-// Writes what arrives to a file: in few, large pieces, one on its way to the disk while the next is gathered.
+// Writes received bytes to a file in few, large pieces: one piece is written while the next is collected.
 import type { FileHandle } from 'node:fs/promises';
 
 import type { Chunks } from '../blobs.ts';
 
 const chunksInBatch = 256;
-/** Bytes after which what was written is sent on to the disk, so that the last fsync finds little left to do. */
+/** Bytes between two syncs, so that the final fsync has little left to do. */
 const syncStride = 128 * 1024 * 1024;
 
-/** Sends what is written on to the disk every now and then, without waiting for it until the next time. */
+/** Syncs at intervals, and waits for a sync only when the next one is due. */
 export function syncedOnTheWay(sync: () => Promise<void>, begin = 0) {
   let synced = begin;
   let syncing: Promise<void> = Promise.resolve();
@@ -19,7 +19,7 @@ export function syncedOnTheWay(sync: () => Promise<void>, begin = 0) {
       syncing = sync();
       syncing.catch(() => undefined);
     },
-    /** Resolves when nothing is on its way any more. */
+    /** Resolves when no sync is running. */
     end: (): Promise<void> => syncing,
     async idle(): Promise<void> {
       await Promise.allSettled([syncing]);
@@ -27,11 +27,11 @@ export function syncedOnTheWay(sync: () => Promise<void>, begin = 0) {
   };
 }
 
-/** Gathers chunks into batches and writes one batch while the next is gathered. */
+/** Collects chunks into batches and writes one batch while the next is collected. */
 export function fileWriter(
   file: FileHandle,
   by: {
-    /** How many bytes the file has already. */
+    /** The number of bytes that the file already has. */
     begin: number;
     batch: () => number;
     wrote: (size: number) => Promise<void>;
@@ -57,7 +57,7 @@ export function fileWriter(
   async function flush(): Promise<void> {
     await writing;
     writing = writeBatch(chunks, length);
-    // Whoever writes next, or ends, hears of a failure; before that it must not count as unhandled.
+    // The next write, or the end, gets the failure; until then it must not count as an unhandled rejection.
     writing.catch(() => undefined);
     chunks = [];
     length = 0;
@@ -75,7 +75,7 @@ export function fileWriter(
       }
       if (length >= by.batch() || chunks.length >= chunksInBatch) await flush();
     },
-    /** Resolves when all of it is in the file, durable or not. */
+    /** Resolves when all bytes are in the file, durable or not. */
     async written(): Promise<void> {
       if (length > 0) await flush();
       await writing;
@@ -84,19 +84,22 @@ export function fileWriter(
       await this.written();
       await syncing.end();
     },
-    /** Waits until nothing touches the file any more, well or not. */
+    /** Waits until no operation uses the file, whether it succeeded or not. */
     async idle(): Promise<void> {
       await Promise.allSettled([writing, syncing.idle()]);
     },
   };
 }
 
-/** Left to the garbage collector, the memory of a large upload would make it look through the whole store's again and again. */
+/**
+ * Free the memory at once: left to the garbage collector, the memory of a large upload would cause repeated collections
+ * of the whole heap.
+ */
 function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** Writes chunks of so many bytes together at a place in a file. */
+/** Writes chunks of `length` bytes in total at a position of a file. */
 export async function writeWhole(
   file: FileHandle,
   chunks: Uint8Array[],
@@ -105,7 +108,7 @@ export async function writeWhole(
 ): Promise<void> {
   let { bytesWritten } = await file.writev(chunks, position);
   if (bytesWritten === length) return;
-  // A disk that is nearly full takes a part; asked for the rest it says why.
+  // A disk that is nearly full writes a part of the bytes; the next write gives the reason.
   const whole = Buffer.concat(chunks);
   while (bytesWritten < length) {
     const rest = await file.write(whole, bytesWritten, length - bytesWritten, position + bytesWritten);

@@ -1,30 +1,30 @@
-// Where the blobs of a store are in S3: `https://HOST:PORT/BUCKET/PREFIX`.
+// The address of the blobs of a store in S3: `https://HOST:PORT/BUCKET/PREFIX`.
 
 export interface BucketAddress {
   /** The server, without a path. */
   endpoint: string;
   host: string;
   bucket: string;
-  /** What every key of the store begins with: empty, or with a slash at its end. */
+  /** The prefix of every key of the store: empty, or ending with a slash. */
   prefix: string;
 }
 
-/** Whom the server knows. */
+/** The credentials of the store at the server. */
 export interface Credentials {
   accessKeyId: string;
   secretAccessKey: string;
 }
 
-/** The same, and who vouches for the server. */
+/** The credentials, and the certificate authority of the server. */
 export interface BucketAccess extends Credentials {
   region: string;
-  /** What it may know the store by now, where it refuses what it knew it by before. */
+  /** Returns the current credentials after the server has refused the earlier ones. */
   renewed?: () => Credentials;
-  /** Certificates of the authority that has signed the server's, as PEM; left out, those that Node trusts. */
+  /** Certificates of the authority that signed the server's, as PEM; if absent, the authorities that Node trusts. */
   authority?: string | undefined;
 }
 
-/** Throws what is wrong with it as `RangeError`, in words that follow "it". */
+/** Throws a `RangeError` with a message that completes a sentence beginning with "it". */
 export function bucketAddress(text: string): BucketAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -50,7 +50,7 @@ export function bucketAddress(text: string): BucketAddress {
   };
 }
 
-/** What is wrong with an address, in words that follow "it"; nothing where it is good. */
+/** The problem of an address, as words that follow "it"; undefined if it is valid. */
 export function bucketProblem(text: string): string | undefined {
   try {
     bucketAddress(text);
@@ -60,6 +60,6 @@ export function bucketProblem(text: string): string | undefined {
   }
 }
 
-/** The place as a person reads it. */
+/** The address as shown to people. */
 export const placeOf = ({ endpoint, bucket, prefix }: BucketAddress): string =>
   `${endpoint}/${bucket}/${prefix}`.replace(/\/$/, '');

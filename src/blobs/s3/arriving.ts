@@ -1,5 +1,5 @@
-// The bytes of an object as they come. A connection that is lost, or a server that falls silent, cuts them off: nothing is ever put in
-// the place of what is missing, and that something is missing says nothing of the object.
+// The bytes of an object as they are received. A lost connection or a silent server cuts them off: missing bytes are
+// never replaced, and an interruption is no sign that the object is corrupt.
 import type { Readable } from 'node:stream';
 
 import { unavailable } from './errors.ts';

@@ -1,4 +1,4 @@
-// The objects of a store in its bucket, by their keys: looked at, read, sent, copied, removed, listed.
+// The objects of a store in its bucket, by key: inspects, reads, sends, copies, removes and lists them.
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -14,14 +14,14 @@ import { partsOf, partSize, usualSizes, type Part, type Sizes } from './parts.ts
 import { Requests, type LongHow, type Traffic } from './requests.ts';
 import { SendingRoom } from './sending-room.ts';
 
-/** An object as the server tells of it. */
+/** An object as the server describes it. */
 export interface Found {
   size: number;
   etag: string;
   modified: Date;
-  /** What was said of it when it was sent. */
+  /** Its metadata, as given when it was sent. */
   said: Record<string, string>;
-  /** What the server's clock said then, as far as it tells. */
+  /** The time of the server at that moment, if it is known. */
   at: Date | undefined;
 }
 
@@ -31,13 +31,16 @@ export interface Listed {
   modified: Date;
 }
 
-/** So many parts are held in memory at a time, of all that is sent, or as much of what is smaller; */
+/** The memory for all content being sent, in parts of large content. */
 const partsAtOnce = 4;
-/** of that so many for each part, because others need connections too. */
+/**
+ * Smaller content uses at least this fraction of a part, so that at most `partsAtOnce * smallForOne` are sent at a
+ * time: other requests need connections, too.
+ */
 const smallForOne = 8;
-/** So much is read and digested in one go, so that nobody else waits for it. */
+/** How many bytes are read and digested in one step, so that the event loop stays responsive. */
 const stride = 1024 * 1024;
-/** Seconds after which the server itself refuses a removal that has not come yet. */
+/** Seconds after which the server refuses a removal that is still on its way. */
 const removalLife = 30;
 
 export class Bucket {
@@ -47,9 +50,9 @@ export class Bucket {
   readonly #close: () => void;
   readonly #room: SendingRoom;
   readonly #memory = new PartMemory();
-  /** Whether the marker was there when it was last looked for; where it is not, nothing is taken in. */
+  /** Whether the marker existed at the last check; if not, no content is accepted. */
   isMarked = true;
-  /** Which store's it is, and what the server called its marker when it was last read; nothing before it has been opened. */
+  /** The store that owns the bucket, and the ETag of its marker when it was last read; undefined before the bucket is opened. */
   ownMarker: { store: string; etag: string } | undefined;
 
   private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
@@ -57,7 +60,7 @@ export class Bucket {
     this.#room = new SendingRoom(partsAtOnce * sizes.single);
   }
 
-  /** `marker` is an object that is there as long as the store is; nothing is asked of the server yet. */
+  /** `marker` is an object that exists as long as the store does. Sends no request yet. */
   static async connect(
     address: BucketAddress,
     access: BucketAccess,
@@ -79,7 +82,10 @@ export class Bucket {
     this.#close();
   }
 
-  /** What is there; nothing where the server says that nothing is. With `since` it is waited for as long as for a part of what began then. */
+  /**
+   * Returns the object; undefined if the server says that it does not exist. With `since`, it waits as long as for a
+   * step of an operation that began then.
+   */
   async look(key: string, { since, signal }: LongHow = {}): Promise<Found | undefined> {
     let at: Date | undefined;
     const prepare = (command: unknown): void => seeDate(command, (date) => (at = date));
@@ -95,7 +101,7 @@ export class Bucket {
     }
   }
 
-  /** Begins to read; `etag` refuses (412) what is not that any more. Read the body or destroy it. */
+  /** Begins to read. With `etag` the server refuses (412) an object that has changed. Read the body or destroy it. */
   async read(
     key: string,
     how: { start?: number; end?: number; etag?: string } = {},
@@ -130,7 +136,7 @@ export class Bucket {
     return { etag: plain(answer.ETag), md5: md5.toString('hex') };
   }
 
-  /** Sends a file, or what of it lies behind the first bytes; what the server calls the object, and the MD5 of what was sent, or of each of its parts. */
+  /** Sends a file, or its bytes from an offset on. Returns the ETag of the object, and the MD5 of the bytes or of each part. */
   async putFile(
     key: string,
     path: string,
@@ -152,8 +158,8 @@ export class Bucket {
   }
 
   /**
-   * Copies an object of so many bytes within the bucket. Whether it was another one meanwhile is to be looked at afterwards: not
-   * every server can copy on that condition what it was sent in parts.
+   * Copies an object of `size` bytes within the bucket. The caller must check afterwards whether the source has
+   * changed: not every server supports that condition for objects that were sent in parts.
    */
   async copy(from: string, to: string, size: number, said: Record<string, string>): Promise<void> {
     const CopySource = `${this.address.bucket}/${this.#key(from)}`;
@@ -174,8 +180,9 @@ export class Bucket {
   }
 
   /**
-   * Removes an object. The request bears its own end, by the server's clock as it was when the object was looked at: however
-   * late it comes there, after that the server refuses it. Of what was sent in parts some servers remove one part after the other.
+   * Removes an object. The request has an expiry by the server's clock, counted from when the object was inspected: if
+   * it arrives later, the server refuses it. Some servers remove an object that was sent in parts one part after the
+   * other.
    */
   async remove(key: string, { at = new Date() }: Pick<Found, 'at'>): Promise<void> {
     await this.requests.askLong(
@@ -185,7 +192,7 @@ export class Bucket {
     );
   }
 
-  /** An address at which anybody may read the object for so many milliseconds. */
+  /** Returns an address that lets its holder read the object for `life` milliseconds. */
   async addressOf(key: string, fileName: string, life: number): Promise<URL> {
     const { endpoint, bucket } = this.address;
     const { protocol, hostname, port, host } = new URL(endpoint);
@@ -204,7 +211,7 @@ export class Bucket {
     return new URL(`${request.path}?${query.join('&')}`, endpoint);
   }
 
-  /** Every object whose key begins so, in their order. */
+  /** Lists the objects with this key prefix, in order. */
   async *list(begin: string): AsyncGenerator<Listed> {
     for (let more: string | undefined, isLast = false; !isLast;) {
       const page = await this.requests.ask('ListObjectsV2', {
@@ -220,7 +227,7 @@ export class Bucket {
     }
   }
 
-  /** Gives up what was begun to be sent in parts before that moment; how many. */
+  /** Aborts uploads in parts that began before that moment; returns how many. */
   async abandon(before: Date): Promise<number> {
     let count = 0;
     for (let from = {}, isLast = false; !isLast;) {
@@ -236,7 +243,7 @@ export class Bucket {
     return count;
   }
 
-  /** Does what takes so many bytes of memory when there is room for it, and waits for that as long as the server answers. */
+  /** Runs work that needs `size` bytes of memory when there is room for it, and waits for that as long as the server answers. */
   async #inTurn<Result>(size: number, work: () => Promise<Result>): Promise<Result> {
     const watch = this.requests.watch();
     const least = Math.floor(this.#sizes.single / smallForOne);
@@ -286,7 +293,7 @@ export class Bucket {
     return { etag, md5 };
   }
 
-  /** Makes an object of parts, a few at a time; of a failure nothing is left, as far as the server can still be told. */
+  /** Creates an object from parts, a few at a time. On failure it aborts the upload, if the server can still be reached. */
   async #inParts(
     key: string,
     said: Record<string, string>,
@@ -328,7 +335,7 @@ export class Bucket {
     return signer.presign(request, { ...how, ...of });
   }
 
-  /** Moves the signature into the address, with its beginning and its end. */
+  /** Moves the signature into the address, with its start and its expiry. */
   #endAfter(command: DeleteObjectCommand, signingDate: Date): void {
     command.middlewareStack.add(
       (next) => async (args) => {
@@ -348,12 +355,12 @@ export class Bucket {
   }
 }
 
-/** What the client signs with; its type says less than it does. */
+/** The signer of the client; its declared type lacks this method. */
 interface Presigner {
   presign<Request extends object>(request: Request, how: object): Promise<Request & { query: Record<string, string> }>;
 }
 
-/** Says what the server's clock told in its answer. */
+/** Reports the server's clock from the response. */
 function seeDate(command: unknown, see: (date: Date | undefined) => void): void {
   (command as DeleteObjectCommand).middlewareStack.add(
     (next) => async (args) => {
@@ -367,7 +374,7 @@ function seeDate(command: unknown, see: (date: Date | undefined) => void): void 
   );
 }
 
-/** Fills the memory with what a file has there, few bytes at a time pass the event loop; their MD5. */
+/** Fills the memory from the file in small steps, so that the event loop stays responsive; returns the MD5. */
 async function readPart(file: FileHandle, bytes: Buffer, start: number): Promise<Buffer> {
   const hash = createHash('md5');
   for (let at = 0; at < bytes.length;) {
@@ -394,5 +401,5 @@ const foundIn = ({ ContentLength = 0, ETag, LastModified = new Date(0), Metadata
   said: Metadata,
 });
 
-/** An ETag without what stands around it. */
+/** An ETag without its quotes. */
 const plain = (etag = ''): string => etag.replace(/^"|"$/g, '');

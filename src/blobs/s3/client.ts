@@ -1,4 +1,4 @@
-// The client of S3, which is loaded when it is first needed: nobody whose blobs are a folder pays for it.
+// Creates the client of S3. It is loaded when it is first needed, so that stores on a disk do not pay for it.
 import { Agent as PlainAgent } from 'node:http';
 import { Agent } from 'node:https';
 
@@ -9,17 +9,17 @@ import type { BucketAccess, BucketAddress, Credentials } from './address.ts';
 export type Sdk = typeof S3;
 export type Client = S3.S3Client;
 
-/** So many requests are under way at most; others wait for a connection. */
+/** Maximum of concurrent requests; further ones wait for a connection. */
 const connections = 64;
-/** How many milliseconds to wait for a connection. */
+/** Connect timeout in milliseconds. */
 const patience = 2000;
 
 export interface Connected {
   sdk: Sdk;
   client: Client;
-  /** Reads contents, for as long as whoever they are for takes: he keeps a connection, and nobody else waits for that. Looks at objects too. */
+  /** Reads and inspects objects. It has connections of its own: a slow reader occupies one, and no other request waits for it. */
   reader: Client;
-  /** Whether there are other credentials than those that were used so far; they are used from here on. */
+  /** Whether the credentials have changed; the new ones are used from here on. */
   renew: () => boolean;
   close: () => void;
 }
@@ -37,13 +37,13 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
       region,
       credentials: credentials.now,
       forcePathStyle: true,
-      // Older servers do not know the checksums in trailers that the client adds otherwise; MD5 is checked by all of them.
+      // Older servers do not know the trailing checksums that the client adds by default; every server checks the MD5.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { httpAgent, httpsAgent, connectionTimeout: patience },
       retryMode: 'standard',
       maxAttempts: 3,
-      // What is not said here the client would look for in the environment and in files of the user's home.
+      // The client would read options that are not set here from the environment and the user's home.
       ...settled,
       authSchemePreference: ['sigv4'],
       sigv4aSigningRegionSet: ['*'],
@@ -66,7 +66,7 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
   };
 }
 
-/** Credentials that may be others later; the client asks for them anew each time, because they say that they end at once. */
+/** Credentials that may change later. The client requests them for every call, because they claim to expire immediately. */
 function changing({ renewed, ...access }: BucketAccess) {
   let { accessKeyId, secretAccessKey }: Credentials = access;
   return {
@@ -86,7 +86,7 @@ function changing({ renewed, ...access }: BucketAccess) {
   };
 }
 
-/** What is sent bears its MD5, which the server checks: to digest it once more for the signature would only cost time. */
+/** The content is sent with its MD5, which the server checks; another digest for the signature would only cost time. */
 function signsNoPayload(client: Client): void {
   client.middlewareStack.add(
     (next, { commandName }) =>

@@ -1,5 +1,5 @@
-// Contents in their places, under their digests: `sha3/ab/ab12…`, and `quarantine/ab12…` for what was found damaged. Any process
-// of the store may take in or remove at any moment; removals.ts says how they agree.
+// Stores content in S3 under its digest: `sha3/ab/ab12…`, and `quarantine/ab12…` for corrupt content. Any process of
+// the store may receive or remove at any moment; removals.ts says how they coordinate.
 import { createHash, randomUUID } from 'node:crypto';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,23 +21,23 @@ interface Parts {
   bucket: Bucket;
   removals: Removals;
   now: Now;
-  /** Whether the server calls an object by the MD5 of its bytes. */
+  /** Whether the ETag of an object is the MD5 of its bytes. */
   isMd5: boolean;
-  /** Told of content that has just been digested and sent. */
+  /** Called with content that has just been digested and sent. */
   remember: (sha3_384: string, found: Found) => void;
 }
 
-/** What is said of a content with it: when it was taken in, by the clock of whoever did, and by which sending. */
+/** The metadata of a content: when it was received, by the clock of the receiving host, and the id of this transmission. */
 const said = (now: Now) => ({ 'stored-at': timestamp(now()), sending: randomUUID() });
 
-/** For so long an address of content is good. */
+/** How long an address of content is valid. */
 const handedOutFor = minutes(5);
 
-/** So often content is sent again that somebody has removed meanwhile. */
+/** How often content is sent again after another process has removed it. */
 const patience = 3;
 
 export class S3Contents implements Destination {
-  /** Where files are while they are received. */
+  /** The folder of files that are being received. */
   readonly temporary: string;
   readonly underWay: ReturnType<typeof underWayIn>;
   readonly #parts: Parts;
@@ -48,21 +48,24 @@ export class S3Contents implements Destination {
     this.#parts = parts;
   }
 
-  /** Sends a file to its place, and removes it here. It replaces what is there: these bytes are known to be good, those not. */
+  /**
+   * Sends a file to its key and removes the local file. It replaces the object there: the new bytes are verified, the
+   * old ones are not.
+   */
   async settle(temporaryFile: string, sha3_384: string): Promise<void> {
     const { bucket, removals, remember } = this.#parts;
     const key = placeOfContent(sha3_384);
     const since = performance.now();
     await asked(async () => {
-      // Nobody opens a bucket that has things in it and no marker.
+      // A bucket with objects and no marker is never opened.
       if (!bucket.isMarked) await mustFindMarker(bucket);
       for (let times = 0; times < patience; times++) {
         const said = await this.#send(key, temporaryFile);
         await removals.none(sha3_384);
-        // A removal that the server began later and ended sooner may have made nothing of what was sent.
+        // A removal that the server began after the transmission and finished before it may have deleted the object.
         const found = await bucket.look(key, said.isLarge ? { since } : {});
         if (found === undefined) continue;
-        // Somebody else may have sent the same meanwhile, of which he has made sure himself.
+        // Another process may have sent and verified the same content at the same time.
         const isOurs = found.said['sending'] === said.sending;
         if (found.size !== said.size || (isOurs && found.etag !== said.etag)) throw wrong(key);
         if (isOurs) remember(sha3_384, found);
@@ -73,12 +76,12 @@ export class S3Contents implements Destination {
     await unlink(temporaryFile);
   }
 
-  /** Each is where it is for good when it has been sent. */
+  /** Each content is durable once it is sent. */
   settleWithOthers(temporaryFile: string, sha3_384: string): Promise<void> {
     return this.settle(temporaryFile, sha3_384);
   }
 
-  /** Sends it; what the server must call it then, or does call it where it does so in a way of its own. */
+  /** Sends the file. Returns the ETag that the server must report, or the one it reports if it does not use MD5. */
   async #send(key: string, file: string) {
     const { bucket, now, isMd5 } = this.#parts;
     const about = said(now);
@@ -104,7 +107,7 @@ export class S3Contents implements Destination {
     });
   }
 
-  /** What is there; that nothing is there is believed only where the marker is. */
+  /** Returns the object. Its absence is believed only if the marker exists. */
   async look(key: string): Promise<Found | undefined> {
     const { bucket } = this.#parts;
     const found = await bucket.look(key);
@@ -112,7 +115,7 @@ export class S3Contents implements Destination {
     return found;
   }
 
-  /** False when it is not there, or was taken in at that moment or later, or somebody else removes it. */
+  /** Returns false if it does not exist, was received at or after that time, or is being removed by another process. */
   remove(sha3_384: string, storedBefore?: Date): Promise<boolean> {
     const { bucket } = this.#parts;
     const key = placeOfContent(sha3_384);
@@ -124,7 +127,7 @@ export class S3Contents implements Destination {
     });
   }
 
-  /** False when it is not there, or came in anew meanwhile. */
+  /** Returns false if it does not exist, or was received again during the call. */
   quarantine(sha3_384: string): Promise<boolean> {
     const { bucket } = this.#parts;
     const [from, to] = [placeOfContent(sha3_384), placeInQuarantine(sha3_384)];
@@ -134,7 +137,7 @@ export class S3Contents implements Destination {
       await bucket.copy(from, to, found.size, found.said);
       const then = await certain(() => bucket.look(from));
       const isSame = then?.etag === found.etag && then.said['sending'] === found.said['sending'];
-      // Otherwise what was copied is good, or two of them mixed.
+      // Else the copy is intact, or a mix of two objects.
       await bucket.remove(isSame ? from : to, then ?? found);
       return isSame;
     });
@@ -155,7 +158,7 @@ export class S3Contents implements Destination {
       throw new Error(`cannot put back the blob ${sha3_384}: it is not in quarantine, or somebody removes it`);
   }
 
-  /** Sends a file into quarantine, in the place of what is there. */
+  /** Sends a file into quarantine and replaces the object there. */
   async addToQuarantine(sha3_384: string, file: string): Promise<void> {
     const key = placeInQuarantine(sha3_384);
     await asked(async () => {
@@ -165,7 +168,7 @@ export class S3Contents implements Destination {
     });
   }
 
-  /** Every content, or all in quarantine; `storedAt` is the server's, who tells no other in a list. */
+  /** Lists every content, or everything in quarantine; `storedAt` is the server's time, because a list has no other. */
   async *list(folder = 'sha3/', place = placeOfContent): AsyncGenerator<StoredBlob> {
     const { bucket } = this.#parts;
     const listed = bucket.list(folder);
@@ -187,13 +190,13 @@ export class S3Contents implements Destination {
   }
 }
 
-/** When it was taken in: by the clock of whoever did, where that was said. */
+/** The time of receipt by the clock of the receiving host; the server's time if that is missing. */
 const storedAt = ({ said, modified }: Found): Date => {
   const moment = new Date(said['stored-at'] ?? '');
   return Number.isNaN(moment.getTime()) ? modified : moment;
 };
 
-/** What such a server calls an object that was sent in parts. */
+/** The ETag that such a server gives an object that was sent in parts. */
 const etagOf = (md5: string[]): string =>
   `${createHash('md5')
     .update(Buffer.from(md5.join(''), 'hex'))

@@ -1,16 +1,16 @@
-// What a server of S3 says when it does not do what it is asked, and what a person is told of it. An error is never proof that
-// content is damaged, and that an object is not there is believed only where the marker of the store is (see marker.ts).
+// Errors of an S3 server, and their messages for people. An error is never proof that content is corrupt. The absence
+// of an object is believed only if the marker of the store exists (see marker.ts).
 import { noRoom } from '#domain/disk-full.ts';
 import { away, because, Refusal } from '#domain/refusal.ts';
 import { placeOf, type BucketAddress } from './address.ts';
 
-/** What is asked of a server cannot be had from it; why, in one sentence. */
+/** A request to the server failed; the message is one sentence with the reason. */
 export class NoBucket extends Error {
-  /** What caused it says the same in words of the server's or the system's. */
+  /** The message includes everything that the cause says. */
   readonly saysAll = true;
 }
 
-/** Whether an error is one of the server, or of the way to it. */
+/** Whether an error comes from the server or from the connection to it. */
 const isOfServer = (error: unknown): boolean =>
   error instanceof NoBucket ||
   (error instanceof Error && ('$metadata' in error || /^(?:AbortError|TimeoutError)$/.test(error.name)));
@@ -21,33 +21,33 @@ interface Answer {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** The status with which it was refused; 0 where there was no answer. */
+/** The HTTP status of an error; 0 if there was no response. */
 export const statusOf = (error: unknown): number => (error as Answer | undefined)?.$metadata?.httpStatusCode ?? 0;
 
-/** The code of S3, such as `NoSuchKey`, or that of the system or of TLS. */
+/** The error code of S3, such as `NoSuchKey`, or of the system or TLS. */
 export function codeOf(error: unknown): string {
   const { name = '', code } = error as Answer;
   return code ?? name;
 }
 
-/** Whether the object is not there, as far as this server knows; a bucket that is not there is another matter. */
+/** Whether this server says that the object does not exist; a missing bucket is a different error. */
 export const isAbsent = (error: unknown): boolean => statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket';
 
-/** Whether the server does not let whoever asks do this. */
+/** Whether the server denies access. */
 export const isForbidden = (error: unknown): boolean => [401, 403].includes(statusOf(error));
 
-/** Whether the server wants to be asked less often. */
+/** Whether the server asks for fewer requests. */
 export const isThrottled = (error: unknown): boolean =>
   statusOf(error) === 429 || /^(?:SlowDown|Throttl|RequestThrottl|RequestLimit|Bandwidth)/.test(codeOf(error));
 
-/** Whether it may; an answer to HEAD has no words. */
+/** Whether the server may be throttling; a response to HEAD has no body with the reason. */
 export const isBusy = (error: unknown): boolean => isThrottled(error) || statusOf(error) === 503;
 
-/** Whether the same may succeed later, as the server did not answer, or not as it wanted to. */
+/** Whether the same request may succeed later: the server did not answer, or had an internal error. */
 export const isPassing = (error: unknown): boolean =>
   isOfServer(error) && (statusOf(error) === 0 || statusOf(error) >= 500);
 
-/** Seconds after which trying again makes sense where an administrator has to do something first. */
+/** Seconds until a retry makes sense if an administrator has to act first. */
 const untilAllowed = 300;
 
 const forbidden = (cause: unknown): Refusal =>
@@ -60,11 +60,11 @@ const forbidden = (cause: unknown): Refusal =>
     ),
   );
 
-/** What somebody is told whose request needs content. */
+/** The error for a client that requested content. */
 export const unavailable = (cause: unknown): Refusal =>
   away(cause, 'The server that keeps the files of the store does not answer as it should. Nothing was changed.');
 
-/** An error as whoever asked for content is told of it. */
+/** Turns an error into the error for the caller. */
 export function forCaller(error: unknown): unknown {
   if (!isOfServer(error)) return error;
   if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {
@@ -73,16 +73,16 @@ export function forCaller(error: unknown): unknown {
   return isForbidden(error) ? forbidden(error) : unavailable(error);
 }
 
-/** Why the store cannot be opened, for whoever starts it: one sentence with what to do. */
+/** Why the store cannot be opened: one sentence with a remedy, for the person who starts it. */
 export function cannotOpen(address: BucketAddress, cause: unknown): NoBucket {
   if (cause instanceof NoBucket) return cause;
   return new NoBucket(`cannot open ${placeOf(address)}: ${whyNot(address, cause)}`, { cause });
 }
 
-/** Why something cannot be had from the server, in words for whoever administers the store. */
+/** Why the server failed, as a sentence for the administrator. */
 export function whyNot(address: BucketAddress, cause: unknown): string {
   if (cause instanceof NoBucket) return cause.message;
-  // What is told of an address of several families is in the errors that it is made of.
+  // For an address with several families, the reason is in the nested errors.
   const inner = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
   const said = inner instanceof Error ? inner.message : String(inner);
   const key = `${codeOf(inner)} ${String(statusOf(inner))} `;

@@ -1,5 +1,5 @@
-// The marker: an object that says which store the others belong to. So nobody writes into the bucket of somebody else, and a
-// bucket that lost everything is not taken for a store that never had anything.
+// The marker: an object that says which store a prefix belongs to. It keeps a store from writing into another store's
+// bucket, and distinguishes a bucket that lost everything from a new store.
 import { createHash, randomUUID } from 'node:crypto';
 
 import { seconds } from '#domain/clock.ts';
@@ -9,23 +9,23 @@ import { cannotOpen, NoBucket, statusOf } from './errors.ts';
 
 export const markerKey = 'larder-store.json';
 
-/** Holds for as long as the store does, and names no secret. */
+/** Does not change during the life of the store, and contains no secret. */
 const textOf = (store: string): Buffer => Buffer.from(`${JSON.stringify({ larder: 1, store })}\n`);
-/** How long it is waited for one answer. */
+/** Timeout of one response. */
 const patience = seconds(4);
 /** More than any marker has. */
 const longest = 1024;
 
 export interface Opening {
-  /** What the store is called, of all stores. */
+  /** The id of the store, unique among all stores. */
   store: string;
-  /** Whether the store has no content yet, so that a place without a marker may become its own. */
+  /** Whether the store has no content yet and may claim a prefix without a marker. */
   isNew: () => Promise<boolean>;
 }
 
 /**
- * Looks whether the place is that of this store, and makes an empty one its own if the store is new; throws `NoBucket`. Tells
- * whether this server calls an object by the MD5 of its bytes.
+ * Checks that the prefix belongs to this store, and claims an empty one if the store is new. Throws `NoBucket`. Returns
+ * whether this server uses the MD5 of the bytes as ETag.
  */
 export async function openMarker(bucket: Bucket, { store, isNew }: Opening): Promise<{ isMd5: boolean }> {
   try {
@@ -38,7 +38,10 @@ export async function openMarker(bucket: Bucket, { store, isNew }: Opening): Pro
   }
 }
 
-/** The same, and marks nothing: whether it is marked, or will be when the store is first served; throws `NoBucket` where it cannot be. */
+/**
+ * Like `openMarker`, but writes nothing: true if the prefix is marked, false if it will be when the store is first
+ * served. Throws `NoBucket` if it cannot be.
+ */
 export async function isMarked(bucket: Bucket, { store, isNew }: Opening): Promise<boolean> {
   try {
     if ((await ownMarker(bucket, store)) !== undefined) return true;
@@ -49,14 +52,14 @@ export async function isMarked(bucket: Bucket, { store, isNew }: Opening): Promi
   }
 }
 
-/** The marker of this store, if the place has any. */
+/** The marker of this store, if the prefix has one. */
 export async function ownMarker(bucket: Bucket, store: string) {
   const found = await readMarker(bucket);
   if (found !== undefined && found.store !== store) throw notOurs(bucket);
   return found;
 }
 
-/** Whose the place is; nothing where nobody has marked it. */
+/** The store in the marker; undefined if there is no marker. */
 async function readMarker(bucket: Bucket): Promise<{ store: string; etag: string; isMd5: boolean } | undefined> {
   const there = await bucket.read(markerKey);
   if (there === undefined) return undefined;
@@ -83,7 +86,7 @@ function storeIn(text: Buffer): string | undefined {
   }
 }
 
-/** Refuses a place that has something in it, or is not where a store can begin. */
+/** Refuses a prefix that has objects, or an empty one if the store already has content. */
 export async function refuseUnlessFree(bucket: Bucket, isNew: Opening['isNew']): Promise<void> {
   for await (const { key } of bucket.list('')) {
     throw not(
@@ -104,7 +107,7 @@ async function makeMarker(bucket: Bucket, store: string, isNew: Opening['isNew']
   return writeMarker(bucket, store);
 }
 
-/** Whose the place is then: somebody else may have marked it at the same moment. */
+/** Writes the marker and returns the stored one: another store may have written its own at the same moment. */
 export async function writeMarker(bucket: Bucket, store: string) {
   await bucket.put(markerKey, textOf(store));
   const found = await readMarker(bucket);
@@ -119,7 +122,7 @@ export const notOurs = (bucket: Bucket): NoBucket =>
 export const not = (bucket: Bucket, why: string): NoBucket =>
   new NoBucket(`cannot open ${placeOf(bucket.address)}: ${why}`);
 
-/** Writes, reads and removes a small object, as a store does all the time; throws `NoBucket`. */
+/** Writes, reads and removes a small object, as a store does during operation; throws `NoBucket`. */
 export async function tryWriting(bucket: Bucket): Promise<void> {
   const key = `trial/${randomUUID()}`;
   const bytes = Buffer.from('larder tries whether it may write here\n');
@@ -134,7 +137,10 @@ export async function tryWriting(bucket: Bucket): Promise<void> {
   }
 }
 
-/** Believes that an object is not there, or throws: where the marker cannot be read, nothing is known of any other. */
+/**
+ * Believes that an object does not exist, or throws: if the marker cannot be read, the absence of another object proves
+ * nothing.
+ */
 export async function believeAbsence(bucket: Bucket): Promise<void> {
   await mustFindMarker(bucket);
 }
@@ -151,7 +157,7 @@ export async function mustFindMarker(bucket: Bucket, how?: { signal: AbortSignal
   return found;
 }
 
-/** A marker that is another object than the one that was read may be another store's: a place restored or named anew below one that serves. */
+/** A marker with a new ETag may belong to another store, if a store was restored or renamed below a prefix in use. */
 async function refuseMarkerOfOthers(bucket: Bucket, { etag }: Found): Promise<void> {
   const own = bucket.ownMarker;
   if (own === undefined || own.etag === etag) return;
@@ -161,7 +167,7 @@ async function refuseMarkerOfOthers(bucket: Bucket, { etag }: Found): Promise<vo
   if (found !== undefined) bucket.ownMarker = { store: own.store, etag: found.etag };
 }
 
-/** The same, and where the server refuses it the error says why: an answer to HEAD has no words, and one to GET has. */
+/** Like `mustFindMarker`, but if the server refuses, the error has the reason: a response to HEAD has no body, one to GET has. */
 export async function mustFindMarkerOrWhy(bucket: Bucket): Promise<Found> {
   try {
     return await mustFindMarker(bucket, { signal: AbortSignal.timeout(patience) });
@@ -172,5 +178,5 @@ export async function mustFindMarkerOrWhy(bucket: Bucket): Promise<Found> {
   }
 }
 
-/** Whether an error says that the object is another one by now. */
+/** Whether an error says that the object has changed. */
 export const isOther = (error: unknown): boolean => statusOf(error) === 412;

@@ -1,13 +1,13 @@
-// Memory for parts on their way. One is used again for the next: as much anew for each would take time to come by, and lie about until
-// it is collected, a fifth of what a process has while it sends large content.
+// Memory for parts on their way, reused for the next part. Allocating each part would take time, and the uncollected
+// memory would be a fifth of the process's memory while it sends large content.
 
 export class PartMemory {
-  /** There are as many pieces as were ever lent at a time, and no more. */
+  /** Holds as many pieces as were ever lent at the same time. */
   #free: Buffer[] = [];
-  /** How much is sent in parts just now. */
+  /** The number of running uploads in parts. */
   #sendings = 0;
 
-  /** While this goes on pieces are kept for the next part, and none is once nothing is sent in parts any more. */
+  /** Keeps pieces for the next part while `sending` runs; frees them when no upload in parts is running. */
   async during<Result>(sending: () => Promise<Result>): Promise<Result> {
     this.#sendings++;
     try {
@@ -17,10 +17,13 @@ export class PartMemory {
     }
   }
 
-  /** Lends a piece of so many bytes, with whatever is in it. After an error a connection may still have it, and nobody else gets it. */
+  /**
+   * Lends a piece of `size` bytes with undefined content. After an error a connection may still use it, so it is not
+   * lent again.
+   */
   async lend<Result>(size: number, work: (memory: Buffer) => Promise<Result>): Promise<Result> {
     const fits = this.#free.findIndex(({ length }) => length === size);
-    // One of another size makes room.
+    // A piece of another size is dropped.
     const [free] = this.#free.splice(fits, 1);
     const memory = fits >= 0 && free !== undefined ? free : Buffer.allocUnsafeSlow(size);
     const result = await work(memory);

@@ -1,34 +1,34 @@
-// In how many parts content is sent, or copied, and how large they are; and how many objects are listed in one answer.
+// Computes the number and size of parts for sending and copying, and the page size of lists.
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
 export interface Sizes {
-  /** So many bytes are sent in one request; more go in parts of at least this size. */
+  /** Content up to this many bytes is sent in one request; larger content in parts of at least this size. */
   single: number;
-  /** So many bytes are copied in one request, which S3 does up to 5 GiB; more go in parts. */
+  /** Content up to this many bytes is copied in one request (S3 allows 5 GiB); larger content in parts. */
   copied: number;
-  /** The size of a part that is copied, at least. */
+  /** The minimum size of a part that is copied. */
   copiedPart: number;
   listed: number;
 }
 
 export const usualSizes: Sizes = { single: 16 * MiB, copied: 5 * GiB, copiedPart: GiB, listed: 1000 };
 
-/** S3 takes 10,000 parts; servers that take fewer take a thousand. */
+/** S3 accepts 10,000 parts; some servers accept only 1,000. */
 const parts = { few: 1000, most: 10_000 };
-/** As long as parts are not larger than this there are few of them: each is held in memory while it is sent. */
+/** Up to this part size few parts are used: each part is in memory while it is sent. */
 const largestOfFew = 64 * MiB;
 
 export interface Part {
-  /** From 1. */
+  /** Counted from 1. */
   number: number;
   /** The bytes from `start` to before `end`. */
   start: number;
   end: number;
 }
 
-/** How large the parts are of content of so many bytes: whole MiB, and `least` or more. */
+/** The part size for content of `size` bytes: whole MiB, at least `least`. */
 export function partSize(size: number, least: number, largest = largestOfFew): number {
   const inParts = (number: number): number => Math.max(least, Math.ceil(size / number / MiB) * MiB);
   const few = inParts(parts.few);

@@ -1,5 +1,6 @@
-// What is read is held against its digest, as on a disk: the whole while it goes out, whose last piece comes only when all before
-// had the digest; a part before any of it is given. What an object was called and when it was written is remembered with that.
+// Verifies content that is read, as on a disk: a whole content while it is sent, with the last piece held back until
+// the digest matches; a range before its first byte is sent. The ETag and modification time of verified objects are
+// remembered.
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -16,7 +17,7 @@ import { asked } from './requests.ts';
 
 const goodFor = hours(24);
 const remembered = 10_000;
-/** So often it is looked again at what comes in anew again and again. */
+/** How often to retry if the content keeps being replaced. */
 const patience = 3;
 
 export interface ReadingOptions {
@@ -28,27 +29,27 @@ export interface ReadingOptions {
 export class Reading {
   readonly #options: ReadingOptions;
   readonly #known = new BoundedMap<string, { etag: string; modified: number; until: number }>(remembered);
-  /** Readers of one content wait for one reading. */
+  /** Concurrent readers of one content wait for one verification. */
   readonly #proving = new Map<string, Promise<boolean>>();
 
   constructor(options: ReadingOptions) {
     this.#options = options;
   }
 
-  /** Remembers an object whose bytes were just digested. */
+  /** Remembers an object after its bytes were digested. */
   remember(sha3_384: string, { etag, modified }: Found): void {
     const until = this.#options.now().getTime() + goodFor;
     this.#known.set(sha3_384, { etag, modified: modified.getTime(), until });
   }
 
-  /** Whether an object is as it was when it had its digest. */
+  /** Whether an object is unchanged since it matched its digest. */
   #holds(sha3_384: string, { etag, modified }: Found): boolean {
     const known = this.#known.get(sha3_384);
     const isFresh = known !== undefined && this.#options.now().getTime() < known.until;
     return isFresh && known.etag === etag && known.modified === modified.getTime();
   }
 
-  /** Whether the content is there and has its digest. */
+  /** Whether the content exists and matches its digest. */
   async prove(sha3_384: string): Promise<boolean> {
     return asked(async () => {
       const found = await this.#look(placeOfContent(sha3_384));
@@ -124,7 +125,7 @@ export class Reading {
         }
         there.body.destroy();
       } catch (error) {
-        // It came in anew since it was looked at.
+        // It was replaced since it was inspected.
         if (!isOther(error) && statusOf(error) !== 416) throw error;
       }
     }
@@ -136,7 +137,7 @@ export class Reading {
     return new DamagedContent(sha3_384);
   }
 
-  /** What comes, but for the last piece, which waits for all of it. */
+  /** Yields the bytes; the last piece waits until all of them are verified. */
   #sent(body: Readable, size: number, hash: Hash | undefined, proven: () => void): Readable {
     const { requests } = this.#options.bucket;
     async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -149,7 +150,7 @@ export class Reading {
       proven();
       if (held !== undefined) yield held;
     }
-    // Whoever leaves before he has begun to read leaves no connection behind either.
+    // A reader that stops before it has begun must not leave a connection open.
     return Readable.from(pieces(), { objectMode: false }).once('close', () => body.destroy());
   }
 }

@@ -1,29 +1,33 @@
-// Content is removed by one process while another takes the same in, and what has been acknowledged must stay. S3 has no removal
-// that depends on what is there, so the processes agree:
+// One process may remove content while another receives the same content, and acknowledged content must stay. S3 has no
+// conditional removal, so the processes coordinate:
 //
-// - Whoever removes takes a lease on the content, then looks whether it is old, then removes it, then gives the lease back. The
-//   removal ends by itself 30 seconds after the look, by the server's clock, before the lease does (see Bucket.remove). Where it
-//   is not known whether it was done, the lease is left to end.
-// - Whoever takes in sends the content, then waits until nobody has the lease, then looks whether it is there, and sends it again
-//   if it is not. Only then it is acknowledged.
+// - The removing process takes a lease on the content, checks that it is old, removes it, and releases the lease. The
+// removal
+//   expires 30 seconds after the check, by the server's clock, before the lease does (see Bucket.remove). If the result
+// is
+//   unknown, the lease is left to expire.
+// - The receiving process sends the content, waits until no process has the lease, checks that the content exists, and
+// sends
+//   it again if it does not. Only then it acknowledges.
 //
-// If the lease was taken before the second of them looked for it, he waits until the removal is over, and then sees what is
-// there. If it was taken afterwards, the content had been sent before, so that whoever has it finds the content new and lets it be.
+// If the lease was taken before the receiving process checked for it, that process waits until the removal is over and
+// then sees the result. If it was taken afterwards, the content had already been sent, so the removing process finds it
+// new and keeps it.
 
 export interface Removals {
   /**
-   * Does the work while nobody else removes this content; nothing where somebody does. After an error it is not known what was
-   * done, so that the others wait for some time.
+   * Runs `work` while no other process removes this content; undefined if another one does. After an error the result
+   * is unknown, so other processes wait until the lease expires.
    */
   alone<Result>(sha3_384: string, work: (certain: Certain) => Promise<Result>): Promise<{ result: Result } | undefined>;
-  /** Resolves when nobody removes it. */
+  /** Resolves when no process is removing it. */
   none(sha3_384: string): Promise<void>;
 }
 
-/** Looks at what may be removed, and throws unless nobody else may do so for another 30 seconds. */
+/** Inspects the content to remove; throws unless the lease is valid for another 30 seconds. */
 export type Certain = <Found>(look: () => Promise<Found>) => Promise<Found>;
 
-/** Of a process that nobody is beside. */
+/** For a process that is the only one of the store. */
 export function ownRemovals(): Removals {
   const running = new Map<string, Promise<unknown>>();
   return {

@@ -1,11 +1,12 @@
-// One request after the other to a server of S3: counted, each with an end, and an error in one voice.
+// Sends requests to an S3 server: counted, each with a timeout, with uniform errors.
 //
-// What is short ends after four seconds. What may take long, because many bytes travel or the server puts them together, goes on
-// as long as the server answers others: meanwhile it is asked for the marker of the store again and again, and whoever hears
-// nothing for three and a half seconds gives up. So a server that is gone is known within five seconds, and a slow one is no trouble.
+// A short request times out after four seconds. A long one, which moves many bytes or makes the server combine them,
+// runs as long as the server answers other requests: during it the marker of the store is requested repeatedly, and if
+// nothing is heard for 3.5 seconds the request fails. A dead server is noticed within five seconds, and a slow one
+// causes no errors.
 //
-// Two wait for longer. What the server answers with the wish to be asked less often is asked again for half a minute. And whoever has
-// been sending large content for a while goes on where the server is back within as long as he was at it, half a minute at most.
+// Two kinds wait longer. A throttled request is retried for half a minute. A long upload continues if the server
+// returns within the time that the upload has been running, half a minute at most.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type * as S3 from '@aws-sdk/client-s3';
@@ -14,19 +15,19 @@ import { seconds } from '#domain/clock.ts';
 import type { Client, Connected, Sdk } from './client.ts';
 import { forCaller, isAbsent, isBusy, isForbidden, isPassing, isThrottled, statusOf } from './errors.ts';
 
-/** What has been asked of the server, since the process started. */
+/** Counters of requests since the process started. */
 export interface Traffic {
   /** By kind, such as `PutObject`. */
   requests: Map<string, number>;
-  /** Those that failed, but for what is not there. */
+  /** Failed requests, except for missing objects. */
   errors: Map<string, number>;
-  /** How many of the requests were repeated by the client. */
+  /** How many requests the client repeated. */
   retries: number;
   bytesSent: number;
   bytesReceived: number;
 }
 
-/** What is asked, and what is answered. */
+/** Input and output of each kind of request. */
 interface Kinds {
   AbortMultipartUpload: [S3.AbortMultipartUploadCommandInput, S3.AbortMultipartUploadCommandOutput];
   CompleteMultipartUpload: [S3.CompleteMultipartUploadCommandInput, S3.CompleteMultipartUploadCommandOutput];
@@ -52,44 +53,44 @@ type Input<K extends Kind> = Omit<Kinds[K][0], 'Bucket'>;
 type Output<K extends Kind> = Kinds[K][1];
 
 interface How {
-  /** Ends it before its time. */
+  /** Cancels the request. */
   signal?: AbortSignal | undefined;
-  /** Told the request before it is sent. */
+  /** Called with the request before it is sent. */
   prepare?: (command: S3.DeleteObjectCommand) => void;
 }
 
 export interface LongHow extends How {
-  /** When that began of which this is a part, as `performance.now()` tells; left out, it is all. */
+  /** When the operation that this request belongs to began, by `performance.now()`; if absent, the request stands alone. */
   since?: number | undefined;
 }
 
 const short = seconds(4);
-/** So long a server is waited for at most that was at work already, or wants to be asked less often. */
+/** The maximum wait for a server that was working before, or that throttles. */
 const patience = seconds(30);
-/** Milliseconds before the same is asked again: twice as many each time. */
+/** Delay before a retry in milliseconds; it doubles each time. */
 const again = { first: 250, most: seconds(4) };
-/** How often it is looked whether the server answers, and how long that may take. */
+/** How often to check that the server answers, and the timeout of one check. */
 const pulse = { every: seconds(1), patience: 3500 };
 
 const bump = (counts: Map<string, number>, kind: string): void => {
   counts.set(kind, (counts.get(kind) ?? 0) + 1);
 };
 
-/** What changes or adds something; a removal that comes late is refused as well. */
+/** Requests that change or add something. Removals are not included, because a late one is refused as well. */
 const writing: ReadonlySet<Kind> = new Set([
   ...(['CompleteMultipartUpload', 'CopyObject', 'CreateMultipartUpload', 'PutObject'] as const),
   ...(['UploadPart', 'UploadPartCopy'] as const),
 ]);
 
-/** Asks the server for something small. */
+/** Sends a small request to check that the server answers. */
 type Ask = (requests: Requests, signal: AbortSignal) => Promise<unknown>;
 
 export class Requests {
   readonly client: Client;
   readonly traffic: Traffic = { requests: new Map(), errors: new Map(), retries: 0, bytesSent: 0, bytesReceived: 0 };
-  /** Why the server let nothing be written when that was last tried. */
+  /** Why the server refused the last attempt to write. */
   forbidden: unknown;
-  /** When the server last refused something because it wants to be asked less often, as `performance.now()` tells. */
+  /** When the server last throttled a request, by `performance.now()`. */
   throttled = -Infinity;
   readonly #sdk: Sdk;
   readonly #reader: Client;
@@ -97,7 +98,7 @@ export class Requests {
   readonly #bucket: string;
   readonly #alive: Ask;
   #asking: Promise<unknown> | undefined;
-  /** When the server last gave a sign of life. */
+  /** When the server last responded. */
   #heard = -Infinity;
 
   constructor({ sdk, client, reader, renew }: Omit<Connected, 'close'>, bucket: string, alive: Ask) {
@@ -105,7 +106,7 @@ export class Requests {
     [this.#bucket, this.#alive] = [bucket, alive];
   }
 
-  /** A request that is answered at once; the error is the server's own. What follows of a body may take longer. */
+  /** Sends a request that is answered quickly; throws the server's own error. Reading the body may take longer. */
   async ask<K extends Kind>(kind: K, input: Input<K>, how: How = {}): Promise<Output<K>> {
     if (how.signal !== undefined) return this.#send(kind, input, how);
     const late = new AbortController();
@@ -120,7 +121,7 @@ export class Requests {
     }
   }
 
-  /** A request that takes its time. */
+  /** Sends a request that may take long. */
   async askLong<K extends Kind>(kind: K, input: Input<K>, { signal, since, ...how }: LongHow = {}): Promise<Output<K>> {
     const mayWait = (error: unknown): boolean =>
       isThrottled(error) || (since !== undefined && isPassing(error) && this.#isWorth(since));
@@ -135,7 +136,7 @@ export class Requests {
     });
   }
 
-  /** Asks again as long as an error is one with which that makes sense, and as patience lasts. */
+  /** Retries while the error allows it and the time limit is not reached. */
   async #asLong<Result>(
     mayWait: (error: unknown) => boolean,
     signal: AbortSignal | undefined,
@@ -151,7 +152,7 @@ export class Requests {
         const pause = Math.min(again.most, again.first * 2 ** times) * (0.5 + Math.random() / 2);
         const isOver = now + pause - trouble.since > patience || signal?.aborted === true;
         if (!isOver && mayWait(error) && (await slept(pause, signal))) continue;
-        // Where patience has ended, what it was for is what is wrong.
+        // When the time limit is reached, report the original problem.
         const reason = signal?.aborted === true ? trouble.first : error;
         if (isThrottled(reason)) this.throttled = now;
         throw reason;
@@ -159,7 +160,7 @@ export class Requests {
     }
   }
 
-  /** Whether what began then has been at work for longer than the server has been silent since. */
+  /** Whether an operation that began then has run longer than the server has been silent. */
   #isWorth(since: number): boolean {
     const heard = Math.max(this.#heard, since);
     return performance.now() - heard < Math.min(patience, heard - since);
@@ -174,14 +175,14 @@ export class Requests {
     }
   }
 
-  /** The server has given a sign of life. */
+  /** Records a response of the server. */
   hear(): void {
     this.#heard = performance.now();
   }
 
   /**
-   * Looks again and again whether the server answers, while something is waited for; the signal says that it does not. What
-   * has begun long ago is waited for longer.
+   * Checks repeatedly whether the server answers; the signal aborts when it does not. An operation that began long ago
+   * waits longer.
    */
   watch(since = performance.now()): { signal: AbortSignal; end: () => void } {
     const gone = new AbortController();
@@ -205,13 +206,13 @@ export class Requests {
     };
   }
 
-  /** The class of one kind stands for those of all: what goes in and comes out is said by `Kinds`. */
+  /** The class of one kind represents all: `Kinds` has the types of input and output. */
   #made<K extends Kind>(kind: K, input: Input<K>): S3.DeleteObjectCommand {
     const Command = this.#sdk[`${kind}Command`] as unknown as new (input: object) => S3.DeleteObjectCommand;
     return new Command({ Bucket: this.#bucket, ...input });
   }
 
-  /** Once more where the server refuses whom it knew before, and there are other credentials by now. */
+  /** Retries once if the server denies access and the credentials have changed. */
   async #send<K extends Kind>(kind: K, input: Input<K>, how: How): Promise<Output<K>> {
     try {
       return await this.#sendOnce(kind, input, how);
@@ -225,7 +226,7 @@ export class Requests {
     bump(this.traffic.requests, kind);
     const command = this.#made(kind, input);
     prepare?.(command);
-    // Whether the server answers is not to be waited for behind what takes its time there.
+    // The check whether the server answers must not queue behind long requests.
     const client = kind === 'GetObject' || kind === 'HeadObject' ? this.#reader : this.client;
     try {
       const answer = (await client.send(command, signal ? { abortSignal: signal } : {})) as unknown as Output<K>;
@@ -244,11 +245,11 @@ export class Requests {
   }
 }
 
-/** False when it was broken off. */
+/** Returns false if it was aborted. */
 const slept = (milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> =>
   sleep(milliseconds, true, { signal }).catch(() => false);
 
-/** What `work` asks of the server, with its errors as callers hear of them. */
+/** Runs requests and turns their errors into errors for callers. */
 export async function asked<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,4 +1,5 @@
-// What a bucket does to the objects of a store by itself, as far as its server tells, and whether both go by the same clock.
+// Checks which lifecycle rules a bucket applies to the objects of a store, as far as its server tells, and whether both
+// clocks agree.
 import { minutes, seconds } from '#domain/clock.ts';
 import { placeOf, type BucketAccess, type BucketAddress } from './address.ts';
 import { Bucket } from './bucket.ts';
@@ -6,17 +7,17 @@ import { cannotOpen, codeOf } from './errors.ts';
 import { isMarked, markerKey, tryWriting, type Opening } from './marker.ts';
 
 export interface BucketFindings {
-  /** What would lose content, or keeps it from being stored, in whole sentences. */
+  /** Problems that lose content or prevent storing it, as sentences. */
   wrong: string[];
-  /** What is to be known of. */
+  /** Notices for the administrator. */
   notices: string[];
 }
 
-/** Clocks that are further apart make removals wait or fail; from 15 minutes on the server refuses every request. */
+/** If the clocks differ by more, removals wait or fail; from 15 minutes on the server refuses every request. */
 const clocksApart = seconds(20);
 const clocksFarApart = minutes(5);
 
-/** Writes, reads and removes a small object, and asks for the rules of the bucket; throws `NoBucket` where it cannot be used. */
+/** Writes, reads and removes a small object, and requests the rules of the bucket; throws `NoBucket` if it cannot be used. */
 export async function lookOverBucket(
   address: BucketAddress,
   access: BucketAccess,
@@ -64,10 +65,10 @@ async function lookAtLifecycle({ requests, address }: Bucket, { wrong, notices }
   const unknown = 'the server does not tell whether it removes anything by itself';
   try {
     const { Rules } = await requests.ask('GetBucketLifecycleConfiguration', {});
-    // Some servers take the question for another one, and answer without any rules.
+    // Some servers misread the request and answer without any rules.
     if (Rules === undefined) return void notices.push(unknown);
     for (const { ID, Status, Expiration, Filter, ...older } of Rules) {
-      // Rules of an older form have their prefix outside of the filter.
+      // Rules in an older form have their prefix outside of the filter.
       const prefix = Filter?.Prefix ?? Filter?.And?.Prefix ?? (older as { Prefix?: string }).Prefix ?? '';
       const isOurs = prefix.startsWith(address.prefix) || address.prefix.startsWith(prefix);
       const removes = Expiration?.Days !== undefined || Expiration?.Date !== undefined;

@@ -1,5 +1,5 @@
-// Room for what is on its way to the server, of which each takes what it needs in memory: a few parts of large content at a time, or
-// many small contents. Whoever waits for room comes in turn, and waits no longer than his signal lets him.
+// Limits the memory of content on its way to the server: a few parts of large content at a time, or many small
+// contents. Waiting callers are served in order, until their signal aborts.
 
 interface Waiting {
   bytes: number;
@@ -14,7 +14,7 @@ export class SendingRoom {
     this.#free = bytes;
   }
 
-  /** Does the work when there is room for so many bytes; throws the reason of the signal where that comes first. */
+  /** Runs `work` when `bytes` of memory are free; throws the reason of the signal if that aborts first. */
   async lend<Result>(bytes: number, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     await this.#take(bytes, signal);
     try {
@@ -34,7 +34,7 @@ export class SendingRoom {
       if (at < 0) return;
       this.#waiting.splice(at, 1);
       turn.reject(signal.reason as Error);
-      // He may have been the one for whom there was not enough.
+      // The caller that left may have blocked the queue.
       this.#admit();
     };
     this.#waiting.push(waiting);

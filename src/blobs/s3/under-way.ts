@@ -1,5 +1,5 @@
-// What has come of an upload between two of its requests, in pieces `arriving/<id>/<from>`, so that another host may go on with it: the file
-// into which it comes is on the disk of one.
+// Stores the received bytes of an upload between two of its requests, in pieces `arriving/<id>/<from>`, so that another
+// host can continue it: the temporary file is on the disk of one host.
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -12,7 +12,7 @@ import { asked } from './requests.ts';
 
 const folder = 'arriving/';
 
-/** Keys in the order of what they hold. */
+/** Keys sort in the order of their bytes. */
 const keyOf = (id: string, from: number): string => `${folder}${id}/${String(from).padStart(16, '0')}`;
 
 export const underWayIn = (bucket: Bucket): UnderWay & { sweep(before: Date): Promise<number> } => ({
@@ -39,7 +39,7 @@ export const underWayIn = (bucket: Bucket): UnderWay & { sweep(before: Date): Pr
   sweep: (before) => asked(() => removeAll(bucket, folder, before)),
 });
 
-/** Removes what lies below a key and was not sent since; how many. */
+/** Removes objects below a key that were sent before the given time; returns how many. */
 async function removeAll(bucket: Bucket, begin: string, before?: Date): Promise<number> {
   let removed = 0;
   for await (const { key, modified } of bucket.list(begin)) {

@@ -1,30 +1,30 @@
-// A place that has lost its marker alone: what lies there tells whether it is the store's, and it is marked again.
+// Restores a lost marker: checks by the content of a prefix whether it belongs to the store, and marks it again.
 import type { BucketAccess, BucketAddress } from './address.ts';
 import { Bucket } from './bucket.ts';
 import { placeInQuarantine, placeOfContent } from './contents.ts';
 import { cannotOpen } from './errors.ts';
 import { markerKey, not, notOurs, ownMarker, refuseUnlessFree, tryWriting, writeMarker } from './marker.ts';
 
-/** What lies in a place without a marker, as far as it tells whose that is. */
+/** The content of a prefix without a marker, compared to the records of the store. */
 export interface Unmarked {
-  /** How many contents the records need, and how many of those are there. */
+  /** How many contents the records need, and how many of those exist. */
   needed: number;
   there: number;
-  /** How many are there that no record needs. */
+  /** How many contents exist that no record needs. */
   others: number;
 }
 
 interface Marking {
   store: string;
-  /** The sha3-384 of what the records need, each once. */
+  /** The sha3-384 of the contents that the records need, without duplicates. */
   needed: AsyncIterable<string>;
-  /** Told what lies there, before the place is marked; what it throws leaves that as it is. */
+  /** Called with the findings before the prefix is marked; if it throws, nothing changes. */
   agree: (found: Unmarked) => Promise<void>;
 }
 
 /**
- * Marks a place as that of the store again, where anything lies there that the store needs, or nothing at all and it needs
- * nothing; nothing is done where it is marked. Throws `NoBucket`, also where it belongs to somebody else.
+ * Marks a prefix as this store's again if it has content that the store needs, or if it is empty and the store needs
+ * none. Does nothing if it is already marked. Throws `NoBucket`, also if it belongs to another store.
  */
 export async function markAgain(
   { address, access }: { address: BucketAddress; access: BucketAccess },
@@ -47,7 +47,7 @@ async function mark(bucket: Bucket, { store, needed, agree }: Marking): Promise<
   if (found === undefined) return undefined;
   await agree(found);
   await at(bucket, async () => {
-    // To agree may have taken a person his time.
+    // The confirmation may have taken a person some time, so check again.
     const marked = (await ownMarker(bucket, store)) ?? (await writeMarker(bucket, store));
     if (marked.store !== store) throw notOurs(bucket);
   });
@@ -62,7 +62,7 @@ async function at<Result>({ address }: Bucket, work: () => Promise<Result>): Pro
   }
 }
 
-/** A bucket may be late to list what it has, so what no list names is asked for itself. */
+/** The list of a bucket may lag behind its content, so content that is not listed is looked up individually. */
 async function lookOver(bucket: Bucket, needed: AsyncIterable<string>): Promise<Unmarked> {
   const listed = new Set<string>();
   for await (const { key } of bucket.list('sha3/')) listed.add(key);

@@ -1,4 +1,4 @@
-// The authority: issues the store's tokens, and says whom a token stands for.
+// Issues the tokens of the store, and finds the account behind a token.
 import { days } from '#domain/clock.ts';
 import type { Records } from '#records/index.ts';
 import { createBrowserSessions, type BrowserSessions } from './browser-sessions.ts';
@@ -14,22 +14,25 @@ export type { LoginRequest } from './issuing.ts';
 
 export interface AuthorityOptions extends Omit<IssuingOptions, 'sessions'> {
   records: Records;
-  /** Whether the store asks its administrators for one-time passwords, as it is configured now. */
+  /** Whether the current configuration requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
 }
 
 export interface Authority extends Issuing, Checking, Rotating, Uses {
-  /** What people have in their browsers who logged in to the console. */
+  /** The sessions of browsers that are logged in to the console. */
   browsers: BrowserSessions;
-  /** Milliseconds that a token lasts at most, as the store is configured. */
+  /** The configured maximum lifetime of a token in milliseconds. */
   longestLife(): number;
-  /** The latest time that was ever seen: a clock that is set back brings no token to life. */
+  /** The latest time ever seen: setting the clock back does not make an expired token valid. */
   latestTime(): Date;
 }
 
-/** No token lasts longer, however the store is configured. */
+/** The maximum lifetime of a token, regardless of the configuration. */
 export const longestLife = days(365);
-/** What is wrong with a length in seconds that is asked for a token, where tokens last so many milliseconds at most. */
+/**
+ * The error message for a requested lifetime in seconds that exceeds the maximum of `most` milliseconds; undefined if
+ * it is valid.
+ */
 export const ttlProblem = (ttl: number | undefined, most: number): string | undefined =>
   ttl === undefined || ttl * 1000 <= most
     ? undefined

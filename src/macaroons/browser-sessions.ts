@@ -1,6 +1,6 @@
-// Sessions of browsers: what somebody has who logged in to the console. Each is a macaroon with a row like that of a token, so
-// it is listed and ended like one; but no tool can use it as a token, nor a browser a token as it. It ends after a while
-// without a request: it says so itself, and a newer one, of the same session, comes with the answers meanwhile.
+// Sessions of browsers that are logged in to the console. Each is a macaroon with a row like that of a token, so it is
+// listed and ended like one; but a session is not accepted as a token, nor a token as a session. A session expires
+// after a time without requests: the macaroon has the expiry in it, and responses renew it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
@@ -17,20 +17,20 @@ import type { LatestTime } from './latest-time.ts';
 import type { RootKey, RootKeys } from './root-keys.ts';
 import { MissingOneTimePassword, type Sessions } from './sessions.ts';
 
-/** Somebody at a browser. */
+/** A browser that is logged in, with its account. */
 export interface Browsing {
   principal: Principal;
-  /** What a form to an address of the console has to bring back, so that nobody else's page can have made it. */
+  /** The token that a form for this address must send back, which proves that the form comes from this store. */
   formToken(address: string): string;
   isFormToken(text: string, address: string): boolean;
-  /** The session anew, for the browser to keep from now on; nothing while the one that it has lasts long enough. */
+  /** The renewed session for the browser; undefined while the current one lasts long enough. */
   renewed: string | undefined;
 }
 
 export interface BrowserSessions {
-  /** Begins a session of somebody who has just logged in: what his browser keeps. */
+  /** Begins a session after a login; returns the text for the cookie. */
   begin(accountId: string, about: { address: string; requestId: string }): Promise<string>;
-  /** Whoever brings this; refused when it is none of ours, has ended, or was ended. */
+  /** Returns the browser with this session; refuses a session that is not of this store, has expired or was ended. */
   find(text: string | undefined): Promise<Browsing>;
 }
 
@@ -42,18 +42,18 @@ export interface BrowserSessionOptions {
   newId: NewIds;
 }
 
-/** What such a session is called among the tokens; what it is, its kind says. */
+/** The description of such a session in the list of tokens; its kind tells it from a token. */
 const consoleSession = 'Console';
 
-/** However busy somebody is, he logs in again after this. */
+/** The maximum lifetime of a session, even in use. */
 const longestSession = hours(12);
-/** Without a request it ends after this. */
+/** The lifetime of a session without requests. */
 export const idleEnd = minutes(30);
-/** One that was given so long ago is given anew, and not with each answer. */
+/** A session is renewed when it is this old, and not with each response. */
 const renewAfter = minutes(1);
 
 const kind = 'larder:browser:1';
-/** The conditions, in the order in which each session has them. */
+/** The conditions of each session, in this order. */
 const names = ['session-id', 'time-before', 'idle-before'] as const;
 
 interface Terms {
@@ -110,13 +110,13 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
   };
 }
 
-/** The session, in words for somebody at a browser where it was ended, or its account shut out. */
+/** Finds the session. If it was ended or its account is disabled, the message addresses a person at a browser. */
 async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, rootKeyId: string): Promise<Session> {
   try {
     return await sessions.find(sessionId, rootKeyId);
   } catch (error) {
     if (error instanceof MissingOneTimePassword) throw error;
-    // Records that cannot be read say nothing of the session.
+    // Unreadable records say nothing about the session.
     throw error instanceof Refusal && !isAway(error) ? ended('This login was ended; log in again.') : error;
   }
 }
@@ -138,7 +138,7 @@ async function readSession(
   const rootKeyId = identifier.slice(kind.length + 1);
   if (macaroon === undefined || !identifier.startsWith(`${kind}:`) || !isUuid(rootKeyId)) return undefined;
   const root = await rootKeys.find(rootKeyId);
-  // Whoever holds a macaroon may add conditions to it; none but ours is known here.
+  // The bearer of a macaroon may add conditions to it; only the conditions of this store are accepted here.
   if (root === undefined || macaroon.caveats.length !== names.length || !signatureMatches(macaroon, root.key))
     return undefined;
   const conditions = conditionsOf(macaroon) ?? [];

@@ -1,4 +1,5 @@
-// The first-party caveats of the store's own tokens: how they are written, and what they leave of a token.
+// The first-party caveats of the store's own tokens: writes them, and computes the restrictions that they impose
+// together.
 import { readDateTime } from '#domain/date-time.ts';
 import { readChannelGlob, readChannelPattern } from '#domain/channel.ts';
 import { isUuid } from '#domain/ids.ts';
@@ -7,23 +8,23 @@ import type { Restrictions } from '#domain/principal.ts';
 import type { PackageSelector } from '#domain/selector.ts';
 import type { Identity } from './identifier.ts';
 
-/** What a token is issued for; null leaves a dimension unrestricted, an empty list allows nothing. */
+/** The requested restrictions of a token; null leaves a dimension unrestricted, an empty list allows nothing. */
 export interface Attenuation {
   permissions?: Permission[] | null | undefined;
   channels?: string[] | null | undefined;
   packages?: PackageSelector[] | null | undefined;
 }
 
-/** What all caveats of a token say together. */
+/** The result of all caveats of a token. */
 export interface Terms extends Restrictions {
   sessionId: string;
-  /** Milliseconds since the epoch: when it was issued, which is the first word of it, and between which it is good. */
+  /** Milliseconds since the epoch: the time of issue (the first `time-since`), and the period of validity. */
   issued: number;
   since: number;
   until: number;
 }
 
-/** The caveats of a new token, in the order that the interface's clients know. */
+/** The caveats of a new token, in the order that clients of the interface know. */
 export const caveatsFor = (session: SessionTerms, attenuation: Attenuation): string[] => [
   ...sessionCaveats(session),
   ...(['permissions', 'channels', 'packages'] as const).flatMap((kind) => {
@@ -32,25 +33,25 @@ export const caveatsFor = (session: SessionTerms, attenuation: Attenuation): str
   }),
 ];
 
-/** Which session a new token is of, and between which moments it is good. */
+/** The session of a new token, and its period of validity. */
 export interface SessionTerms {
   id: string;
   since: string;
   until: string;
 }
 
-/** The caveats that say so. */
+/** The caveats for a session. */
 export const sessionCaveats = ({ id, since, until }: SessionTerms): string[] => [
   `time-before ${until}`,
   `time-since ${since}`,
   `session-id ${id}`,
 ];
 
-/** Of a token's caveats those that narrow what it allows, which a token in its place has too. */
+/** The caveats that restrict a token's rights; a token that replaces it has them, too. */
 export const narrowing = (caveats: string[]): string[] =>
   caveats.filter((caveat) => /^(?:permissions|channels|packages) /.test(caveat));
 
-/** What the conditions leave of a session that narrow it, as they are kept of it; nothing where that is not known. */
+/** The restrictions from the stored conditions of a session; undefined if they are unknown. */
 export function keptRestrictions(session: {
   sessionId: string;
   validSince: string;
@@ -62,12 +63,12 @@ export function keptRestrictions(session: {
   return readTerms([...sessionCaveats(terms), ...(JSON.parse(session.conditions) as string[])], '2');
 }
 
-/** Which words a macaroon's channels are in: names and patterns of them, or the globs of the first release. */
+/** The syntax of channels in a macaroon: names and patterns, or the globs of the first release. */
 export type Version = Identity['version'];
 
 /**
- * What the caveats say together, or nothing when one of them is not understood: everything unknown fails closed.
- * A caveat that a client has added narrows like one of ours.
+ * Combines caveats; undefined if one of them is unknown, so that everything unknown fails closed. A caveat added by a
+ * client restricts like one of the store.
  */
 export function readTerms(caveats: string[], version: Version): Terms | undefined {
   const terms: Terms = {
@@ -128,13 +129,13 @@ function narrow(terms: Terms, name: string, value: string, version: Version): bo
   }
 }
 
-/** Permissions that both lists grant, a general one standing for those it implies. */
+/** Permissions that both lists grant; a general permission includes the specific ones. */
 const both = (left: Permission[], right: Permission[]): Permission[] => [
   ...left.filter((one) => grants(right, one)),
   ...right.filter((one) => !left.includes(one) && grants(left, one)),
 ];
 
-/** In milliseconds, of an RFC 3339 date-time with a zone; NaN otherwise. */
+/** Milliseconds of an RFC 3339 date-time with a zone; NaN if it is not one. */
 export const moment = (text: string): number => readDateTime(text)?.getTime() ?? NaN;
 
 function listOf<Item>(text: string, isItem: (item: unknown) => item is Item): Item[] | undefined {

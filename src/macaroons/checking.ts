@@ -1,4 +1,4 @@
-// Checking: whose login or token something is, and whether it is good now.
+// Checks tokens and logins: finds their account, and whether they are valid now.
 import { hash } from 'node:crypto';
 
 import { BoundedMap } from '#domain/bounded-map.ts';
@@ -17,13 +17,12 @@ import type { RootKey, RootKeys } from './root-keys.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Checking {
-  /** A login and its discharges, proven and fresh enough to be exchanged; a refusal otherwise. */
+  /** Verifies a login with its discharges, and that it is recent enough to be exchanged; refuses otherwise. */
   login(tokens: string[]): Promise<Login>;
   /**
-   * The account behind a request's tokens (a single one, or a login with its discharges), or a refusal:
-   * without tokens, or with any that are unknown, expired, revoked or altered. It is the same object for the same tokens
-   * as long as nothing about the account and its session has changed. Whoever brings the same list of tokens again
-   * need not have it digested again.
+   * Returns the account behind a request's tokens: a single token, or a login with its discharges. Refuses if there are
+   * none, or if any is unknown, expired, revoked or altered. The result is the same object for the same tokens while
+   * the account and its session do not change. Passing the same array again saves computing its digest.
    */
   authenticate(tokens: string[]): Soon<Principal>;
 }
@@ -39,13 +38,13 @@ const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;
 
 export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptions): Checking {
-  /** Tokens whose signatures hold, by their digest, so that none of them is held here. */
+  /** Verified tokens by digest, so that no token is kept in memory. */
   const verified = new BoundedMap<string, Verified>(cachedTokens);
 
-  /** The same by the lists themselves: SHA-256 is spared for those that a connection brings again. */
+  /** The same by array: saves the SHA-256 for an array that a connection passes again. */
   const brought = new WeakMap<string[], Verified>();
 
-  /** What is known of tokens whose signatures hold, looked at once. */
+  /** The result of verified tokens: cached, or verified now. */
   const proven = (tokens: string[]): Soon<Verified> => brought.get(tokens) ?? found(tokens) ?? prove(tokens);
 
   const found = (tokens: string[]): Verified | undefined => {
@@ -88,7 +87,7 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
         if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
         return then(sessionOf(token), (session) => {
           const principal = principalOf(token, session);
-          // A token in whose place another one was issued ends earlier than it says itself.
+          // A token that was rotated expires earlier than its caveats say.
           refuseExpired({ since: token.terms.since, until: principal.until }, moment);
           return principal;
         });
@@ -97,7 +96,7 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
   };
 }
 
-/** Whom a token stands for in its session, made once as long as the session is the same. */
+/** The principal of a token in its session; cached while the session is the same. */
 function principalOf(token: Verified, session: Session): Principal {
   if (token.known?.session === session) return token.known.principal;
   const { accountId, username, displayName, email, validation, storeAdministrator, replacedUntil } = session;
@@ -112,7 +111,7 @@ function principalOf(token: Verified, session: Session): Principal {
   return principal;
 }
 
-/** Proves tokens, whatever the time and their sessions say; undefined when anything about them does not hold. */
+/** Verifies tokens without regard to time and session; undefined if anything is invalid. */
 async function examine(tokens: string[], rootKeys: Pick<RootKeys, 'find'>): Promise<Verified | undefined> {
   const [macaroon, ...discharges] = readTokens(tokens) ?? [];
   const identity = macaroon && readIdentifier(macaroon.identifier);
@@ -125,13 +124,13 @@ async function examine(tokens: string[], rootKeys: Pick<RootKeys, 'find'>): Prom
 
 const invalid = (): Refusal => new Refusal('macaroon-authorization-required', 'Invalid macaroon');
 
-/** What is known of a token whose signatures hold, whatever the time and its session say. */
+/** A token with valid signatures, without regard to time and session. */
 interface Verified {
   terms: Terms;
   rootKeyId: string;
-  /** Of a login alone. */
+  /** Only for a login. */
   discharge?: Discharge;
-  /** Whom it stood for when it was last used. */
+  /** The principal of its last use. */
   known?: { session: Session; principal: Principal };
 }
 
@@ -142,7 +141,7 @@ const digestOf = (tokens: string[]): string =>
 
 const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 
-/** What the conditions of a token say, when its signature holds. */
+/** Reads the conditions of a token if its signature is valid. */
 function readConditions(
   macaroon: Macaroon,
   version: Version,
@@ -153,7 +152,7 @@ function readConditions(
     const conditions = signatureMatches(macaroon, root.key) ? conditionsOf(macaroon) : undefined;
     return conditions && readTerms(conditions, version);
   }
-  // The bearer may have narrowed it by a third party's word; of what such a discharge says nothing is understood.
+  // The bearer may have added a third-party caveat; conditions in its discharge are not understood.
   const result = verify({
     macaroon,
     rootKey: root.key,
@@ -181,7 +180,7 @@ function refuseExpiredDischarge({ since, until, loggedInAt }: Discharge, moment:
   throw new Refusal('macaroon-authorization-required', 'The discharge has expired; log in again.');
 }
 
-/** A token, a list as the `Macaroons` header has it, or a login and a discharge given apart. */
+/** Reads a token, a list as in the `Macaroons` header, or a login and a discharge given separately. */
 function readTokens(tokens: string[]): Macaroon[] | undefined {
   const [first = ''] = tokens;
   if (tokens.length === 1) {

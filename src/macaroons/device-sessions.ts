@@ -1,5 +1,5 @@
-// Sessions of devices: what a device shows that has proven its serial. Nothing is recorded of them: each says whose it
-// is and when it ends, signed with a key that only this store has.
+// Sessions of devices that have proven their serial. They are not recorded: each names its device and its end, and is
+// signed with a key that only this store has.
 import { hkdfSync, randomBytes } from 'node:crypto';
 
 import { conditionsOf, mint, signatureMatches, withFirstPartyCaveat } from './codec/macaroon.ts';
@@ -15,9 +15,9 @@ export interface Device {
 
 export interface DeviceSession {
   readonly device: Device;
-  /** The id of the store that gave it. */
+  /** The id of the store that issued it. */
   readonly store: string;
-  /** The id of the key of the device itself, which its serial names. */
+  /** The id of the device's own key, which its serial names. */
   readonly deviceKeyId: string;
   /** The id of the key that signed the device's serial. */
   readonly signedWith: string;
@@ -25,16 +25,13 @@ export interface DeviceSession {
 }
 
 export interface DeviceSessions {
-  /** The session as text without quotes, which to a device is opaque. */
+  /** Writes a session as text without quotes; devices treat it as opaque. */
   write(session: DeviceSession): string;
-  /** What a session says that this store gave and that has not ended; nothing of any other text. */
+  /** Reads a session that this store issued and that has not expired; undefined for any other text. */
   read(text: string): DeviceSession | undefined;
 }
 
-/**
- * @param siteKey from which the key of the sessions is derived
- * @param clock the latest time that was seen
- */
+/** @param siteKey the session key is derived from it @param clock the latest time seen */
 export function createDeviceSessions(siteKey: Buffer, clock: () => Date): DeviceSessions {
   const key = Buffer.from(hkdfSync('sha256', siteKey, '', 'larder device sessions', 32));
   return {
@@ -48,7 +45,7 @@ export function createDeviceSessions(siteKey: Buffer, clock: () => Date): Device
     read(text) {
       const macaroon = readToken(text);
       if (macaroon === undefined || !macaroon.identifier.toString('latin1').startsWith(`${kind}:`)) return undefined;
-      // Whoever holds a macaroon may add conditions to it; none but ours is known here.
+      // The bearer of a macaroon may add conditions to it; only the conditions of this store are accepted here.
       if (macaroon.caveats.length !== names.length || !signatureMatches(macaroon, key)) return undefined;
       const values = (conditionsOf(macaroon) ?? []).map((condition, at) => condition.slice(`${names[at]} `.length));
       const [brand, model, serial, store, deviceKeyId, signedWith, end] = values as Values;
@@ -62,5 +59,5 @@ export function createDeviceSessions(siteKey: Buffer, clock: () => Date): Device
 type Values = [string, string, string, string, string, string, string];
 
 const kind = 'larder:device:1';
-/** The conditions, in the order in which each session has them. */
+/** The conditions of each session, in this order. */
 const names = ['brand', 'model', 'serial', 'store', 'device-key', 'signed-with', 'time-before-ms'] as const;

@@ -1,5 +1,5 @@
-// The identity provider's own keys: caveats are encrypted to the newest, and for a day after a change
-// those encrypted to the one before it are still read, so that no login under way is lost.
+// The identity provider's own keys. Caveats are encrypted to the newest; for a day after a rotation the previous key
+// still reads caveats, so that no login in progress is lost.
 import { itself, type Acts, type By } from '#acts/act.ts';
 import { makeDischargerKey, replacedBefore } from '#acts/token-keys.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
@@ -9,15 +9,15 @@ import type { Records } from '#records/index.ts';
 import { keyPairFrom, keyText, newKeyPair, type KeyPair } from './codec/keys.ts';
 import { seal, unseal } from './sealing.ts';
 
-/** How long a key that was replaced goes on reading caveats. */
+/** How long a replaced key still reads caveats. */
 export const dischargerKeyGrace = days(1);
 
 export interface DischargerKeys {
-  /** The pair in use; made when there is none yet. */
+  /** The current pair; created if there is none yet. */
   current(): Promise<KeyPair>;
-  /** Every pair that reads caveats, the one in use first. */
+  /** Every pair that reads caveats, the current one first. */
   all(): Promise<KeyPair[]>;
-  /** Takes a new pair into use. */
+  /** Makes a new pair the current one. */
   rotate(by: By): Promise<{ publicKey: string }>;
 }
 
@@ -25,7 +25,7 @@ export interface DischargerKeyOptions {
   records: Pick<Records, 'dischargerKeys'>;
   acts: Acts;
   siteKey: Buffer;
-  /** The latest time that was seen. */
+  /** The latest time seen. */
   clock: () => Date;
 }
 

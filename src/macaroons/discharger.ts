@@ -1,5 +1,5 @@
-// The discharger: reads what a third-party caveat asks of the identity provider, and answers it with a discharge.
-// It also hands agents the macaroon with which they prove that they hold their key.
+// The discharger: reads third-party caveats for the identity provider and writes their discharges. It also gives agents
+// the macaroon that proves possession of their key.
 import { hkdfSync, randomBytes } from 'node:crypto';
 
 import { after, seconds, timestamp } from '#domain/clock.ts';
@@ -23,18 +23,18 @@ export type { BakeryVersion };
 /** A macaroon as JSON, in one of the forms of the bakery. */
 export type BakeryJson = Record<string, unknown>;
 
-/** A third-party caveat that was meant for us. */
+/** A third-party caveat that is addressed to this store. */
 export interface AskedCaveat {
-  /** The caveat's identifier, which names its discharge. */
+  /** The caveat's identifier, which its discharge repeats. */
   id: Buffer;
-  /** What somebody wants us to say is so. */
+  /** The statement that the discharge would confirm. */
   condition: string;
-  /** What the login is for; known of logins to this store alone. */
+  /** The purpose of the login; only for logins to this store. */
   purpose: Purpose | undefined;
   payload: CaveatPayload;
 }
 
-/** An agent that proves, or has proven, that it holds a key; `login` is the login it does that for. */
+/** An agent that proves, or has proven, that it holds a key; `login` is the id of the login in progress. */
 export interface AgentLogin {
   username: string;
   publicKey: string;
@@ -42,40 +42,40 @@ export interface AgentLogin {
 }
 
 export interface Discharger {
-  /** The public key in use, as text. */
+  /** The current public key, as text. */
   publicKey(): Promise<string>;
-  /** Reads a caveat; refuses one that is malformed or was encrypted to another key. */
+  /** Reads a caveat; refuses a malformed one, or a caveat encrypted to another key. */
   read(id: Buffer, payload?: Buffer): Promise<AskedCaveat>;
-  /** The discharge of a caveat in the form that its version asks for; each condition narrows or declares. */
+  /** Writes the discharge of a caveat in the form of the caveat's version; each condition restricts or declares. */
   discharge(asked: AskedCaveat, conditions: string[]): BakeryJson;
-  /** The same for clients that know macaroons but no bakery: binary, as text. */
+  /** Like `discharge`, in binary form as text, for clients that know macaroons but no bakery. */
   plainDischarge(asked: AskedCaveat, conditions: string[]): string;
   /**
-   * Whose plain discharge this is and when he logged in, when we made it for a login to this store; whatever its age.
-   * Whoever makes a caveat can discharge it himself, so of those made elsewhere nothing is believed.
+   * Reads a plain discharge that this store made for a login to itself, of any age: the user name and the time of
+   * login. The creator of a caveat can discharge it, too, so discharges of caveats made elsewhere are refused.
    */
   readPlainDischarge(text: string): Promise<{ asked: AskedCaveat; username: string; loggedInAt: Date }>;
-  /** A macaroon that only the holder of the agent's key can discharge. Good for a minute. */
+  /** A macaroon that only the holder of the agent's key can discharge. Valid for a minute. */
   startAgentLogin(agent: AgentLogin, version: BakeryVersion): Promise<BakeryJson>;
-  /** The agent that has proven its key, or a refusal. `token` is what it sends: binary macaroons in a row, or a list as JSON. */
+  /** Returns the agent that has proven its key, or refuses. `token` has binary macaroons in a row, or a list as JSON. */
   readAgentLogin(token: Buffer): AgentLogin;
 }
 
 export interface DischargerOptions {
   keys: DischargerKeys;
   siteKey: Buffer;
-  /** The latest time that was seen. */
+  /** The latest time seen. */
   clock: () => Date;
 }
 
 const agentLoginLife = seconds(60);
 
 export function createDischarger({ keys, siteKey, clock }: DischargerOptions): Discharger {
-  /** Whether it was this store that made a caveat: nobody else has the private half of a key of ours. */
+  /** Whether this store made the caveat: only this store has the private half of its keys. */
   const isOurs = async ({ firstPartyKey }: CaveatPayload): Promise<boolean> =>
     (await keys.all()).some(({ publicKey }) => publicKey.equals(firstPartyKey));
 
-  /** What somebody else says that a login is for is no purpose, but part of a condition that nobody understands. */
+  /** A purpose that another party wrote is not believed; it stays part of the condition, which is then unknown. */
   const asked = async (id: Buffer, payload: CaveatPayload): Promise<AskedCaveat> => {
     const said = (await isOurs(payload)) ? readPurpose(payload.condition) : { ...payload, purpose: undefined };
     return { id, condition: said.condition, purpose: said.purpose, payload };
@@ -120,7 +120,7 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
   };
 }
 
-/** How agents prove that they hold their keys. */
+/** Lets agents prove that they hold their keys. */
 function agentLogins({
   keys,
   siteKey,
@@ -153,7 +153,7 @@ function agentLogins({
         macaroon,
         rootKey,
         discharges,
-        // The client's library may add a time of its own; nothing else is understood.
+        // The client's library may add an expiry of its own; no other condition is accepted.
         check: (condition) => {
           const time = condition.startsWith('time-before ') ? moment(condition.slice('time-before '.length)) : NaN;
           const met = now < time || condition === `declared username ${agent.username}`;
@@ -166,13 +166,13 @@ function agentLogins({
   };
 }
 
-/** A public key in the one spelling in which keys are kept and compared; undefined when the text is none. */
+/** A public key in its canonical spelling, for storing and comparing; undefined if the text is no key. */
 export function keyFromText(text: string): string | undefined {
   const key = readKeyText(text);
   return key && keyText(key);
 }
 
-/** One answer to an unknown name, a wrong key and a stale proof. */
+/** The same error for an unknown name, a wrong key and an expired proof. */
 export const noSuchAgent = (): Refusal =>
   new Refusal('permission-required', 'There is no agent of this name with this key, or its login took too long.');
 
@@ -194,7 +194,7 @@ function agentIn(identifier: Buffer): AgentLogin | undefined {
   return { username, publicKey, login };
 }
 
-/** A macaroon and its discharges as agents send them. */
+/** Reads a macaroon and its discharges in the forms that agents send. */
 function macaroonsIn(token: Buffer): Macaroon[] | undefined {
   if (token[0] !== 0x5b) return readBinaryList(token);
   const text = textFromBytes(token);

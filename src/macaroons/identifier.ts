@@ -1,18 +1,18 @@
-// The identifiers of the store's own macaroons: what one is, and which root key signed it. Signed like all else,
-// and opaque to whoever bears it.
+// The identifiers of the store's own macaroons: their kind, and the root key that signed them. Signed like everything
+// else, and opaque to the bearer.
 import { randomBytes } from 'node:crypto';
 
 import { isUuid } from '#domain/ids.ts';
 
-/** A token lets its bearer in; a login becomes a token once the identity provider has discharged it. */
+/** A token authenticates its bearer; a login is exchanged for a token after the identity provider has discharged it. */
 export type Kind = 'token' | 'login';
 
 export interface Identity {
   kind: Kind;
   rootKeyId: string;
-  /** `1` of the first release, in which channels are globs; `2` since they are read as releases name them. */
+  /** `1` for macaroons of the first release, with channels as globs; `2` for channels in the syntax of releases. */
   version: '1' | '2';
-  /** What a login is for, in the words of whoever asked; null where he said nothing. */
+  /** The purpose of a login, as described by its client; null if it gave none. */
   description: string | null;
 }
 

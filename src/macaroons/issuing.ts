@@ -1,4 +1,4 @@
-// Issuing: new tokens, and logins that become tokens once the identity provider has said who logged in.
+// Issues tokens, and logins that are exchanged for tokens after the identity provider has confirmed the account.
 import type { Acts, By } from '#acts/act.ts';
 import { exchangeCredential, issueToken, notThisAccount, type NewSession } from '#acts/tokens.ts';
 import { after, timestamp } from '#domain/clock.ts';
@@ -13,14 +13,14 @@ import { writeLogin, type Login, type LoginStyle } from './login.ts';
 import type { RootKey, RootKeys } from './root-keys.ts';
 import type { Sessions, Use } from './sessions.ts';
 
-/** What somebody wants to log in for. */
+/** The request for a login. */
 export interface LoginRequest extends Attenuation {
   description?: string | null | undefined;
-  /** Seconds that the token lasts; as long as the store lets it unless said otherwise, and never longer. */
+  /** Lifetime of the token in seconds; by default, and at most, the store's maximum. */
   ttl?: number | undefined;
 }
 
-/** What a token is issued for. */
+/** The request for a token. */
 export interface TokenRequest extends LoginRequest {
   accountId: string;
 }
@@ -33,13 +33,13 @@ export interface Token {
 }
 
 export interface Issuing {
-  /** Issues a token, and keeps its session. */
+  /** Issues a token and records its session. */
   issue(request: TokenRequest, by: By): Promise<Token>;
-  /** The same for whoever came, from that address, with the store administrator's credential. */
+  /** Like `issue`, for a caller at that address with the store administrator's credential. */
   exchangeCredential(request: TokenRequest, use: Required<Use>): Promise<Token>;
-  /** Makes a macaroon to log in with. Nothing is kept of it: anybody may ask for any number. */
+  /** Creates a macaroon to log in with. It is not recorded, so any number may be requested. */
   startLogin(request: LoginRequest, style: LoginStyle): Promise<string>;
-  /** The token that a login is exchanged for: it has every restriction of the login, and ends with it. */
+  /** Exchanges a login for a token, which has every restriction of the login and expires with it. */
   exchange(login: Login, use: Required<Use>, description?: string): Promise<Token>;
 }
 
@@ -50,9 +50,9 @@ export interface IssuingOptions {
   latestTime: LatestTime;
   sessions: Sessions;
   newId: NewIds;
-  /** Where tokens say they come from: the store's base URL. */
+  /** The location in tokens: the store's base URL. */
   location: () => string;
-  /** How long tokens last at most, and unless less is asked for: milliseconds, never above `longestLife`. */
+  /** The maximum and default lifetime of tokens in milliseconds, never above `longestLife`. */
   longestLife: () => number;
 }
 
@@ -111,7 +111,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
   };
 }
 
-/** The session of what is asked for, and between which moments it is good. */
+/** A new session for the request, with its period of validity. */
 export function newTerms(
   { ttl }: Pick<LoginRequest, 'ttl'>,
   { newId, latestTime, longestLife }: Pick<IssuingOptions, 'newId' | 'latestTime' | 'longestLife'>,

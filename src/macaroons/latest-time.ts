@@ -1,31 +1,30 @@
-// The latest time that was ever seen: what has expired stays expired, even when the clock is set back. A time that is
-// further than a day from what is to be expected is in doubt, and is not taken note of: a clock that was wrong for an hour
-// must not be believed for years.
+// The latest time ever seen: an expired token stays expired, even if the clock is set back. A time more than a day from
+// the expected one is in doubt and not recorded: a clock that was wrong for an hour must not have effects for years.
 import { clockTolerance, type Now } from '#domain/clock.ts';
 
 export interface LatestTime {
-  /** The present, or the latest moment seen when the clock has been set back since. */
+  /** The current time, or the latest time seen if the clock was set back. */
   now(): Date;
-  /** The latest moment seen that was not in doubt. */
+  /** The latest time seen that was not in doubt. */
   seen(): Date;
-  /** Whether the clock is further than `clockTolerance` from what is to be expected; see there. */
+  /** Whether the clock differs from the expected time by more than `clockTolerance`; see there. */
   isInDoubt(): boolean;
-  /** The time that was last believed, and what has gone by since. */
+  /** The last trusted time plus the time elapsed since. */
   expected(): Date;
-  /** Takes note of a moment that was seen earlier, by the last run: this one is expected to follow it. */
+  /** Records a time that the last run had seen: the current time is expected to follow it. */
   saw(moment: Date): void;
-  /** Forgets what was seen and begins again here: an administrator says that the clock is right. */
+  /** Resets the expected time: an administrator confirms that the clock is right. */
   accept(moment: Date): void;
 }
 
-/** `elapsed` is a clock that nobody sets, in milliseconds from whenever. */
+/** `elapsed` is a monotonic clock in milliseconds. */
 export function latestTime(now: Now, elapsed: () => number = () => performance.now()): LatestTime {
-  // In milliseconds since 1970: it is asked several times a request.
+  // In milliseconds since 1970: it is read several times per request.
   let latest = 0;
   let believed = { moment: now().getTime(), at: elapsed() };
   const expected = (): number => believed.moment + elapsed() - believed.at;
 
-  /** What the clock says, taken note of unless it is in doubt. */
+  /** Reads the clock and records the time, unless it is in doubt. */
   const look = (): number => {
     const moment = now().getTime();
     const at = elapsed();

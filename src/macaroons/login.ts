@@ -1,4 +1,4 @@
-// Logins: macaroons that become tokens once the identity provider has said, in a discharge, who logged in.
+// Logins: macaroons that become tokens after the identity provider has confirmed the account in a discharge.
 import { moment, readTerms, type Terms, type Version } from './caveats.ts';
 import { bakeryMacaroon, withBakeryCaveat } from './codec/bakery.ts';
 import { toJson2 } from './codec/json.ts';
@@ -10,8 +10,8 @@ import { withPurpose, type ToTell } from './purpose.ts';
 import type { RootKey } from './root-keys.ts';
 
 /**
- * How a login is written: `bakery` is JSON with a binary caveat to a discharger by its URL;
- * `sso` is the binary form with a caveat of plain text to a host.
+ * The form of a login: `bakery` is JSON with a binary caveat for a discharger given by URL; `sso` is the binary form
+ * with a plain text caveat for a host.
  */
 export type LoginStyle = 'bakery' | 'sso';
 
@@ -23,14 +23,14 @@ export interface NewLogin {
   location: string;
   description: string | null;
   caveats: string[];
-  /** What the identity provider shows to whoever logs in. */
+  /** The purpose that the identity provider shows to the person who logs in. */
   purpose: ToTell;
 }
 
-/** What the identity provider is asked to say: who the bearer is. */
+/** The condition for the identity provider: it identifies the bearer. */
 const condition = 'is-authenticated-user';
 
-/** A new login: its text. */
+/** Writes a new login as text. */
 export function writeLogin({ style, root, discharger, location, description, caveats, purpose }: NewLogin): string {
   const identifier = writeIdentifier({ kind: 'login', version: '2', rootKeyId: root.id, description });
   const restricted = caveats.reduce(withFirstPartyCaveat, mint(root.key, identifier, location));
@@ -44,30 +44,30 @@ export function writeLogin({ style, root, discharger, location, description, cav
   return style === 'bakery' ? JSON.stringify(toJson2(macaroon)) : writeToken(macaroon, 1);
 }
 
-/** A login whose discharge holds. */
+/** A login with a valid discharge. */
 export interface Login {
   terms: Terms;
-  /** Which the token that it is exchanged for has too, so that it says the same. */
+  /** The token in exchange has the same version, so that its caveats mean the same. */
   version: Version;
   rootKeyId: string;
   description: string | null;
-  /** The first-party caveats, as they are copied to the token that it is exchanged for. */
+  /** The first-party caveats, which are copied to the token in exchange. */
   caveats: string[];
-  /** Whether the caveats above are all that narrows it; a token could not carry a caveat to somebody else's third party. */
+  /** Whether the caveats above are its only restrictions; a token could not have a caveat for another third party. */
   exchangeable: boolean;
   discharge: Discharge;
 }
 
-/** What the identity provider said; times in milliseconds since the epoch. */
+/** The statement of the identity provider; times in milliseconds since the epoch. */
 export interface Discharge {
   username: string;
   since: number;
   until: number;
-  /** When the person entered the password, in discharges that may be renewed without it. */
+  /** When the person entered the password; only in discharges that may be renewed without it. */
   loggedInAt: number | undefined;
 }
 
-/** Proves a login with its discharges, whatever the time is; undefined when anything about it does not hold. */
+/** Verifies a login with its discharges, without regard to time; undefined if anything is invalid. */
 export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonly Macaroon[]): Login | undefined {
   const thirdParty = macaroon.caveats.find(({ verificationId }) => verificationId !== undefined);
   const identity = readIdentifier(macaroon.identifier);
@@ -76,8 +76,8 @@ export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonl
     macaroon,
     rootKey: root.key,
     discharges,
-    // The conditions are read as a whole below, where one that is unknown fails the login. Of further third parties,
-    // whose caveats the bearer added himself, no word is taken: their discharges may hold no condition at all.
+    // The conditions are read together below, and an unknown one fails the login there. The bearer may have added
+    // caveats of further third parties; their discharges must not have any condition.
     check: (_condition, from) =>
       from === 'primary' || from.equals(thirdParty.identifier)
         ? { met: true }
@@ -103,8 +103,8 @@ export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonl
 }
 
 /**
- * What the conditions of a discharge say together. The bearer may have added some: they narrow, or all is void.
- * A second name beside the first is never believed.
+ * Combines the conditions of a discharge. The bearer may have added some: they restrict, or the discharge is invalid. A
+ * second, different name is never accepted.
  */
 export function readDischarge(conditions: string[]): Discharge | undefined {
   let username: string | undefined;
@@ -126,7 +126,7 @@ export function readDischarge(conditions: string[]): Discharge | undefined {
         since = Math.max(since, moment(value));
         break;
       case 'logged-in':
-        // In the first place it is ours; behind that a bearer may have put it, who would like to renew his discharge.
+        // The first condition is the store's own; a later one may be forged by a bearer to renew the discharge.
         if (place !== 0) return undefined;
         loggedInAt = moment(value);
         break;

@@ -1,17 +1,17 @@
-// What a login is for, inside the condition of its caveat: sealed for the identity provider alone, it comes back with
-// the caveat, so that it is known however many other logins were begun since, and nobody else can word it.
+// The purpose of a login, inside the condition of its caveat. It is encrypted for the identity provider and returns
+// with the caveat, so it is known regardless of how many logins began since, and cannot be forged.
 import { bytesFromBase64, textFromBytes, valueFromJson } from './codec/encoding.ts';
 
-/** What a login is for, to be shown to whoever is asked to log in. */
+/** The purpose of a login, shown to the person who is asked to log in. */
 export interface Purpose {
-  /** What its client calls itself; cut off when it is long. */
+  /** The description by the client; truncated if it is long. */
   description: string | null;
   permissions: readonly string[] | null;
-  /** The first of the channels that it is restricted to; null when it is not. */
+  /** The first of the channels that it is restricted to; null if it is not restricted. */
   channels: readonly string[] | null;
-  /** How many channels there are besides. */
+  /** How many more channels there are. */
   moreChannels: number;
-  /** How many packages it is restricted to; null when it is not. */
+  /** How many packages it is restricted to; null if it is not restricted. */
   packages: number | null;
   until: Date;
 }
@@ -20,7 +20,7 @@ export interface ToTell extends Omit<Purpose, 'channels' | 'moreChannels'> {
   channels: readonly string[] | null;
 }
 
-/** The condition with a purpose before it. Everything in it is bounded, because tokens are. */
+/** The condition with a purpose before it. The purpose is bounded, because the size of tokens is. */
 export function withPurpose(
   condition: string,
   { description, permissions, channels, packages, until }: ToTell,
@@ -31,7 +31,7 @@ export function withPurpose(
   return `${prefix}${Buffer.from(text).toString('base64url')} ${condition}`;
 }
 
-/** The condition and the purpose before it, where there is one. Only to be believed of a caveat of our own. */
+/** Splits a condition and the purpose before it, if there is one. Only believe it in a caveat of this store. */
 export function readPurpose(text: string): { condition: string; purpose: Purpose | undefined } {
   if (!text.startsWith(prefix)) return { condition: text, purpose: undefined };
   const space = text.indexOf(' ', prefix.length);

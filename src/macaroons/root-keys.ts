@@ -1,5 +1,5 @@
-// Root keys: what the store's tokens are signed with. Sealed under the site key, and changed every few days;
-// an old one goes on verifying until the last token that it signed has ended.
+// Root keys sign the store's tokens. They are sealed under the site key and rotated every few days; an old key verifies
+// until the last token that it signed has expired.
 import { randomBytes } from 'node:crypto';
 
 import { itself, type Acts, type By } from '#acts/act.ts';
@@ -21,21 +21,21 @@ export interface RootKeyOptions {
   acts: Acts;
   siteKey: Buffer;
   newId: NewIds;
-  /** The latest time that was seen. */
+  /** The latest time seen. */
   clock: () => Date;
   /** After how many days new tokens are signed with a new key. */
   life: () => number;
 }
 
 export interface RootKeys {
-  /** The key for new tokens: the newest, or a new one when that has served its days. */
+  /** The key for new tokens: the newest, or a new one if that is due for rotation. */
   current(): Promise<RootKey>;
   /**
-   * A key that a token names, if there ever was such a key. It may have been deleted since:
-   * whoever lets a token in also sees its session, which ends with its key.
+   * Finds a key that a token names. The key may have been deleted since it was cached: a caller must also check the
+   * session, which ends with its key.
    */
   find(id: string): Promise<RootKey | undefined>;
-  /** Makes a new key now; the old ones go on verifying. */
+  /** Creates a key now; the old ones still verify. */
   rotate(by: By): Promise<{ id: string; createdAt: string }>;
 }
 
@@ -51,7 +51,7 @@ export function createRootKeys({ records, acts, siteKey, newId, clock, life }: R
     return key;
   };
 
-  /** A key that was made before then has served its days. */
+  /** A key created before this time is due for rotation. */
   const dueBefore = (): string => timestamp(after(clock(), -days(life())));
 
   const add = (by: By, due: string | null): Promise<SealedKey> => {

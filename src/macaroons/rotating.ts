@@ -1,4 +1,4 @@
-// Rotating: a new token in the place of one that is out, with the same restrictions; both are good for a while.
+// Rotates a token: issues a new one with the same restrictions; both are valid for a grace period.
 import type { Acts, By } from '#acts/act.ts';
 import { rotateToken } from '#acts/tokens.ts';
 import { after, timestamp } from '#domain/clock.ts';
@@ -9,14 +9,14 @@ import { newTerms, tokenFor, type IssuingOptions, type Token } from './issuing.t
 
 export interface Rotated extends Token {
   accountId: string;
-  /** When the token that was ends: RFC 3339. */
+  /** When the old token expires: RFC 3339. */
   endsAt: string;
 }
 
 export interface Rotating {
   /**
-   * Issues a token in the place of the one of a session; it lasts as long as that one was to last. The other one ends
-   * after `overlap` milliseconds, or when it would have ended anyway.
+   * Issues a token that replaces the one of a session, with the expiry that this had. The old token expires after
+   * `overlap` milliseconds, or at its own expiry if that is earlier.
    */
   rotate(sessionId: string, overlap: number, by: By): Promise<Rotated>;
 }

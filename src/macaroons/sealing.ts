@@ -1,4 +1,4 @@
-// Secrets at rest: AES-256-GCM under the site key, bound to what they are for.
+// Seals secrets with AES-256-GCM under the site key, bound to their purpose.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /** Seals a secret; the text is `1.<nonce>.<tag and ciphertext>`, base64url. `purpose` must be given again to open it. */
@@ -9,7 +9,7 @@ export function seal(siteKey: Buffer, secret: Buffer, purpose: string): string {
   return `1.${nonce.toString('base64url')}.${Buffer.concat([cipher.getAuthTag(), sealed]).toString('base64url')}`;
 }
 
-/** Opens a sealed secret; throws when the key, the purpose or the text is not the one it was sealed with. */
+/** Opens a sealed secret; throws if the key, the purpose or the text differs. */
 export function unseal(siteKey: Buffer, text: string, purpose: string): Buffer {
   const [version, nonce = '', rest = ''] = text.split('.');
   if (version !== '1') throw new Error(`cannot open the ${purpose}: it was sealed by a newer release`);

@@ -1,4 +1,4 @@
-// Sessions: what makes a token good, until it ends or is ended. That of a login begins when it is first used.
+// Sessions: a token is valid while its session is. The session of a login begins at its first use.
 import type { Acts } from '#acts/act.ts';
 import { exchangeLogin, notThisAccount } from '#acts/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -10,16 +10,16 @@ import { narrowing } from './caveats.ts';
 import type { LatestTime } from './latest-time.ts';
 import type { Login } from './login.ts';
 
-/** Who exchanges a login; nothing where it is used as a token itself. */
+/** The client that exchanges a login; empty if the login itself is used as a token. */
 export interface Use {
   address?: string;
   requestId?: string | null;
 }
 
 export interface Sessions {
-  /** The session of a token; a refusal when there is none in force. */
+  /** The session of a token; refuses if there is none in force. */
   find(sessionId: string, rootKeyId: string): Soon<Session>;
-  /** That of a login, which begins with it. */
+  /** The session of a login, which begins if there is none yet. */
   ofLogin(login: Login): Promise<Session>;
   /** Begins the session of a login. */
   begin(login: Login, use: Use, description: string | null): Promise<void>;
@@ -29,11 +29,11 @@ export interface SessionOptions {
   records: Pick<Records, 'accounts' | 'macaroons'>;
   acts: Acts;
   latestTime: LatestTime;
-  /** Whether the store asks its administrators for one-time passwords, as it is configured now. */
+  /** Whether the current configuration requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
 }
 
-/** Says why a session is none any more: to log in again does not help somebody whose account is disabled. */
+/** Refuses with the reason why a session has ended: if the account is disabled, another login does not help. */
 async function refuseEnded({ macaroons }: Pick<Records, 'macaroons'>, sessionId: string): Promise<never> {
   const isDisabled = await macaroons.isOfDisabledAccount(sessionId);
   throw new Refusal(
@@ -44,7 +44,7 @@ async function refuseEnded({ macaroons }: Pick<Records, 'macaroons'>, sessionId:
   );
 }
 
-/** Thrown for the session of an administrator without a one-time password, if the store asks for one. */
+/** Thrown for the session of an administrator without a one-time password, if the store requires one. */
 export class MissingOneTimePassword extends Refusal {
   constructor({ accountId }: Pick<Session, 'accountId'>) {
     super(
@@ -56,7 +56,7 @@ export class MissingOneTimePassword extends Refusal {
 }
 
 export function createSessions({ records, acts, latestTime, requiresTotp }: SessionOptions): Sessions {
-  /** Checked with each use: the setting, or the role, may be newer than the session. */
+  /** Checked at each use: the setting, or the role, may be newer than the session. */
   const withTotp = (session: Session): Session => {
     if (requiresTotp() && session.storeAdministrator === 1 && session.hasTotp === 0) {
       throw new MissingOneTimePassword(session);
@@ -76,7 +76,7 @@ export function createSessions({ records, acts, latestTime, requiresTotp }: Sess
       description,
       validSince: timestamp(since),
       validUntil: timestamp(new Date(terms.until)),
-      // Channels of the first release are in other words than those of a token that is issued now.
+      // Channels of the first release have another syntax than those of tokens that are issued now.
       conditions: version === '2' ? JSON.stringify(narrowing(caveats)) : null,
     };
     await acts.do(exchangeLogin, { actor: account.id, requestId }, { session, issued: terms.issued, address });

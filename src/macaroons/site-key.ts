@@ -1,5 +1,5 @@
-// Whether the site key is that of the records: another store's opens nothing that is sealed in them, and every token
-// check would fail without saying why. A value sealed under the right key is kept for that, with its fingerprint.
+// Checks that the site key belongs to the records: the key of another store cannot open their secrets, and every token
+// check would fail without a reason. A value sealed under the right key is stored for this, with its fingerprint.
 import { createHmac } from 'node:crypto';
 
 import { itself, type Acts } from '#acts/act.ts';
@@ -10,7 +10,7 @@ import { seal, unseal } from './sealing.ts';
 
 const purpose = 'check of the site key';
 
-/** The key is of another store; the message is for a person. */
+/** The key belongs to another store; the message is for a person. */
 export class ForeignSiteKey extends Error {
   readonly facts: FactsOf<'wrong-site-key'>;
 
@@ -23,7 +23,7 @@ export class ForeignSiteKey extends Error {
   }
 }
 
-/** What people compare keys by; it tells nothing of the key. */
+/** A fingerprint for people to compare keys by; it reveals nothing of the key. */
 export const fingerprintOf = (siteKey: Buffer): string =>
   createHmac('sha256', siteKey)
     .update('fingerprint of the site key')
@@ -31,12 +31,12 @@ export const fingerprintOf = (siteKey: Buffer): string =>
     .slice(0, 16)
     .replace(/(.{4})(?!$)/g, '$1-');
 
-/** Throws `ForeignSiteKey` when what is sealed in the records cannot be opened with this key. */
+/** Throws `ForeignSiteKey` if the secrets in the records cannot be opened with this key. */
 export async function refuseForeignKey(records: Records, siteKey: Buffer): Promise<void> {
   const given = fingerprintOf(siteKey);
   const check = await records.appliance.find(siteKeyCheckName);
   if (check === undefined) {
-    // Records of the first release have none; any key that tokens were signed with tells as much.
+    // Records of the first release have no check value; any root key serves as well.
     const newest = await records.rootKeys.newest();
     if (newest !== undefined && !opens(siteKey, newest.sealed, `root key ${newest.id}`)) {
       throw new ForeignSiteKey(given, undefined);
@@ -44,15 +44,15 @@ export async function refuseForeignKey(records: Records, siteKey: Buffer): Promi
     return;
   }
   const [wanted = '', sealed = ''] = check.split(' ');
-  // One of the two may be damaged; that is not another key.
+  // One of the two may be corrupt; that does not mean another key.
   if (wanted !== given && !opens(siteKey, sealed, purpose)) throw new ForeignSiteKey(given, wanted);
 }
 
-/** What the key is known by, as it is kept from the making of the store on. */
+/** The check value of a key, stored when the store is created. */
 export const keyCheckOf = (siteKey: Buffer): string =>
   `${fingerprintOf(siteKey)} ${seal(siteKey, Buffer.from('larder'), purpose)}`;
 
-/** Keeps it for records that were made without it. */
+/** Stores the check value in records that were created without it. */
 export async function keepKeyCheck(records: Pick<Records, 'appliance'>, acts: Acts, siteKey: Buffer): Promise<void> {
   if ((await records.appliance.find(siteKeyCheckName)) !== undefined) return;
   await acts.do(rememberSiteKey, itself, { check: keyCheckOf(siteKey) });

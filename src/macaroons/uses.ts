@@ -1,4 +1,5 @@
-// Uses: when each token was last used, to the minute. Noted at most once a minute and token, because what is noted is written.
+// Records when each token was last used, to the minute. At most once per minute and token, because each note is
+// written.
 import { after, minutes, timestamp } from '#domain/clock.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { endsSoon } from '#domain/token-end.ts';
@@ -6,11 +7,11 @@ import type { Records } from '#records/index.ts';
 import type { LatestTime } from './latest-time.ts';
 
 export interface Uses {
-  /** Notes that a token has just been used; costs the caller nothing. */
+  /** Notes a use of a token; costs the caller nothing. */
   used(sessionId: string): void;
 }
 
-/** Of so many tokens the minute is remembered; one that is forgotten is noted once more than need be. */
+/** How many tokens are remembered with the minute of their last use; for a forgotten one an extra note is written. */
 const most = 10_000;
 
 export function createUses({ records, latestTime }: { records: Pick<Records, 'note'>; latestTime: LatestTime }): Uses {
@@ -25,7 +26,7 @@ export function createUses({ records, latestTime }: { records: Pick<Records, 'no
   };
 }
 
-/** How many tokens that have served for a while end soon. */
+/** How many tokens expire soon, without tokens that were issued recently. */
 export function tokensEnding({ macaroons }: Pick<Records, 'macaroons'>, latestTime: LatestTime): Promise<number> {
   const now = latestTime.now();
   const [by, begunBefore] = [after(now, endsSoon), after(now, -endsSoon)];

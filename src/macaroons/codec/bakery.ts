@@ -1,5 +1,5 @@
-// The bakery's macaroons: third-party caveats made for a discharger's key, the discharges that answer them, and the JSON
-// form that carries the caveats' payloads beside the macaroon.
+// Macaroons of the bakery: third-party caveats encrypted to a discharger's key, their discharges, and the JSON form
+// that has the payloads of caveats beside the macaroon.
 import { randomBytes } from 'node:crypto';
 import { bytesFromBase64, isJsonObject, member, uvarint } from './encoding.ts';
 import { toJson1, toJson2, versionedFromJson, type JsonMacaroon1, type JsonMacaroon2 } from './json.ts';
@@ -10,12 +10,12 @@ import { decodePayload, encodePayload, type BakeryVersion, type CaveatPayload } 
 
 export interface BakeryMacaroon {
   macaroon: Macaroon;
-  /** Decides the JSON form: 1 and 2 are the macaroon's own, 3 wraps it. */
+  /** Selects the JSON form: 1 and 2 are the macaroon's own, 3 wraps it. */
   version: BakeryVersion;
   namespace: Namespace;
   /** Version 3 only: payloads by the base64url of the caveat's identifier. */
   caveatData: ReadonlyMap<string, Buffer>;
-  /** What the identifiers of added caveats start with: in a discharge, the identifier of the caveat it answers. */
+  /** The prefix of the identifiers of added caveats: in a discharge, the identifier of the caveat that it discharges. */
   identifierPrefix?: Buffer;
 }
 
@@ -26,7 +26,7 @@ export function bakeryMacaroon(macaroon: Macaroon, version: BakeryVersion): Bake
 export interface BakeryCaveat {
   location: string;
   condition: string;
-  /** The newest version the third party knows; the older of this and the macaroon's own is taken. */
+  /** The newest version that the third party knows; the lower of this and the macaroon's own version is used. */
   thirdParty: { publicKey: Buffer; version: BakeryVersion };
   firstParty: KeyPair;
 }
@@ -49,7 +49,7 @@ export function withBakeryCaveat(target: BakeryMacaroon, caveat: BakeryCaveat): 
   };
 }
 
-/** A caveat that its bearer discharges himself with the private half of this key: how an agent proves that it is one. */
+/** Adds a caveat that its bearer discharges with the private half of this key: the proof of an agent. */
 export function withLocalCaveat(
   target: BakeryMacaroon,
   bearer: BakeryCaveat['thirdParty'],
@@ -60,12 +60,12 @@ export function withLocalCaveat(
 
 export const localCaveat = { location: 'local', condition: 'true' } as const;
 
-/** The payload of a third-party caveat: from beside the macaroon, or the identifier itself. */
+/** The payload of a third-party caveat: stored beside the macaroon, or the identifier itself. */
 export function payloadOf(holder: BakeryMacaroon, caveat: Caveat): Buffer {
   return holder.caveatData.get(caveat.identifier.toString('base64url')) ?? caveat.identifier;
 }
 
-/** A fresh discharge for a caveat whose payload was decoded and whose condition was found met. Unbound. */
+/** A new discharge for a caveat with a decoded payload and a condition that is met. Unbound. */
 export function dischargeFor(payload: CaveatPayload, identifier: Buffer): BakeryMacaroon {
   const { version, rootKey, namespace } = payload;
   return {
@@ -77,7 +77,7 @@ export function dischargeFor(payload: CaveatPayload, identifier: Buffer): Bakery
   };
 }
 
-/** The bearer's side of a local caveat: its unbound discharge, or undefined when it is not for this key. */
+/** The unbound discharge that the bearer makes for a local caveat; undefined if the caveat is not for this key. */
 export function localDischarge(holder: BakeryMacaroon, caveat: Caveat, bearer: KeyPair): BakeryMacaroon | undefined {
   if (caveat.location !== localCaveat.location) return undefined;
   const read = decodePayload(payloadOf(holder, caveat), bearer);
@@ -94,7 +94,7 @@ export interface WrappedJsonMacaroon {
 
 export type BakeryJson = JsonMacaroon1 | JsonMacaroon2 | WrappedJsonMacaroon;
 
-/** The JSON form that readers of this version expect. `ns` is always there: the Python client fails without it. */
+/** The JSON form that readers of this version expect. `ns` is always present: the Python client fails without it. */
 export function bakeryToJson({ macaroon, version, namespace, caveatData }: BakeryMacaroon): BakeryJson {
   if (version === 1) return toJson1(macaroon);
   if (version === 2) return toJson2(macaroon);
@@ -102,7 +102,7 @@ export function bakeryToJson({ macaroon, version, namespace, caveatData }: Baker
   return { m: toJson2(macaroon), v: 3, ns: namespaceText(namespace), cdata };
 }
 
-/** The macaroon of a parsed JSON value, wrapped or not; undefined when it is none. */
+/** Reads a macaroon from a parsed JSON value, wrapped or not; undefined if it is not one. */
 export function bakeryFromJson(value: unknown): BakeryMacaroon | undefined {
   if (!isJsonObject(value)) return undefined;
   const inner = member(value, 'm');
@@ -118,7 +118,7 @@ export function bakeryFromJson(value: unknown): BakeryMacaroon | undefined {
 
 const rootKeyLength = 24;
 
-/** Short, and new in the macaroon: the prefix, then the first number that no other caveat has. */
+/** A short identifier that is unique in the macaroon: the prefix, then the first number that no other caveat has. */
 function unusedIdentifier({ macaroon, caveatData, identifierPrefix }: BakeryMacaroon): Buffer {
   const prefix = identifierPrefix ?? Buffer.from([3]);
   for (let number = caveatData.size; ; number += 1) {

@@ -1,5 +1,5 @@
-// The binary forms of a macaroon, versions 1 and 2 (libmacaroons, doc/format.txt), one or several in a row.
-// Reading is strict: fields in their order, lengths in their shortest spelling, nothing left over.
+// The binary forms of a macaroon, versions 1 and 2 (libmacaroons, doc/format.txt), one or several in a row. Reading is
+// strict: fields in order, lengths in their shortest form, no trailing bytes.
 import { textFromBytes, readUvarint, take, uvarint, type Cursor } from './encoding.ts';
 import { limits, macaroonFrom, type Macaroon, type ReadMacaroon } from './macaroon.ts';
 
@@ -9,18 +9,18 @@ export function writeBinary(macaroon: Macaroon, version: BinaryVersion = 2): Buf
   return Buffer.concat(version === 1 ? version1(macaroon) : version2(macaroon));
 }
 
-/** The macaroon in these bytes, whichever version it has; undefined when they are not exactly one. */
+/** Reads one macaroon of either version; undefined if the bytes are anything else. */
 export function readBinary(bytes: Buffer): Macaroon | undefined {
   const list = readBinaryList(bytes);
   return list?.length === 1 ? list[0] : undefined;
 }
 
-/** A root and its discharges one after the other, which is how agents send them. */
+/** Writes a root and its discharges one after the other, the form that agents send. */
 export function writeBinaryList(macaroons: readonly Macaroon[], version: BinaryVersion = 2): Buffer {
   return Buffer.concat(macaroons.map((macaroon) => writeBinary(macaroon, version)));
 }
 
-/** The macaroons in these bytes, one at least; undefined when there is anything else in them. */
+/** Reads one or more macaroons; undefined if the bytes contain anything else. */
 export function readBinaryList(bytes: Buffer): Macaroon[] | undefined {
   if (bytes.length > limits.text) return undefined;
   const cursor: Cursor = { bytes, at: 0 };
@@ -88,7 +88,7 @@ interface Section {
   verificationId: Buffer | undefined;
 }
 
-/** The fields up to the next end mark: at most one of each, by ascending type. */
+/** Reads the fields up to the next end mark: at most one of each, by ascending type. */
 function readSection(cursor: Cursor): Section | undefined {
   const section: Section = { location: undefined, identifier: undefined, verificationId: undefined };
   let before: number = types.end;
@@ -168,7 +168,7 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   return bytes && textFromBytes(bytes);
 }
 
-/** The bytes of the next packet; undefined, without moving on, when it is malformed or bears another name. */
+/** Reads the bytes of the next packet; undefined, with the cursor unchanged, if it is malformed or has another name. */
 function readPacket(cursor: Cursor, name: string): Buffer | undefined {
   const { bytes, at } = cursor;
   const digits = bytes.toString('latin1', at, at + 4);

@@ -1,10 +1,10 @@
-// What every form of a macaroon is spelt with: base64, UTF-8 text, JSON text and variable-length integers.
-// Each reads strictly and answers undefined for what is not well formed; none throws.
+// Encodings that all forms of a macaroon share: base64, UTF-8, JSON and variable-length integers. All readers are
+// strict, return undefined for malformed input, and never throw.
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The bytes of a base64 text in either alphabet, padded or not. A text counts only when its bytes are written exactly
- * so; Node's own decoder would pass over stray characters and unused bits, and one token would have many spellings.
+ * Decodes base64 in either alphabet, padded or not. A text is accepted only in its canonical spelling: Node's decoder
+ * ignores stray characters and unused bits, and would give one token many spellings.
  */
 export function bytesFromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
@@ -15,17 +15,17 @@ export function bytesFromBase64(text: string): Buffer | undefined {
   return text === standard || text + padding === standard ? bytes : undefined;
 }
 
-/** The text of bytes that are well-formed UTF-8; a byte-order mark is kept, because it was signed. */
+/** Decodes well-formed UTF-8; a byte-order mark stays, because it was signed. */
 export function textFromBytes(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** The UTF-8 bytes of a text; undefined for lone surrogates, which have none. */
+/** Encodes a text as UTF-8; undefined if it has lone surrogates. */
 export function bytesFromText(text: string): Buffer | undefined {
   return text.isWellFormed() ? Buffer.from(text, 'utf8') : undefined;
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** Parses JSON; undefined if it is malformed. */
 export function valueFromJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -40,12 +40,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object's own member; what it inherits and null count as absent. */
+/** An object's own member; inherited members and null count as absent. */
 export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }
 
-/** A place in a run of bytes; reading moves it on. */
+/** A position in bytes; reading advances it. */
 export interface Cursor {
   readonly bytes: Buffer;
   at: number;
@@ -59,7 +59,7 @@ export function take(cursor: Cursor, length: number): Buffer | undefined {
   return taken;
 }
 
-/** The most bytes an integer may take: it is always a length, and no length comes near 2^21. */
+/** The maximum bytes of an integer: it is always a length, and all lengths are far below 2^21. */
 const longestUvarint = 3;
 
 export function readUvarint(cursor: Cursor): number | undefined {
@@ -69,7 +69,7 @@ export function readUvarint(cursor: Cursor): number | undefined {
     if (byte === undefined) return undefined;
     cursor.at += 1;
     value |= (byte & 0x7f) << (7 * count);
-    // A last byte of zero adds nothing: the same number has a shorter spelling.
+    // A last byte of zero is not the shortest form of the number.
     if (byte < 0x80) return byte === 0 && count > 0 ? undefined : value;
   }
   return undefined;

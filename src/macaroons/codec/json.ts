@@ -1,5 +1,5 @@
-// The JSON forms of a macaroon: version 1 with its long names, version 2 with its letters and their base64 twins.
-// Members that are not known are passed over: nothing unsigned decides anything.
+// The JSON forms of a macaroon: version 1 with long names, version 2 with single letters and their base64 variants.
+// Unknown members are ignored, because they are not signed.
 import { bytesFromBase64, bytesFromText, isJsonObject, member, textFromBytes, type JsonObject } from './encoding.ts';
 import { limits, macaroonFrom, type Macaroon, type ReadMacaroon } from './macaroon.ts';
 
@@ -18,7 +18,7 @@ export interface JsonMacaroon2 {
   s64: string;
 }
 
-/** Version 1 knows text only: identifiers that are not UTF-8 cannot be written in it. */
+/** Version 1 has only text: identifiers that are not UTF-8 cannot be written in it. */
 export function toJson1({ location, identifier, caveats, signature }: Macaroon): JsonMacaroon1 {
   const text = (bytes: Buffer): string => {
     const written = textFromBytes(bytes);
@@ -36,7 +36,7 @@ export function toJson1({ location, identifier, caveats, signature }: Macaroon):
   };
 }
 
-/** Without the member `v`, as the publisher gateway of the field writes it; every reader takes that for version 2. */
+/** Writes no member `v`, as the publisher gateways of the field do; every reader takes that as version 2. */
 export function toJson2({ location, identifier, caveats, signature }: Macaroon): JsonMacaroon2 {
   return {
     c: caveats.map((caveat) => ({
@@ -54,13 +54,13 @@ function writtenIdentifier(bytes: Buffer): { i: string } | { i64: string } {
   return i === undefined ? { i64: bytes.toString('base64url') } : { i };
 }
 
-/** A macaroon with the version of the form it was written in. */
+/** A macaroon with the version of its JSON form. */
 export interface VersionedMacaroon {
   macaroon: Macaroon;
   version: 1 | 2;
 }
 
-/** The macaroon of a parsed JSON value of either version; undefined when it is none. */
+/** Reads a macaroon from a parsed JSON value of either version; undefined if it is not one. */
 export function fromJson(value: unknown): Macaroon | undefined {
   return versionedFromJson(value)?.macaroon;
 }
@@ -101,7 +101,7 @@ function readVersion2(value: JsonObject): ReadMacaroon | undefined {
   const identifier = eitherBytes(value, 'i');
   const signature = eitherBytes(value, 's');
   const caveats = readCaveats(member(value, 'c'), readCaveat2);
-  // The format has the version as a string; its JavaScript implementation writes a number.
+  // The format defines the version as a string; the JavaScript implementation writes a number.
   if (version !== undefined && version !== 2 && version !== '2') return undefined;
   if (!isTextOrAbsent(location) || !caveats) return undefined;
   if (typeof identifier === 'string' || typeof signature === 'string') return undefined;
@@ -130,7 +130,7 @@ function readCaveats(value: unknown, read: (caveat: JsonObject) => ReadCaveat | 
 
 type Bytes = Buffer | 'absent' | 'malformed';
 
-/** A member of version 2: text under its letter, or base64 under the letter and 64, but not both. */
+/** Reads a member of version 2: text under its letter, or base64 under the letter followed by 64, but not both. */
 function eitherBytes(object: JsonObject, letter: string): Bytes {
   const text = bytesIn(object, letter);
   const base64 = bytesIn(object, `${letter}64`, bytesFromBase64);

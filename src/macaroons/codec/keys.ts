@@ -1,4 +1,4 @@
-// The Curve25519 keys of the bakery: a discharger's, a gateway's, an agent's.
+// The Curve25519 keys of the bakery: of a discharger, a gateway or an agent.
 import { randomBytes } from 'node:crypto';
 import nacl from 'tweetnacl';
 import { bytesFromBase64 } from './encoding.ts';
@@ -18,7 +18,7 @@ export function keyPairFrom(privateKey: Buffer): KeyPair {
   return { publicKey: Buffer.from(publicKey), privateKey };
 }
 
-/** Keys travel as standard base64 text. */
+/** Keys are written as standard base64. */
 export function keyText(key: Buffer): string {
   return key.toString('base64');
 }

@@ -1,10 +1,10 @@
-// A macaroon and its arithmetic: the chain of HMACs that mints it, narrows it and proves it, as libmacaroons has it.
-// Nothing here knows what a condition means; whoever verifies hands in `check`.
+// Mints, attenuates and verifies macaroons with chains of HMACs, as libmacaroons does. The meaning of conditions is not
+// defined here; a verifier passes `check`.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import nacl from 'tweetnacl';
 import { bytesFromText, textFromBytes } from './encoding.ts';
 
-/** First-party without a verification id; third-party with one, and then with a location, which may be empty. */
+/** A first-party caveat has no verification id. A third-party caveat has one, and a location, which may be empty. */
 export interface Caveat {
   identifier: Buffer;
   verificationId?: Buffer;
@@ -19,7 +19,7 @@ export interface Macaroon {
   signature: Buffer;
 }
 
-/** What is read, and therefore what may be made. `depth` counts discharges of discharges: the first is 1. */
+/** Limits of reading and of creating. `depth` counts discharges of discharges: the first is 1. */
 export const limits = { text: 64 * 1024, field: 32 * 1024, caveats: 64, discharges: 8, depth: 2 } as const;
 
 export function mint(rootKey: Buffer, identifier: Buffer | string, location: string): Macaroon {
@@ -58,12 +58,12 @@ export function withThirdPartyCaveat(macaroon: Macaroon, caveat: ThirdPartyCavea
   });
 }
 
-/** The discharge as it is sent along with the root, worthless beside any other root. */
+/** Binds a discharge to its root for sending; it is worthless with any other root. */
 export function bindForRequest(root: Macaroon, discharge: Macaroon): Macaroon {
   return { ...discharge, signature: hmacOfTwo(zeroKey, root.signature, discharge.signature) };
 }
 
-/** Where a condition stands: in the token itself, or in the discharge that answered the caveat of this identifier. */
+/** The origin of a condition: the token itself, or the discharge of the caveat with this identifier. */
 export type Origin = 'primary' | Buffer;
 
 export type Met = { met: true } | { met: false; reason: string };
@@ -73,7 +73,7 @@ export interface VerifyRequest {
   rootKey: Buffer;
   /** Bound to the macaroon, in any order. */
   discharges?: readonly Macaroon[];
-  /** Pure and synchronous. Whatever it returns but `{ met: true }`, or throws, counts as not met. */
+  /** Pure and synchronous. Any result except `{ met: true }`, and any exception, counts as not met. */
   check: (condition: string, from: Origin) => Met;
 }
 
@@ -81,17 +81,17 @@ export type Verification =
   | { verified: true; conditions: { condition: string; from: Origin }[] }
   | {
       verified: false;
-      /** A sentence without a word of the token in it. */
+      /** A sentence that contains no text of the token. */
       reason: string;
       failed: 'limits' | 'signature' | 'discharges' | 'condition';
-      /** Where the unmet condition stands, when it was a condition. */
+      /** The origin of the unmet condition, if a condition failed. */
       from?: Origin;
     };
 
 /**
- * Proves a macaroon and its discharges. Every signature is known to be good before `check` sees the first condition,
- * so nobody gets to it with words of his own. The primary's conditions are checked first: one that fails in a
- * discharge means that the primary's are all met.
+ * Verifies a macaroon and its discharges. All signatures are verified before `check` gets the first condition, so it
+ * never sees text of an attacker. Conditions of the primary are checked first: if one in a discharge fails, all of the
+ * primary's are met.
  */
 export function verify({ macaroon, rootKey, discharges = [], check }: VerifyRequest): Verification {
   if (discharges.length > limits.discharges) return failure('limits', 'There are too many discharges.');
@@ -144,8 +144,8 @@ export function verify({ macaroon, rootKey, discharges = [], check }: VerifyRequ
 }
 
 /**
- * Whether the chain of a macaroon without third-party caveats leads to its signature: the check of every request.
- * Its conditions are not looked at. A macaroon with third-party caveats never matches.
+ * Whether the signature of a macaroon without third-party caveats is valid: the check of every request. Conditions are
+ * not checked. A macaroon with third-party caveats never matches.
  */
 export function signatureMatches(macaroon: Macaroon, rootKey: Buffer): boolean {
   if (rootKey.length === 0 || macaroon.caveats.length > limits.caveats) return false;
@@ -157,7 +157,7 @@ export function signatureMatches(macaroon: Macaroon, rootKey: Buffer): boolean {
   return sameSignature(Buffer.from(signature, 'latin1'), macaroon.signature);
 }
 
-/** The conditions of a macaroon without third-party caveats; undefined when it has one, or one that is not text. */
+/** The conditions of a macaroon; undefined if it has a third-party caveat, or a condition that is not text. */
 export function conditionsOf(macaroon: Macaroon): string[] | undefined {
   const conditions: string[] = [];
   for (const { identifier, verificationId } of macaroon.caveats) {
@@ -168,7 +168,7 @@ export function conditionsOf(macaroon: Macaroon): string[] | undefined {
   return conditions;
 }
 
-/** What a reader found. An empty location counts as none. */
+/** The fields that a reader has parsed. An empty location counts as absent. */
 export interface ReadMacaroon {
   location: string | undefined;
   identifier: Buffer;
@@ -176,7 +176,7 @@ export interface ReadMacaroon {
   signature: Buffer;
 }
 
-/** The macaroon that a reader found; undefined when it breaks a limit or gives a first-party caveat a location. */
+/** Makes a macaroon of parsed fields; undefined if it exceeds a limit or a first-party caveat has a location. */
 export function macaroonFrom(read: ReadMacaroon): Macaroon | undefined {
   const caveats: Caveat[] = [];
   for (const { identifier, verificationId, location } of read.caveats) {
@@ -194,7 +194,7 @@ const nonceLength = nacl.secretbox.nonceLength;
 const verificationIdLength = nonceLength + nacl.secretbox.overheadLength + signatureLength;
 const zeroKey = Buffer.alloc(signatureLength);
 
-/** A third-party caveat with the signature under which its key is sealed. */
+/** A third-party caveat with the signature that its key is sealed under. */
 interface SealedCaveat {
   identifier: Buffer;
   verificationId: Buffer;
@@ -227,7 +227,7 @@ function unmetReason(check: VerifyRequest['check'], condition: string, from: Ori
   try {
     answer = check(condition, from);
   } catch {
-    // The fault is the checker's, but the token must not get through, nor the words of the error out.
+    // The checker has a defect, but the token must not be accepted, and the text of the error must not be disclosed.
     return 'A condition could not be checked.';
   }
   if (typeof answer !== 'object' || answer === null || !('met' in answer)) return 'A condition is not met.';
@@ -253,7 +253,7 @@ function withinLimits({ location, identifier, caveats, signature }: Macaroon): b
   );
 }
 
-/** Whoever makes a macaroon that could not be read again has made a mistake. */
+/** A caller that makes a macaroon beyond the limits has a defect: it could not be read again. */
 function made(macaroon: Macaroon): Macaroon {
   if (!withinLimits(macaroon)) throw new Error('cannot make a macaroon beyond the limits, or with an empty field');
   return macaroon;
@@ -273,7 +273,7 @@ function sameSignature(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Root keys are of any length and origin; the chain starts from a key made of them. */
+/** Root keys have any length and origin; the chain starts with a key derived from them. */
 function derivedKey(rootKey: Buffer): Buffer {
   let derived = derivedKeys.get(rootKey);
   if (derived === undefined) {
@@ -284,8 +284,8 @@ function derivedKey(rootKey: Buffer): Buffer {
 }
 
 /**
- * A store proves thousands of tokens with the same few keys, which nobody alters; each is derived once, which saves the keyed
- * digest that `npm run bench -- tricks` shows.
+ * A store verifies thousands of tokens with the same few keys, which never change. Each is derived once, which saves
+ * the keyed digest that `npm run bench -- tricks` shows.
  */
 const derivedKeys = new WeakMap<Buffer, Buffer>();
 
@@ -295,7 +295,7 @@ function hmac(key: Buffer, data: Buffer): Buffer {
   return Buffer.from(hmacText(key.toString('latin1'), data), 'latin1');
 }
 
-/** As latin1 text a key has the same bytes, and costs Node 24 1.5 µs where a Buffer costs 10 (`npm run bench -- tricks`). */
+/** As latin1 text a key has the same bytes, and costs Node 24 1.5 µs, where a Buffer costs 10 µs (`npm run bench -- tricks`). */
 function hmacText(key: string, data: Buffer): string {
   return createHmac('sha256', key, latin1).update(data).digest('binary');
 }

@@ -1,11 +1,12 @@
-// Namespaces of the bakery: which prefix the conditions of a schema bear within a macaroon. Their text is `std: other:x`.
+// Namespaces of the bakery: the prefix of each schema's conditions within a macaroon. Their text form is `std:
+// other:x`.
 
 /** Prefixes by schema URI. */
 export type Namespace = ReadonlyMap<string, string>;
 
 export const standardSchema = 'std';
 
-/** What macaroons older than version 3 mean: standard conditions without a prefix. */
+/** The namespace of macaroons before version 3: standard conditions without a prefix. */
 export const standardNamespace: Namespace = new Map([[standardSchema, '']]);
 
 export function namespaceText(namespace: Namespace): string {
@@ -30,7 +31,7 @@ export function readNamespace(text: string): Namespace | undefined {
   return namespace;
 }
 
-/** A condition as it must stand in a macaroon of this namespace; undefined when the namespace lacks the schema. */
+/** Writes a condition for a macaroon with this namespace; undefined if the namespace lacks the schema. */
 export function conditionIn(namespace: Namespace, condition: string, schema = standardSchema): string | undefined {
   const prefix = namespace.get(schema);
   if (prefix === undefined) return undefined;

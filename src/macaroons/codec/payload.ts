@@ -1,5 +1,6 @@
-// What a third-party caveat of the bakery says to its third party alone: the caveat's root key and its condition, in a
-// NaCl box. Versions 1 to 3; in the first two these bytes are the caveat's identifier, in the third they travel beside it.
+// The payload of a third-party caveat of the bakery: the caveat's root key and its condition, in a NaCl box that only
+// the third party can open. Versions 1 to 3; in the first two these bytes are the caveat's identifier, in the third
+// they are sent beside it.
 import { randomBytes } from 'node:crypto';
 import nacl from 'tweetnacl';
 import {
@@ -24,9 +25,12 @@ export interface CaveatPayload {
   version: BakeryVersion;
   condition: string;
   rootKey: Buffer;
-  /** Of whoever added the caveat. Anybody can encrypt to a discharger, so this is what tells one from another. */
+  /**
+   * The public key of the party that added the caveat. Any client can encrypt to a discharger; this key identifies the
+   * sender.
+   */
   firstPartyKey: Buffer;
-  /** Of the macaroon that bears the caveat; versions 1 and 2 always mean the standard one. */
+  /** The namespace of the macaroon with the caveat; versions 1 and 2 always use the standard one. */
   namespace: Namespace;
 }
 
@@ -93,7 +97,7 @@ export function decodePayload(bytes: Buffer, thirdParty: KeyPair): DecodedPayloa
 const nonceLength = nacl.box.nonceLength;
 const keyPrefixLength = 4;
 const shortestPayload = 1 + keyPrefixLength + keyLength + nonceLength + nacl.box.overheadLength;
-/** Anything shorter that starts like version 3 is an identifier whose payload did not come along. */
+/** Shorter bytes that start like version 3 are only an identifier: its payload was not sent. */
 const shortestVersion3 = shortestPayload + 1;
 
 function decodeVersion1(bytes: Buffer, thirdParty: KeyPair): DecodedPayload {

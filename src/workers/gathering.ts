@@ -1,17 +1,17 @@
-// What one worker asks of the others, and what is still known of those that are no more.
+// Collects the replies of workers to one of them, and the counters of workers that have ended.
 import type { Figures } from '#api/metrics.ts';
 import type { Answers } from '#appliance/team.ts';
 import type { ServingState } from '#data/serving-state.ts';
 import type { Place } from './place.ts';
 
-/** Gathers among the workers in these places. */
+/** Collects replies from the workers in these places. */
 export function createGathering(places: readonly Place[], supervisor: () => ServingState) {
-  /** What the worker in each place had counted when somebody asked last. */
+  /** The last known counters of the worker in each place. */
   const lastFigures = new Map<Place, Figures>();
   let ofEnded: Figures | undefined;
 
   return {
-    /** What all others answer whom `place` asks; of figures also what those had counted that have ended. */
+    /** Returns the replies of all workers except `place`; for metrics also the counters of workers that have ended. */
     async gather(place: Place, what: keyof Answers, own: unknown): Promise<unknown[]> {
       const others = places.filter((other) => other !== place);
       const found = await Promise.all(others.map(async (other) => ({ other, answer: await other.ask(what) })));
@@ -23,7 +23,7 @@ export function createGathering(places: readonly Place[], supervisor: () => Serv
       return ofEnded === undefined ? answers : [...answers, ofEnded];
     },
 
-    /** Keeps of a worker that has ended what it had counted. */
+    /** Keeps the counters of a worker that has ended. */
     async ended(place: Place): Promise<void> {
       const last = lastFigures.get(place);
       lastFigures.delete(place);

@@ -1,8 +1,8 @@
-// What the supervisor and its workers say to each other.
+// The messages between the supervisor and its workers.
 import type { Answers } from '#appliance/team.ts';
 import type { ServingState } from '#data/serving-state.ts';
 
-/** What a worker is among the others. */
+/** The role of a worker; see `Team`. */
 export interface Role {
   /** The release of the supervisor. */
   version: string;
@@ -10,30 +10,30 @@ export interface Role {
   size: number;
   begins: boolean;
   keeps: boolean;
-  /** What a command on the host shows to be told of all of them. */
+  /** The secret that a command on the host sends to get the state of all processes. */
   secret: string;
 }
 
-/** What the supervisor says to a worker. */
+/** Messages of the supervisor to a worker. */
 export type Order =
   | ({ order: 'begin' } & Role)
   | { order: 'reload' }
   | { order: 'renew' }
   | { order: 'stop' }
   | { order: 'others'; others: ServingState }
-  /** Asks it, and gives what was asked for the others to answer. */
+  /** `answer` requests a reply from the worker; `answered` delivers the replies of the others to a worker that asked. */
   | { order: 'answer'; ask: number; what: keyof Answers }
   | { order: 'answered'; ask: number; answers: unknown[] };
 
-/** What a worker says to the supervisor. */
+/** Messages of a worker to the supervisor. */
 export type Report =
   | { report: 'here' }
   | { report: 'serves'; url: string }
-  /** `atOnce` where nobody may serve on: the disk broke a promise. */
+  /** `atOnce` if no worker may continue: an fsync failed. */
   | { report: 'failed'; problem: string; atOnce: boolean }
   | { report: 'renewed' }
   | { report: 'answer'; ask: number; answer: unknown }
   | { report: 'asks'; ask: number; what: keyof Answers; own: unknown };
 
-/** By this a process knows that a supervisor of ours has started it. */
+/** The environment variable that tells a process that a supervisor has started it. */
 export const workerVariable = 'LARDER_WORKER';

@@ -1,18 +1,21 @@
-// How soon a worker that has ended is replaced, and when that is of no use any more.
+// Decides how soon a worker that has ended is replaced, and when to give up.
 import { seconds } from '#domain/clock.ts';
 
-/** Whoever has served for so long has ended for a reason of its own, and not because no worker can serve. */
+/** A worker that has served this long ended for a reason of its own: the store can be served. */
 const settled = seconds(5);
 const longestPause = seconds(5);
 
 export interface Patience {
-  /** Says that a worker has ended that had served for so many milliseconds; how long to wait, or nothing to give up. */
+  /**
+   * Records that a worker has ended after serving this many milliseconds. Returns how long to wait before a restart, or
+   * undefined to give up.
+   */
   ended(served: number): number | undefined;
-  /** How many have ended in succession without having served for long. */
+  /** How many workers in succession have ended without having served for long. */
   inSuccession(): number;
 }
 
-/** For so many workers: all of them may end at once without it being in vain to go on. */
+/** `workers` is their number: if all of them end at the same moment, a restart still makes sense. */
 export function createPatience(workers: number): Patience {
   const most = 3 + workers;
   let count = 0;

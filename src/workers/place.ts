@@ -1,4 +1,4 @@
-// The place of one worker: the process that is in it now, what is said to it, and what becomes of it.
+// The place of one worker: its current process, the messages to and from it, and its end.
 import cluster, { type Worker } from 'node:cluster';
 
 import type { Answers } from '#appliance/team.ts';
@@ -6,16 +6,16 @@ import { seconds } from '#domain/clock.ts';
 import { version } from '#src/version.ts';
 import { workerVariable, type Order, type Report, type Role } from './messages.ts';
 
-/** How long the others wait for what one of them answers. */
+/** Timeout of a worker's reply. */
 const patience = seconds(2);
 
-/** What the supervisor hears of the worker in a place. */
+/** The events of the worker in a place. */
 export interface Heard {
   serves(url: string): void;
   failed(problem: string, atOnce: boolean): void;
   renewed(): void;
   asks(ask: number, what: keyof Answers, own: unknown): void;
-  /** `served` is for how many milliseconds; 0 where it never came to that. */
+  /** `served` is the time in milliseconds; 0 if it never served. */
   ended(how: { code: number | null; signal: string | null; served: number }): void;
 }
 
@@ -26,7 +26,7 @@ export class Place {
   #servesSince: { moment: string; at: number } | undefined;
   readonly #asked = new Map<number, (answer: unknown) => void>();
   #asks = 0;
-  /** How many times in succession it has not answered. */
+  /** How many requests in succession it has not answered. */
   unanswered = 0;
 
   constructor(number: number, heard: Heard) {
@@ -34,25 +34,25 @@ export class Place {
     this.#heard = heard;
   }
 
-  /** The worker that serves here now. */
+  /** The serving worker in this place. */
   get serving(): { number: number; pid: number; since: string } | undefined {
     const pid = this.#worker?.process.pid;
     if (this.#servesSince === undefined || pid === undefined) return undefined;
     return { number: this.number, pid, since: this.#servesSince.moment };
   }
 
-  /** Whether there is a process in it, serving or not. */
+  /** Whether there is a process in this place, serving or not. */
   get isTaken(): boolean {
     return this.#worker !== undefined;
   }
 
-  /** Starts a process in it. */
+  /** Starts a process in this place. */
   begin(role: Omit<Role, 'number' | 'version'>): void {
     const worker = cluster.fork({ [workerVariable]: String(this.number) });
     this.#worker = worker;
     closeWhatIsNeverTaken(worker);
     worker.on('message', (report: Report) => {
-      // What one that has ended said last may come when another one is in its place.
+      // The last messages of a process may arrive after another has replaced it.
       if (this.#worker !== worker) return;
       if (report.report === 'here') this.tell({ order: 'begin', version, number: this.number, ...role });
       else this.#hear(report);
@@ -68,7 +68,7 @@ export class Place {
       for (const answer of this.#asked.values()) answer(undefined);
       this.#heard.ended({ code, signal, served });
     };
-    // What it said last comes before its end is told.
+    // Report the end after its last messages.
     worker.process.once('close', onEnd);
     worker.on('error', (error: Error) => {
       if (worker.process.pid !== undefined) return;
@@ -78,11 +78,11 @@ export class Place {
   }
 
   tell(order: Order): void {
-    // One that ends at this moment hears it no more.
+    // A worker that ends at this moment does not get the message.
     if (this.#worker?.isConnected() === true) this.#worker.send(order, () => undefined);
   }
 
-  /** What the worker answers; nothing where none serves here, or it does not in time. */
+  /** Requests a reply; undefined if no worker serves here, or it does not answer in time. */
   async ask<What extends keyof Answers>(what: What): Promise<Answers[What] | undefined> {
     if (this.#servesSince === undefined) return undefined;
     const ask = ++this.#asks;
@@ -125,12 +125,12 @@ export class Place {
   }
 }
 
-/** A connection as `cluster` passes it; without a descriptor once it is closed here. */
+/** A connection that `cluster` passes to a worker; without a descriptor when it is closed in this process. */
 type Passed = { fd: number; close(): void } | undefined;
 
 /**
- * A worker that is killed before it takes the connection that it was passed last would leave it open here, with a client
- * that waits for ever: `cluster` closes its own end only when the worker says that it took it. It passes one at a time.
+ * Closes a connection that a killed worker did not accept. `cluster` closes its own copy only when the worker confirms,
+ * so the connection would stay open here, with a client that waits forever. It passes one connection at a time.
  */
 function closeWhatIsNeverTaken({ process: child }: Worker): void {
   let last: Passed;

@@ -1,5 +1,5 @@
-// One of several processes that serve a store together. It holds nothing that another one needs, and does what the
-// supervisor says; what a terminal or the system says to all processes at once is for the supervisor alone.
+// One of several processes that serve a store together. It holds nothing that another process needs, and obeys the
+// supervisor; signals that a terminal or the system sends to all processes are left to the supervisor.
 import { startAppliance, type Appliance } from '#appliance/appliance.ts';
 import type { ApplianceOptions } from '#appliance/options.ts';
 import type { Answers, Team } from '#appliance/team.ts';
@@ -12,7 +12,7 @@ import type { Order, Report, Role } from './messages.ts';
 
 export type WorkerOptions = Pick<ApplianceOptions, 'directory' | 'credentials' | 'listen' | 'logFormat'>;
 
-/** Serves until the supervisor says that it is over, or is gone; the exit code. */
+/** Serves until the supervisor says stop, or is gone; returns the exit code. */
 export async function serveAsWorker(options: WorkerOptions): Promise<number> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
   const { begun, stopping, hear, teamOf } = listenToSupervisor();
@@ -35,7 +35,7 @@ export async function serveAsWorker(options: WorkerOptions): Promise<number> {
   }
 }
 
-/** An upgrade may put another program in the place of this one while the old one serves, whose data this one would change. */
+/** An upgrade may replace the program while the old one serves; the new one would change the data of the old one. */
 function refuseOtherRelease({ version: serving }: Role): void {
   if (serving === version) return;
   throw new Error(
@@ -52,14 +52,14 @@ const failed = (error: unknown, { directory }: WorkerOptions, atOnce: boolean): 
   atOnce,
 });
 
-/** Resolves when it is on its way; one that is gone is told nothing more, and this process ends with it. */
+/** Resolves when the message is sent. If the supervisor is gone, nothing is sent, and this process ends. */
 const say = (report: Report): Promise<void> =>
   new Promise((resolve) => {
     if (process.send === undefined) resolve();
     else process.send(report, () => resolve());
   });
 
-/** What the supervisor says, from now on. */
+/** Listens to the messages of the supervisor from now on. */
 function listenToSupervisor() {
   const begun = Promise.withResolvers<Role>();
   const stopping = Promise.withResolvers<undefined>();
@@ -94,7 +94,7 @@ function listenToSupervisor() {
   return {
     begun: begun.promise,
     stopping: stopping.promise,
-    /** Lets it be told what to do while it serves. */
+    /** Lets the appliance receive orders while it serves. */
     hear(served: Appliance) {
       appliance = served;
     },
@@ -102,7 +102,7 @@ function listenToSupervisor() {
   };
 }
 
-/** What is asked of a worker that serves. */
+/** Carries out an order to a serving worker. */
 function obey(appliance: Appliance, order: Exclude<Order, { order: 'begin' | 'stop' | 'others' | 'answered' }>): void {
   const { log } = appliance;
   switch (order.order) {

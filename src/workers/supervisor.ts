@@ -1,6 +1,6 @@
-// Several processes of one host that serve a store together. The supervisor holds the data directory and starts them; it
-// hands connections to them in turn, tells them what it is told, and replaces whoever ends. It serves nothing itself and keeps
-// nothing that is not in the records, so that a worker that dies takes no more with it than the requests it had.
+// Supervises several processes of one host that serve a store together. The supervisor holds the data directory and
+// starts the workers; it distributes connections to them in turn, forwards signals, and replaces workers that end. It
+// serves nothing and keeps nothing outside of the records, so a worker that dies loses only the requests that it had.
 import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -31,25 +31,28 @@ export interface SupervisorOptions extends Pick<
   ApplianceOptions,
   'directory' | 'credentials' | 'listen' | 'logFormat'
 > {
-  /** Told why the store cannot be served any longer, as when no worker can serve: the process must end at once, with this error. */
+  /**
+   * Called with the reason when the store can no longer be served, for example when no worker can start. The process
+   * must exit at once with this error.
+   */
   fatal: (error: Error) => void;
-  /** Other limits than the supervisor's own; for tests. */
+  /** Limits that replace the supervisor's own; for tests. */
   hangLimits?: { intervalMs: number; maxUnanswered: number };
 }
 
-/** What serves; the same as an appliance for whoever started it. */
+/** The running workers, with the interface of an appliance. */
 export interface Supervised {
   log: Logger;
   reload(): void;
   stop(): Promise<void>;
 }
 
-/** How often it is asked how the workers are, and said to the others. */
+/** How often the state of the workers is collected and sent to the others. */
 const interval = seconds(10);
-/** A worker that has answered so many times in succession nothing hangs, and is replaced. */
+/** A worker that leaves this many requests in succession unanswered hangs, and is replaced. */
 const longestSilence = 12;
 
-/** Starts as many workers as the configuration says; resolves when all of them serve. */
+/** Starts the configured number of workers; resolves when all of them serve. */
 export async function superviseWorkers(options: SupervisorOptions): Promise<Supervised> {
   if (!existsSync('/proc/self/stat')) {
     throw new Error(
@@ -95,7 +98,7 @@ class Supervisor {
   #isStopping = false;
   /** The configuration file that was read last. */
   #configuration: ConfigurationState;
-  /** Of a worker that is to serve for the first time: that it does, or why not. */
+  /** Pending first starts: each resolves when the worker serves, or rejects with the reason. */
   readonly #starting = new Map<Place, PromiseWithResolvers<undefined>>();
 
   constructor(options: SupervisorOptions) {
@@ -119,12 +122,12 @@ class Supervisor {
         ...(listen === undefined ? [] : ['--listen', listen]),
       ]),
       serialization: 'advanced',
-      // Nothing is read or written in the first two; to be given nothing at all would take a /dev/null.
+      // The first two streams are unused; `ignore` would need a /dev/null.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
   }
 
-  /** The first alone, since it brings the store up to date and clears away what was left; then all the others. */
+  /** Starts the first worker alone, because it migrates the store and clears up leftovers; then all the others. */
   async start(): Promise<void> {
     const [first, ...others] = this.#places as [Place, ...Place[]];
     await this.#startIn(first, true);
@@ -138,7 +141,7 @@ class Supervisor {
     this.log.info(about, 'serving');
   }
 
-  /** Tells all workers, once it is clear that the new configuration can be used. */
+  /** Tells all workers to reload after checking that the new configuration can be used. */
   reload(): void {
     const sha256 = configDigest(join(this.#options.directory, 'larder.toml'));
     try {
@@ -151,7 +154,7 @@ class Supervisor {
       this.#configuration = { sha256, problem: inOneSentence(error) };
       throw error;
     } finally {
-      // Each worker obeys before it answers.
+      // Each worker carries out the reload before it answers.
       void this.#tellState();
     }
   }
@@ -204,7 +207,7 @@ class Supervisor {
     this.#starting.delete(place);
   }
 
-  /** The worker in the first place does what one does for all. */
+  /** The worker in the first place does the work that only one process does. */
   #begin(place: Place, begins: boolean): void {
     place.begin({ size: this.#places.length, begins, keeps: place === this.#places[0], secret: this.#secret });
   }
@@ -230,7 +233,7 @@ class Supervisor {
     const how = signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
     const first = this.#starting.get(place);
     if (first !== undefined) {
-      // What it said before comes before this.
+      // The messages of the worker arrive before this event.
       first.reject(new Error(`a worker ended ${how} before it served; the log says why`));
       return;
     }
@@ -253,9 +256,12 @@ class Supervisor {
     if (!this.#places.some(({ isTaken }) => isTaken)) this.#whenEmpty.resolve(undefined);
   }
 
-  /** Hears how each worker is, and tells each how the others are, and whoever asks on the host how all of them are. */
+  /**
+   * Collects the state of each worker, sends each the state of the others, and writes the state of all for commands on
+   * the host.
+   */
   async #tellState(): Promise<void> {
-    // The log hears of its own faults before a worker that hangs is waited for.
+    // Log the supervisor's own faults before waiting for a worker that hangs.
     this.#own();
     const told = await Promise.all(this.#places.map(async (place) => ({ place, state: await place.ask('state') })));
     if (this.#isStopping) return;
@@ -271,7 +277,7 @@ class Supervisor {
     writeState(this.#options.directory, { ...but(), secret: this.#secret });
   }
 
-  /** What is wrong with the workers together, and with the last reload. */
+  /** The faults of the workers together, and of the last reload. */
   #faults(workers: { serving: number; wanted: number }): Fault[] {
     const faults: Fault[] = [];
     if (workers.serving < workers.wanted) {
@@ -283,7 +289,7 @@ class Supervisor {
     return faults;
   }
 
-  /** What the supervisor itself says. */
+  /** The state of the supervisor itself. */
   #own(): ServingState {
     const each = this.#places.flatMap(({ serving }) => serving ?? []);
     const wanted = this.#places.length;

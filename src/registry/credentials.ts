@@ -1,4 +1,5 @@
-// Credentials of the image registry: to push into one repository for a while, and to pull from one for good.
+// Credentials of the image registry: to push into one repository for a limited time, and to pull from one without a
+// limit.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Acts, By } from '#acts/act.ts';
@@ -18,31 +19,31 @@ export interface CredentialsOptions {
   acts: Acts;
   clock: Now;
   newId: NewIds;
-  /** Keeps a secret at rest; `purpose` must be given again to open it. */
+  /** Seals a secret; `purpose` must be given again to open it. */
   seal: (secret: Buffer, purpose: string) => string;
   unseal: (sealed: string, purpose: string) => Buffer;
-  /** Whether uploads come past here. Where another registry takes them in, nobody here sees how they move. */
+  /** Whether uploads pass through this store. If another registry receives them, their progress is unknown here. */
   seesUploads: () => boolean;
 }
 
 export interface Credentials {
-  /** New credentials to push, and to pull, on behalf of an account. */
+  /** Creates credentials to push, and to pull, for an account. */
   toPush(wanted: Pick<HandedOut, 'package' | 'repository'>, by: By & { sessionId: string }): Promise<Login>;
-  /** The credentials to pull an image from its repository; always the same ones. */
+  /** Returns the credentials to pull an image from its repository; the same ones at every call. */
   toPull(image: HandedOut, by: By): Promise<Login>;
-  /** The credentials of this name and password, while they last; the first use is noted. */
+  /** Returns the credentials with this name and password while they are valid; records the first use. */
   logIn(login: Login, from: { address: string; requestId: string }): Promise<ImageCredential | undefined>;
-  /** The credentials of this name, while they last. */
+  /** Returns the credentials with this name while they are valid. */
   find(id: string): Promise<ImageCredential | undefined>;
-  /** The credentials of this name, also those that have ended. */
+  /** Returns the credentials with this name, even if they have expired. */
   remember(id: string): Promise<ImageCredential | undefined>;
-  /** Says that an upload moves, which keeps its credentials alive. */
+  /** Reports progress of an upload, which extends its credentials. */
   moves(id: string): void;
-  /** When credentials end, however much moves. */
+  /** When credentials expire, regardless of progress. */
   end(credential: ImageCredential): Date | undefined;
 }
 
-/** How long credentials to push wait: for their first use, and from then on for something to move. */
+/** How long push credentials wait for their first use, and afterwards for progress of an upload. */
 const patience = minutes(10);
 
 export function createCredentials(options: CredentialsOptions): Credentials {
@@ -94,7 +95,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   };
 }
 
-/** New credentials to pull, as they are kept. */
+/** Creates pull credentials, as the records store them. */
 export function newPullCredential(newId: Pick<NewIds, 'id'>, seal: CredentialsOptions['seal']) {
   const password = newPassword();
   const id = `pull-${newId.id()}`;
@@ -102,13 +103,13 @@ export function newPullCredential(newId: Pick<NewIds, 'id'>, seal: CredentialsOp
   return { credential: { id, secretSha256: digestOf(password), sealedSecret } };
 }
 
-/** The password of credentials to pull. */
+/** The password of pull credentials. */
 export const passwordOf = (
   { id, sealedSecret }: { id: string; sealedSecret: string },
   unseal: CredentialsOptions['unseal'],
 ): string => unseal(sealedSecret, purpose(id)).toString();
 
-/** How long credentials last, by their times and by what moves, at whichever process of the store. */
+/** Decides how long credentials are valid, by their times and by the progress of uploads in any process of the store. */
 function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'records' | 'clock' | 'seesUploads'>) {
   const moves = (id: string): void => {
     records.note('image-upload', id, timestamp(clock()));

@@ -1,20 +1,20 @@
-// Which images the resources name: learned from what was pushed as their content, once for each content.
+// Finds which images the resources name: reads each content that was pushed as a resource once.
 import type { Readable } from 'node:stream';
 
 import { itself, type Acts } from '#acts/act.ts';
 import { readImageResources } from '#acts/unwanted-images.ts';
 import type { Records } from '#records/index.ts';
 
-/** What a deployment reads of a resource is some hundred bytes. */
+/** A resource that a deployment reads has some hundred bytes. */
 const longestContent = 64 * 1024;
 const atOnce = 500;
 
-/** Where contents are read. */
+/** Reads contents. */
 export interface Contents {
   open(sha3_384: string): Promise<{ stream: Readable } | undefined>;
 }
 
-/** A content as text; nothing when it is missing or damaged, of which the scrub tells whoever can mend it. */
+/** Reads a content as text; undefined if it is missing or corrupt, which the scrub reports. */
 export async function textOf(contents: Contents, sha3_384: string): Promise<string | undefined> {
   const content = await contents.open(sha3_384);
   if (content === undefined) return undefined;
@@ -25,9 +25,7 @@ export async function textOf(contents: Contents, sha3_384: string): Promise<stri
   }
 }
 
-/**
- * Learns which images the contents of resources name; how many of those that are still unknown could not be read.
- */
+/** Records which images the contents of resources name; returns how many of the unknown contents could not be read. */
 export async function readMentions(records: Pick<Records, 'images'>, acts: Acts, contents: Contents): Promise<number> {
   const unread = await records.images.unreadContents(atOnce);
   const read: { content: string; manifest: string | null }[] = [];
@@ -39,5 +37,5 @@ export async function readMentions(records: Pick<Records, 'images'>, acts: Acts,
   return unread.length - read.length;
 }
 
-/** The image that a text names as `…@sha256:…`, whatever else stands in it. */
+/** The image that a text names as `…@sha256:…`, regardless of the rest of the text. */
 const mentioned = (text: string): string | null => /@sha256:([0-9a-f]{64})(?![0-9a-f])/.exec(text)?.[1] ?? null;

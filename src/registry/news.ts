@@ -1,15 +1,15 @@
-// What another registry tells of: images that were pushed. Its word comes a moment after the push, perhaps to another
-// process of the store, so whoever asks for an image may have to wait for it.
+// Notifications from another registry about pushed images. A notification follows a moment after the push, perhaps to
+// another process of the store, so a request for an image may have to wait for it.
 import { createWaiting } from '#shared/waiting.ts';
 
 export interface News {
-  /** Says that this is there now. */
+  /** Reports that this image now exists. */
   tell(what: string): void;
-  /** What `look` finds, as soon as it finds anything; nothing when so many milliseconds have gone by. */
+  /** Returns the result of `look` as soon as it finds something; undefined after `patience` milliseconds. */
   wait<Found>(what: string, look: () => Promise<Found | undefined>, patience: number): Promise<Found | undefined>;
 }
 
-/** Beyond this, nobody is made to wait. */
+/** Beyond this number, requests do not wait. */
 const waitingAtOnce = 256;
 
 export function createNews(): News {

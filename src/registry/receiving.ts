@@ -1,10 +1,10 @@
-// Content that comes in several requests, handed to whoever stores it as one stream. All that arrives goes on at once, and
-// its sender waits when the disk is slower.
+// Receives content that is sent in several requests, and passes it to the storage as one stream. Chunks are passed on
+// immediately, and the sender waits if the disk is slower.
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText, type Digest } from './repository.ts';
 
-/** What is known of content that was stored. */
+/** Size and digests of stored content. */
 export interface Stored {
   size: number;
   sha3_384: string;
@@ -12,7 +12,7 @@ export interface Stored {
   sha512?: string | undefined;
 }
 
-/** Stores content as it comes in; nothing is left of what `accept` refuses by throwing. */
+/** Stores content as it is received; if `accept` throws, nothing is left of it. */
 export type Receive = (
   source: AsyncIterable<Chunks>,
   options: {
@@ -21,9 +21,9 @@ export type Receive = (
     limit: number;
     expected?: number | undefined;
     ownsChunks: true;
-    /** How many bytes of it lie there already, from another process. */
+    /** The number of bytes already stored, by another process. */
     resume?: number | undefined;
-    /** Asked when all has come: whether the sha512 is wanted as well. */
+    /** Called when all bytes have been received: whether the sha512 is needed as well. */
     wantsSha512: () => boolean;
     accept: (stored: Stored) => void;
   },
@@ -32,16 +32,16 @@ export type Receive = (
 export interface ReceivingOptions {
   receive: Receive;
   id: string;
-  /** Whose places the sender shares. */
+  /** The sender, for its share of upload places. */
   from: string;
-  /** How many bytes have come already, at another process. */
+  /** The number of bytes that another process has already received. */
   size: number;
-  /** Told when it is stored, or nothing of it is left. */
+  /** Called when it is stored, or when nothing of it is left. */
   ended: () => void;
 }
 
 export class Receiving {
-  /** How many bytes have come. */
+  /** The number of bytes received. */
   size: number;
   readonly #options: ReceivingOptions;
   readonly #pipe = createPipe();
@@ -54,20 +54,20 @@ export class Receiving {
   }
 
   async send(chunks: Chunks, limit: number, whole?: number): Promise<void> {
-    // Once they are taken their memory may be gone.
+    // Once the chunks are taken, their memory may be freed.
     const length = lengthOf(chunks);
     const stored = this.#store(limit, whole);
-    // Whoever stores left early: with the reason.
+    // The storage ended early; await its reason.
     if (!(await this.#pipe.send(chunks))) await stored;
     this.size += length;
   }
 
-  /** Resolves when all that was sent lies where another process finds it. */
+  /** Resolves when all received bytes are visible to other processes. */
   async flush(): Promise<void> {
     if (this.#storing !== undefined && !(await this.#pipe.send([]))) await this.#storing;
   }
 
-  /** Stores what came, when it has this digest; otherwise nothing is left. */
+  /** Stores the content if it has this digest; otherwise nothing is left. */
   async finish(digest: Digest, limit: number): Promise<Stored> {
     this.#expected = digest;
     const stored = this.#store(limit, 0);
@@ -75,13 +75,13 @@ export class Receiving {
     return stored;
   }
 
-  /** Leaves nothing of what came, here or at another process. */
+  /** Discards all received bytes, in this process and in others. */
   async discard(reason: Error): Promise<void> {
     if (this.size > 0) this.#store(this.size, 0).catch(() => undefined);
     await this.breakOff(reason);
   }
 
-  /** Ends it; of what came nothing is left, unless it is left to others. */
+  /** Interrupts it; received bytes are discarded, unless the reason is `LeftToOthers`. */
   async breakOff(reason: Error): Promise<void> {
     this.#pipe.breakOff(reason);
     await this.#storing?.catch(() => undefined);
@@ -101,8 +101,8 @@ export class Receiving {
         wantsSha512: () => this.#expected?.algorithm === 'sha512',
         accept: (stored) => mustHave(this.#expected, stored),
       });
-      // Whoever sends, or finishes, hears of a failure; before that it must not count as unhandled. Who refuses the
-      // content before he has asked for the first of it leaves nobody to take it.
+      // The sender, or `finish`, gets a failure; until then it must not count as an unhandled rejection. If the storage
+      // refuses the content before it takes the first chunk, the pipe must be closed here.
       this.#storing.catch(() => {
         this.#pipe.leave();
         ended();
@@ -122,7 +122,7 @@ function mustHave(expected: Digest | undefined, stored: Stored): void {
   );
 }
 
-/** Hands chunks from one who sends to one who takes; it holds those of one time, and the sender waits until they are taken. */
+/** Passes chunks from a sender to a receiver. It holds one group of chunks, and the sender waits until it is taken. */
 function createPipe() {
   let held: { chunks: Chunks; taken: PromiseWithResolvers<boolean> } | undefined;
   let waiting: PromiseWithResolvers<void> | undefined;
@@ -140,7 +140,7 @@ function createPipe() {
   };
 
   return {
-    /** False when nobody takes chunks any more. */
+    /** Returns false if the receiver has stopped. */
     async send(chunks: Chunks): Promise<boolean> {
       if (left || broken !== undefined) return false;
       const taken = Promise.withResolvers<boolean>();
@@ -152,7 +152,7 @@ function createPipe() {
       ended = true;
       wake();
     },
-    /** Nobody takes chunks any more. */
+    /** Ends the receiver: later chunks are refused. */
     leave,
     breakOff(reason: Error): void {
       broken = reason;

@@ -1,4 +1,4 @@
-// The image registry: who may talk to which repository, and what is on its way into them.
+// The image registry: who may access which repository, and the uploads in progress.
 import type { Now } from '#domain/clock.ts';
 import { createCredentials, type Credentials, type CredentialsOptions } from './credentials.ts';
 import { createNews, type News } from './news.ts';
@@ -8,15 +8,15 @@ import { createTokens, type RegistryTokens } from './tokens.ts';
 import type { Receive } from './receiving.ts';
 import { createBlobUploads, type BlobUploads } from './uploads.ts';
 
-/** The type that a package's newest declaration gives a resource; nothing when no revision declares it. */
+/** The type that the newest declaration of a package gives a resource; undefined if no revision declares it. */
 export type DeclaredType = (repository: Repository) => Promise<string | undefined>;
 
 export interface Registry {
   credentials: Credentials;
   tokens: RegistryTokens;
-  /** Tokens for another registry, where the configuration names one. */
+  /** Tokens for another registry, if the configuration names one. */
   signedTokens: SignedTokens;
-  /** What another registry tells of. */
+  /** Notifications from another registry. */
   news: News;
   uploads: BlobUploads;
   declaredType: DeclaredType;
@@ -24,11 +24,11 @@ export interface Registry {
 
 export interface RegistryOptions extends CredentialsOptions {
   clock: Now;
-  /** Signs the tokens: 32 bytes that all processes of the store have, and nobody else. */
+  /** Signs the tokens: 32 bytes that only the processes of the store have. */
   tokenKey: Buffer;
   signedTokens: SignedTokens;
   receive: Receive;
-  /** Bytes that may still be written to where blobs lie. */
+  /** Free bytes for blobs. */
   free: () => Promise<number>;
   declaredType: DeclaredType;
 }

@@ -1,6 +1,6 @@
-// Tokens for another registry that keeps the images: it asks its clients to fetch them here, and believes what is signed
-// with this store's key, whose certificate its administrator has given it (the token authentication of the distribution
-// project). It reads them by itself: no request goes from here to there, nor about tokens from there to here.
+// Tokens for another registry that stores the images (token authentication of the distribution project). That registry
+// sends its clients to this store for tokens, and verifies them with this store's certificate, which its administrator
+// has installed. No requests about tokens pass between the two servers.
 import { createPrivateKey, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
@@ -18,24 +18,24 @@ export interface SignedTokensOptions {
   newId: NewIds;
   seal: (secret: Buffer, purpose: string) => string;
   unseal: (sealed: string, purpose: string) => Buffer;
-  /** Makes a private key and the certificate by which it is known, both PEM. */
+  /** Creates a private key and its certificate, both PEM. */
   certify: (name: string, now: Date) => Promise<{ certificate: string; key: string }>;
 }
 
 export interface SignedTokens {
-  /** Signs a token for the registry of this name. */
+  /** Signs a token for the registry with this name. */
   mint(
     token: RegistryToken,
     to: { registry: string; issuer: string },
   ): Promise<{ text: string; issuedAt: Date; lasts: number }>;
-  /** What the other registry must be given: made when first asked for, and then the same for good. */
+  /** The data that the other registry must be given: created at the first call, the same ever after. */
   shared(by?: By): Promise<SharedWithRegistry>;
 }
 
 export interface SharedWithRegistry {
   /** PEM. */
   certificate: string;
-  /** With this it proves itself when it tells of images that were pushed. */
+  /** The other registry authenticates its notifications of pushed images with this secret. */
   secret: string;
 }
 
@@ -54,7 +54,7 @@ interface Opened {
   sealed: string;
   kept: Kept;
   key: KeyObject;
-  /** The certificate as tokens carry it. */
+  /** The certificate in the form for the header of tokens. */
   x5c: string;
 }
 
@@ -62,7 +62,7 @@ export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
   const { records, acts, clock, newId, seal, unseal, certify } = options;
   let opened: Opened | undefined;
 
-  /** Reads the key; the records are asked each time, because another process may have made it. */
+  /** Reads the key; looks it up in the records each time, because another process may have created it. */
   async function open(by: By = itself): Promise<Opened> {
     const sealed = (await records.appliance.find(registryKey)) ?? (await make(by));
     if (opened?.sealed !== sealed) {

@@ -1,27 +1,27 @@
-// Tokens of the image registry: what a client does with its credentials once, it shows as a token for some minutes.
-// They are signed with a key that every process of the store has. A token is only good as long as the credentials are
-// that it was given for.
+// Tokens of the image registry: a client authenticates once with its credentials, and then uses a token for some
+// minutes. Tokens are signed with a key that every process of the store has. A token is valid only while its
+// credentials are.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { after, minutes, type Now } from '#domain/clock.ts';
 
 export type Action = 'pull' | 'push';
 
-/** What a token allows on one repository, named as clients name it. */
+/** The rights of a token on one repository, by the name that clients use. */
 export interface Grant {
   repository: string;
   actions: Action[];
 }
 
 export interface RegistryToken {
-  /** The name of the credentials it was given for. */
+  /** The name of the credentials that it was issued for. */
   credential: string;
   grants: Grant[];
 }
 
 export interface RegistryTokens {
   mint(token: RegistryToken): { text: string; issuedAt: Date; lasts: number };
-  /** What a text stands for; nothing when it is no token of ours, or has ended. */
+  /** Reads a token; undefined if it is not one of this store, or has expired. */
   read(text: string): RegistryToken | undefined;
 }
 
@@ -52,8 +52,8 @@ export function createTokens(key: Buffer, clock: Now): RegistryTokens {
 }
 
 /**
- * What is asked for in a scope such as `repository:images/x/y:pull,push`; several stand with spaces between them. Whoever
- * may push may delete.
+ * The rights requested by a scope such as `repository:images/x/y:pull,push`; several are separated by spaces. A right
+ * to push includes deletion.
  */
 export function readScope(text: string): Grant[] {
   return text.split(' ').flatMap((one) => {

@@ -1,5 +1,5 @@
-// What one process has of the uploads of blobs under way. Another process may go on with each of them: then what is here
-// is left to it.
+// The state of blob uploads in this process. Another process may continue each of them; the bytes received here are
+// then left to it.
 import { randomUUID } from 'node:crypto';
 
 import { LeftToOthers } from '#blobs/blobs.ts';
@@ -10,7 +10,7 @@ import type { RegistryUpload } from '#records/registry-uploads.ts';
 import { Receiving, type Receive } from './receiving.ts';
 import { repositoryName, type Repository } from './repository.ts';
 
-/** Who sends, and whereto. */
+/** The sender and the target repository. */
 export interface Sender extends Repository {
   accountId: string | null;
 }
@@ -18,10 +18,10 @@ export interface Sender extends Repository {
 export interface UploadPartsOptions {
   records: Pick<Records, 'registryUploads' | 'passing'>;
   receive: Receive;
-  /** Bytes that may still be written to where blobs lie. */
+  /** Free bytes for blobs. */
   free: () => Promise<number>;
   now: Now;
-  /** Milliseconds after which an upload that nobody continues is given up. */
+  /** Milliseconds after which an upload without requests is abandoned. */
   idle?: number;
 }
 
@@ -32,7 +32,7 @@ interface Part {
 }
 
 const patience = minutes(10);
-/** A request that sends says again and again that it does; the one of a process that died lets go after so long. */
+/** A sending request renews its claim on the upload; the claim of a dead process expires after this time. */
 const sendingLasts = seconds(60);
 
 export class UploadParts {
@@ -45,17 +45,17 @@ export class UploadParts {
     this.#idle = options.idle ?? patience;
   }
 
-  /** Whether there is room for more bytes; where there is none, the records are not asked to write that some come. */
+  /** Whether there is room for more bytes; if there is none, no claim is written to the records. */
   async hasRoom(): Promise<boolean> {
     return (await this.#options.free()) > 0;
   }
 
-  /** When an upload ends that nobody continues. */
+  /** When an upload without further requests expires. */
   ending(): string {
     return timestamp(after(this.#options.now(), this.#idle));
   }
 
-  /** Looks after an upload that was begun, or is gone on with, here. */
+  /** Watches an upload that a request has begun or continued in this process. */
   watch(id: string, size: number, receiving?: Receiving): void {
     clearTimeout(this.#here.get(id)?.clock);
     const lookAfter = (): void => {
@@ -69,12 +69,15 @@ export class UploadParts {
     this.#here.delete(id);
   }
 
-  /** How much has come of one that a request is sending to, as far as that is known here. */
+  /** The size of an upload in progress, as far as this process knows it. */
   sizeHere({ id, size }: RegistryUpload): number {
     return Math.max(size, this.#here.get(id)?.receiving?.size ?? 0);
   }
 
-  /** What receives an upload here, from where it stands; what another process has received since is gone on with. */
+  /**
+   * Returns the receiver of an upload in this process, at the current size; also continues from bytes that another
+   * process has received.
+   */
   async take(id: string, size: number, sender: Sender): Promise<Receiving> {
     const known = this.#here.get(id)?.receiving;
     if (known?.size === size) {
@@ -88,14 +91,17 @@ export class UploadParts {
       // Nothing of it is left, unless a request is sending to it.
       this.#end(id).catch(() => undefined);
     };
-    // Whoever pushes here has shown who he is, and shares no places with strangers at his address.
+    // The sender is authenticated, so it does not share places with strangers at its address.
     const from = sender.accountId ?? repositoryName(sender);
     const receiving = new Receiving({ receive: this.#options.receive, id, from, size, ended });
     this.watch(id, size, receiving);
     return receiving;
   }
 
-  /** Says that a request is sending, until what it gives is called with how much has come; refused while another is. */
+  /**
+   * Claims an upload for a sending request; refuses if another request holds it. Call the result with the number of
+   * bytes received to release the claim.
+   */
   async send(id: string, size: number): Promise<(size: number | undefined) => Promise<void>> {
     const { records, now } = this.#options;
     const sender = randomUUID();
@@ -120,7 +126,7 @@ export class UploadParts {
     };
   }
 
-  /** Gives an upload up; what another process has received of it goes too. */
+  /** Abandons an upload, including bytes that another process has received. */
   async abandon(id: string, size: number, sender: Sender): Promise<void> {
     await this.#options.records.passing((tx) => tx.registryUploads.giveUp(id));
     const receiving = this.#here.get(id)?.receiving ?? (await this.take(id, size, sender));
@@ -128,7 +134,7 @@ export class UploadParts {
     await receiving.discard(cancelled());
   }
 
-  /** Gives up what is here of all. */
+  /** Abandons the uploads in this process. */
   async close(): Promise<void> {
     for (const id of [...this.#here.keys()]) await this.#leave(id, await this.#find(id));
   }
@@ -143,19 +149,19 @@ export class UploadParts {
     return records.passing((tx) => tx.registryUploads.end(id, timestamp(now())));
   }
 
-  /** Nobody has continued it here for a while. */
+  /** Runs when this process has had no request for the upload for a while. */
   async #lookAfter(id: string): Promise<void> {
     const found = await this.#find(id);
     if (typeof found?.sender === 'string') this.#here.get(id)?.clock.refresh();
     else await this.#leave(id, found);
   }
 
-  /** Gives up what is here of an upload, and all of it unless another process goes on with it. */
+  /** Drops the local state of an upload, and the whole upload unless another process continues it. */
   async #leave(id: string, found: RegistryUpload | undefined): Promise<void> {
     const part = this.#here.get(id);
     if (part === undefined) return;
     this.forget(id);
-    // Of one that has ended nothing is left to be gone on with, here or elsewhere.
+    // If the upload has ended, no process can continue it.
     const isContinued = found !== undefined && found.size !== (part.receiving?.size ?? part.size);
     if (found !== undefined && !isContinued) await this.#end(id);
     await part.receiving?.breakOff(isContinued ? new LeftToOthers() : cancelled());

@@ -1,6 +1,5 @@
-// Uploads of blobs: each may come in several requests, one after the other, to whichever process of the store. How much has
-// come stands in the records; the bytes lie in one file. What was not finished does not outlive the store; clients begin
-// again then.
+// Uploads of blobs: each may be sent in several requests, one after the other, to any process of the store. The records
+// have its size; the bytes are in one file. An unfinished upload ends when the store stops; clients then begin again.
 import type { Chunks } from '#blobs/blobs.ts';
 import { noRoom } from '#domain/disk-full.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -12,20 +11,20 @@ import { busy, UploadParts, type Sender, type UploadPartsOptions } from './uploa
 
 export interface BlobUpload {
   readonly id: string;
-  /** How many bytes have come. */
+  /** The number of bytes received. */
   readonly size: number;
   /** Whether another request was sending to it when it was looked up. */
   readonly isBusy: boolean;
   /**
-   * Takes in the next bytes; only one sender at a time. When it throws after a connection broke, what came before is
-   * kept, and the sender can go on from `size`. `whole` is how many bytes all of the content has, where that is known.
-   * The chunks are given away: whoever sends looks at none of them again. `isLast` says that the same request finishes it, so
-   * that nobody else has to find what came.
+   * Receives the next bytes; only one request at a time. If it throws because a connection broke, the bytes before are
+   * kept, and the sender can resume at `size`. `whole` is the size of the whole content, if it is known. The chunks
+   * must not be used by the caller afterwards. `isLast` says that the same request finishes the upload, so that no
+   * other process needs to see the bytes.
    */
   append(source: AsyncIterable<Chunks>, options: AppendOptions): Promise<void>;
-  /** Stores what came, when it has this digest; otherwise nothing is left. The upload has ended either way. */
+  /** Stores the content if it has this digest; otherwise nothing is left. The upload ends either way. */
   finish(digest: Digest, limit: number): Promise<Stored>;
-  /** Gives the upload up; nothing is left. */
+  /** Abandons the upload; nothing is left. */
   abandon(): Promise<void>;
 }
 
@@ -37,9 +36,9 @@ export interface AppendOptions {
 
 export interface BlobUploads {
   begin(sender: Sender): Promise<BlobUpload>;
-  /** The upload of this id that this account sends into this repository, while it lasts. */
+  /** Finds the upload with this id that this account sends into this repository, while it lasts. */
   find(sender: Sender, id: string): Promise<BlobUpload | undefined>;
-  /** Gives up what this process has of those that are under way. */
+  /** Abandons the uploads in this process. */
   close(): Promise<void>;
 }
 
@@ -61,7 +60,7 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
       const refuseBeyond = async ({ count, countAll }: Records['registryUploads']): Promise<void> => {
         if ((await countAll(at)) >= atOnce || (await count(repository, at)) >= atOnceInRepository) throw tooMany();
       };
-      // Whoever has too many is refused before he costs anything; several may come at once.
+      // Refuse early, before any cost; the second check is needed because requests run concurrently.
       await refuseBeyond(records.registryUploads);
       if (!(await parts.hasRoom())) throw noRoom();
       await records.passing(async (tx) => {
@@ -84,20 +83,23 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
   };
 }
 
-/** A request that sends to an upload; it stops with how much has come, or with nothing when the upload has ended. */
+/**
+ * A request that sends to an upload. Call `stop` with the number of bytes received, or with undefined if the upload has
+ * ended.
+ */
 interface Sending {
   receiving: Receiving;
   stop: (size: number | undefined) => Promise<void>;
 }
 
-/** One upload as one request sees it. */
+/** One upload, as one request sees it. */
 class UnderWay implements BlobUpload {
   readonly id: string;
   size: number;
   readonly #sender: Sender;
   readonly #parts: UploadParts;
   readonly isBusy: boolean;
-  /** What this request goes on sending when it finishes the upload. */
+  /** The claim of this request, kept until it finishes the upload. */
   #sending: Sending | undefined;
 
   constructor(id: string, size: number, sender: Sender, parts: UploadParts, isBusy = false) {
@@ -113,12 +115,12 @@ class UnderWay implements BlobUpload {
     try {
       for await (const chunks of source) {
         if (chunks.length === 0) continue;
-        // Whoever sends nothing, as at the end of an upload in chunks, costs nothing.
+        // A request without bytes, such as the last one of an upload in chunks, takes no claim.
         sending ??= await this.#begin();
         await sending.receiving.send(chunks, limit, whole);
       }
     } catch (error) {
-      // What keeps it from being gone on with is told to whoever tries that.
+      // A failure to pause is reported to the next request that continues the upload.
       if (sending !== undefined) await this.#pause(sending).catch(() => undefined);
       throw error;
     }
@@ -127,7 +129,7 @@ class UnderWay implements BlobUpload {
     else if (sending !== undefined) await this.#pause(sending);
   }
 
-  /** Lets others go on with what came, which lies where they find it; where it cannot, the upload has ended. */
+  /** Makes the received bytes available to other requests and processes; if that fails, the upload has ended. */
   async #pause({ receiving, stop }: Sending): Promise<void> {
     try {
       await receiving.flush();

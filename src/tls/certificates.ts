@@ -1,5 +1,5 @@
-// X.509 certificates: the store's own certificate authority and the certificate of its server. node-forge builds and
-// encodes them; keys and signatures are node:crypto's, which are forty times as fast and run in constant time.
+// X.509 certificates: the store's own certificate authority and the server certificate. node-forge builds and encodes
+// them; node:crypto makes keys and signatures, because it is forty times as fast and runs in constant time.
 import { createPrivateKey, generateKeyPair, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
@@ -14,21 +14,21 @@ export interface Certified {
   key: string;
 }
 
-/** 128 bits of security, and the least that counts as good until well after the authority has ended. */
+/** 128 bits of security: the minimum that is considered secure until well after the authority has expired. */
 const modulusLength = 3072;
 const authorityDays = 3652;
-/** A board whose clock has no battery starts in the year of its image: the authority is good then already. */
+/** A board without a battery for its clock starts in the year of its image: the authority is already valid then. */
 const authorityBackdated = days(authorityDays);
-/** Browsers and phones take no certificate that is good for longer, from its beginning to its end. */
+/** Browsers and phones refuse a certificate with a longer period of validity. */
 export const serverDays = 397;
-/** So far behind may the clock of a device be; what is left before the end is renewed by the server itself. */
+/** How far the clock of a device may be behind. The server itself renews the certificate before the remaining time ends. */
 const serverBackdated = days(300);
-/** A clock of a person's computer may be a little behind. */
+/** The clock of a person's computer may be a little behind. */
 const signingBackdated = hours(1);
 
 const generate = promisify(generateKeyPair);
 
-/** A new certificate authority of this name. */
+/** Creates a certificate authority with this name. */
 export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
   selfSigned(name, after(now, -authorityBackdated), after(now, days(authorityDays)), [
     { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
@@ -36,7 +36,7 @@ export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
     { name: 'subjectKeyIdentifier' },
   ]);
 
-/** A key that signs texts, with a certificate of its own by which others know it. */
+/** Creates a key that signs texts, with a self-signed certificate to verify them. */
 export const makeSigningCertificate = (name: string, now: Date): Promise<Certified> =>
   selfSigned(name, after(now, -signingBackdated), after(now, days(2 * authorityDays)), [
     { name: 'basicConstraints', cA: false, critical: true },
@@ -44,7 +44,7 @@ export const makeSigningCertificate = (name: string, now: Date): Promise<Certifi
     { name: 'subjectKeyIdentifier' },
   ]);
 
-/** A key with a certificate that it has signed itself. */
+/** Creates a key with a self-signed certificate. */
 async function selfSigned(name: string, from: Date, until: Date, extensions: Plan['extensions']): Promise<Certified> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength });
   const subject = [
@@ -55,7 +55,7 @@ async function selfSigned(name: string, from: Date, until: Date, extensions: Pla
   return { certificate, key: pem(privateKey) };
 }
 
-/** A server certificate of the authority for these names and addresses. */
+/** Creates a server certificate of the authority for these names and addresses. */
 export async function makeServerCertificate(
   authority: Certified,
   hosts: readonly string[],
@@ -88,7 +88,7 @@ export async function makeServerCertificate(
   return { certificate, key: pem(privateKey) };
 }
 
-/** The names and addresses that a certificate is good for, sorted. */
+/** The names and addresses in a certificate, sorted. */
 export function hostsOf(certificate: string): string[] {
   const { subjectAltName = '' } = new X509Certificate(certificate);
   return subjectAltName
@@ -98,7 +98,7 @@ export function hostsOf(certificate: string): string[] {
     .sort();
 }
 
-/** One spelling of a name or address, whoever wrote it. */
+/** The canonical spelling of a name or address. */
 export const comparable = (host: string): string =>
   isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host.toLowerCase();
 
@@ -126,7 +126,7 @@ function build({ publicKey, signer, subject, issuer, from, until, extensions }: 
   certificate.setSubject(subject);
   certificate.setIssuer(issuer);
   certificate.setExtensions(extensions);
-  // What forge asks of a key that signs: the bytes that it will have encoded by then, signed by node:crypto.
+  // The key as forge uses it: signs the encoded bytes with node:crypto.
   const key = {
     sign: () => sign('sha256', encoded(certificate), signer).toString('latin1'),
   } as unknown as forge.pki.rsa.PrivateKey;
@@ -137,12 +137,12 @@ function build({ publicKey, signer, subject, issuer, from, until, extensions }: 
 const encoded = (certificate: forge.pki.Certificate): Buffer =>
   Buffer.from(forge.asn1.toDer(tbsCertificate(certificate)).getBytes(), 'latin1');
 
-/** The part of a certificate that is signed; the types of node-forge leave this function out. */
+/** The signed part of a certificate; the types of node-forge lack this function. */
 const { getTBSCertificate: tbsCertificate } = forge.pki as unknown as {
   getTBSCertificate(certificate: forge.pki.Certificate): forge.asn1.Asn1;
 };
 
-/** 127 random bits, positive and without a leading zero byte, as DER wants an integer. */
+/** 127 random bits, positive and without a leading zero byte, as DER requires of an integer. */
 function serial(): string {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);

@@ -1,11 +1,11 @@
-// What the server proves itself with. Below `DIRECTORY/tls`, made when they are first needed:
+// Keeps the certificates of the server. Below `DIRECTORY/tls`, created when they are first needed:
 //
 //   ca.pem        the store's own certificate authority, which clients trust
 //   ca.key        its private key, sealed under the site key
 //   server.pem    the server's certificate
 //   server.key    its private key, sealed
 //
-// or the site's own files, where the configuration names them; see site.ts.
+// or the site's own files, if the configuration names them; see site.ts.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,22 +23,22 @@ import {
 import type { ServerTls, TlsSettings } from './settings.ts';
 import { siteFiles, siteTls } from './site.ts';
 
-/** A server certificate is replaced when it ends within so many milliseconds. */
+/** A server certificate is replaced when it expires within this many milliseconds. */
 export const renewBefore = days(30);
 
 export interface Keeping {
   directory: string;
   now: Now;
-  /** How secrets are kept at rest. */
+  /** Seals and opens secrets. */
   seal: (secret: Buffer, purpose: string) => string;
   unseal: (text: string, purpose: string) => Buffer;
-  /** Writes a file that survives a power cut, in the place of another where there is one. */
+  /** Writes a file durably, and replaces an existing one. */
   write: (file: string, content: string, mode: number) => void;
-  /** Whether what is there is replaced before it ends; yes, unless somebody else does. */
+  /** Whether to renew a certificate before it expires; default true, false if another process does. */
   renews?: boolean;
 }
 
-/** Reads what the server proves itself with; makes or renews what is the store's own. */
+/** Reads the server's certificate and key; creates or renews those of the store's own authority. */
 export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<ServerTls & { renewed: boolean }> {
   const site = siteFiles(settings);
   if (site !== undefined) return { ...siteTls(site), renewed: false };
@@ -59,7 +59,7 @@ export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<
   return { ...described(server, authority.certificate), renewed: !good };
 }
 
-/** The certificates as they lie there, for those who only look; nothing when there are none yet. */
+/** Reads the existing certificates and changes nothing; undefined if there are none yet. */
 export function readCertificates(directory: string, settings: TlsSettings): Omit<ServerTls, 'key'> | undefined {
   const site = siteFiles(settings);
   if (site !== undefined) return siteTls(site);
@@ -103,7 +103,7 @@ function readPair(folder: string, name: 'ca' | 'server', { unseal }: Keeping): C
   const sealed = readIfThere(join(folder, `${name}.key`));
   if (certificate === undefined || sealed === undefined) return undefined;
   const key = unseal(sealed.trim(), purpose(name)).toString('utf8');
-  // Between the two writes of a renewal the power may have failed: such a pair is made anew.
+  // A power cut between the two writes of a renewal leaves a pair that does not match: it is created again.
   return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key)) ? { certificate, key } : undefined;
 }
 

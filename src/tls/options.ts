@@ -1,4 +1,4 @@
-// How the server speaks TLS: 1.2 and 1.3, with suites that authenticate what they encrypt and keep forward secrecy.
+// The TLS options of the server: versions 1.2 and 1.3, with authenticated encryption and forward secrecy.
 import type { ServerOptions } from 'node:https';
 
 export const tlsOptions = {

@@ -1,5 +1,5 @@
-// The certificate that the site brings: its chain, its key and perhaps its authority, three PEM files that stay where they
-// are, so that whatever renews them goes on doing so.
+// Reads the certificate of the site: its chain, its key and optionally its authority. The three PEM files stay where
+// they are, so that existing tools continue to renew them.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -14,11 +14,11 @@ export interface SiteFiles {
   authorityFile?: string | undefined;
 }
 
-/** The site's files, where the settings name them. */
+/** The site's files, if the settings name them. */
 export const siteFiles = ({ certificateFile, keyFile, authorityFile }: TlsSettings): SiteFiles | undefined =>
   certificateFile === undefined || keyFile === undefined ? undefined : { certificateFile, keyFile, authorityFile };
 
-/** Reads the site's files; refuses what no server could be proved with. */
+/** Reads the site's files; refuses files that no server can use. */
 export function siteTls({ certificateFile, keyFile, authorityFile }: SiteFiles): ServerTls {
   const [first, ...above] = certificatesIn(certificateFile);
   if (first === undefined) throw new Error(`cannot use ${certificateFile}: it holds no certificate in PEM`);
@@ -44,7 +44,7 @@ export function siteTls({ certificateFile, keyFile, authorityFile }: SiteFiles):
   };
 }
 
-/** Why clients that use these hosts would not accept the site's certificate now; nothing when they will. */
+/** Why clients that use these hosts would refuse the site's certificate now; empty if they accept it. */
 export function siteProblems(files: SiteFiles, hosts: readonly string[], now: Now): string[] {
   const chain = certificatesIn(files.certificateFile);
   const authority = files.authorityFile === undefined ? undefined : certificatesIn(files.authorityFile)[0];
@@ -70,7 +70,7 @@ export function siteProblems(files: SiteFiles, hosts: readonly string[], now: No
 
 const commonName = ({ subject }: X509Certificate): string => /(?:^|\n)CN=(.*)/.exec(subject)?.[1] ?? 'no name';
 
-/** Every certificate in a PEM file, in its order. */
+/** The certificates in a PEM file, in order. */
 function certificatesIn(file: string): X509Certificate[] {
   try {
     const blocks = textOf(file).match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
@@ -94,7 +94,7 @@ function isKeyOf(certificate: X509Certificate, key: string, file: string): boole
   try {
     return certificate.checkPrivateKey(createPrivateKey(key));
   } catch {
-    // The cause may repeat what stands in the file.
+    // The error message of the cause may quote the file.
     throw new Error(`cannot use ${file}: it holds no private key in PEM without a passphrase`);
   }
 }

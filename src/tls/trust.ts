@@ -1,21 +1,21 @@
-// What is really served at an address, held against what clients trust there: a proxy in front, or a certificate that was
-// renewed by another authority, shows only so.
+// Connects to an address as a client does, and checks whether clients trust the served certificate: only this detects a
+// proxy in front, or a certificate that was renewed by another authority.
 import { connect, getCACertificates } from 'node:tls';
 
 import { seconds } from '#domain/clock.ts';
 
-/** What a client finds that connects: that it trusts what is served, why it does not, or why nothing could be found out. */
+/** The result of a connection: the certificate is trusted, or not and why, or the server cannot be reached and why. */
 export type Trust = { trusted: true } | { trusted: false; because: string } | { unreachable: string };
 
 const patience = seconds(5);
 
-/** @param authority what clients were given to trust, beside what their system does; PEM */
+/** @param authority the authority that clients were given to trust, in addition to their system's; PEM */
 export function trustAt(address: string, authority: string | undefined): Promise<Trust> {
   const { hostname, port } = new URL(address);
   const host = hostname.replace(/^\[|\]$/g, '');
   const ca = [...getCACertificates('system'), ...(authority === undefined ? [] : [authority])];
   return new Promise((resolve) => {
-    // Who is asked only for his certificate learns nothing that the handshake does not tell anybody.
+    // Nothing is sent beyond the handshake, so a connection to an untrusted server discloses nothing.
     const socket = connect({
       host,
       port: Number(port || 443),
@@ -40,7 +40,7 @@ export function trustAt(address: string, authority: string | undefined): Promise
   });
 }
 
-/** Addresses are no names (RFC 6066, 3). */
+/** Addresses are not server names (RFC 6066 section 3). */
 const nameOf = (host: string): string => (/^[0-9.]+$|:/.test(host) ? '' : host);
 
 const words: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const words: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'another authority signed the certificate',
 };
 
-/** Node gives the code alone, or an error that has it. */
+/** Node gives only the code, or an error that has it. */
 function inWords(error: Error | string | null): string {
   const code = typeof error === 'string' ? error : ((error as { code?: string } | null)?.code ?? 'no reason');
   return words[code] ?? code;

@@ -1,11 +1,14 @@
-// The store administrator's credential as the configuration file has it now: one that was replaced is refused at the next
-// request, whether or not the server was told to reload.
+// Reads the store administrator's credential from the configuration file as it is now: a replaced credential is refused
+// at the next request, even without a reload.
 import { statSync } from 'node:fs';
 import { readConfig, type Config } from '#src/config.ts';
 
 type AuthSettings = Config['auth'];
 
-/** Reads [auth] of the file, again only after the file has changed. If the file cannot be read, the last good reading counts. */
+/**
+ * Returns the [auth] section, and reads the file again only when it has changed. If the file cannot be read, the last
+ * valid section counts.
+ */
 export function followAdministrator(file: string, running: () => AuthSettings): () => AuthSettings {
   let seen: { version: string; loaded: AuthSettings; auth: AuthSettings } | undefined;
   return () => {

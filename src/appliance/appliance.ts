@@ -1,4 +1,4 @@
-// The appliance: builds every part by hand, in order, and starts and stops them.
+// Builds every part of the appliance explicitly, in order, and starts and stops them.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -26,22 +26,22 @@ import type { Answers } from './team.ts';
 import { watchFaults, watchJobs } from './watched-faults.ts';
 
 export interface Appliance {
-  /** Where it really listens, such as `http://127.0.0.1:8080`. */
+  /** The actual address, such as `http://127.0.0.1:8080`. */
   url: string;
   log: Logger;
-  /** Reads the configuration again; throws, and keeps the old one, when the new one is not accepted. */
+  /** Reloads the configuration; if the new one is not accepted, keeps the old one and throws. */
   reload(): void;
-  /** Takes the certificate that lies there now; whether it is another one. */
+  /** Loads the current certificate; returns whether it has changed. */
   renewCertificate(): Promise<boolean>;
-  /** What it tells of itself to those that serve the store with it. */
+  /** The replies to the other processes that serve the store. */
   answers: { readonly [What in keyof Answers]: () => Answers[What] | Promise<Answers[What]> };
-  /** How far the blobs have been read again. */
+  /** The progress of the scrub. */
   scrubbed(): ScrubState;
-  /** How the work that comes round again has gone. */
+  /** The state of the jobs. */
   jobs(): JobState[];
-  /** Resolves when no upload waits for its review any more. */
+  /** Resolves when no upload is waiting for its review. */
   reviewed(): Promise<void>;
-  /** Finishes the requests under way, then the jobs, then the records. */
+  /** Finishes the requests in progress, then the jobs, then the records. */
   stop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   try {
     return await startParts(parts, options);
   } catch (error) {
-    // What could not start is why; what then could not stop follows from it.
+    // The failure of the start is the cause; a failure of the stop after it is a consequence.
     await parts.stop().catch(() => undefined);
     throw error;
   }
@@ -118,10 +118,10 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   };
 }
 
-/** What the configuration says of approvals is taken into force by one of those that serve the store together. */
+/** The approval policy of the configuration is put into force by one of the processes that serve the store. */
 const takenUpElsewhere = { takeUp: (): Promise<void> => Promise.resolve() };
 
-/** Sets the ballast aside soon after the start, which need not wait for it. */
+/** Creates the ballast soon after the start, which does not wait for it. */
 async function startBallast(parts: Parts, { room, blobs, log }: Storage): Promise<void> {
   const setAside = (): void => {
     room
@@ -146,7 +146,7 @@ const progress = ({
   async reviewed() {
     await queue.idle();
     await finishing.idle();
-    // Which may have pushed components.
+    // A finished review may have pushed components, which are reviewed in turn.
     await queue.idle();
     await finishing.idle();
     await signing.idle();

@@ -1,4 +1,4 @@
-// The work that outlives a request: reviews, signatures, what comes round again, the scrub.
+// Starts the work that outlives a request: reviews, signatures, jobs, the scrub.
 import { softwareCustody, type Custody } from '#assertions/custody.ts';
 import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
 import { mendOfRecords } from '#data/records-place.ts';
@@ -105,7 +105,7 @@ export async function startBackground(
       }),
     (runner) => runner.stop(),
   );
-  // Ended before the jobs are waited for: what is made of a large file is made again another time.
+  // Close the maker before the jobs stop: a delta of a large file is made again another time.
   await parts.start(
     'deltas',
     () => maker,
@@ -117,19 +117,22 @@ export async function startBackground(
   return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
 }
 
-/** Whether this process does what one of those that serve the store does for all. */
+/** Whether this process does the work that only one process of the store does. */
 const keepsAll = ({ team }: ApplianceOptions): boolean => team?.keeps !== false;
 
-/** What two processes that know nothing of each other each do for themselves, and of several workers one does. */
+/** Jobs that independent processes each run for themselves, and only one of several workers runs. */
 const ofKeeper: ReadonlySet<string> = new Set(['prove-records', 'keep-approval-policy', 'renew-certificate']);
 
-/** A process that is alone has swept what was left when it started; in a bucket that is what a day has gone by for. */
+/**
+ * A process that is alone has swept temporary files at its start. In a bucket, uploads in parts expire only after a
+ * day, so the job is always needed.
+ */
 const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs }: Storage): Job[] =>
   team === undefined && records.server === undefined && !('clock' in blobs)
     ? []
     : [sweepTemporary(records, blobs, now)];
 
-/** Ends what comes in out of the watched folder; it goes on after the next start. */
+/** Ends the receipt of transfers from the watched folder; it continues after the next start. */
 const endsWith = (parts: Parts, watching: AbortController): Promise<AbortController> =>
   parts.start(
     'watching',
@@ -139,7 +142,7 @@ const endsWith = (parts: Parts, watching: AbortController): Promise<AbortControl
     },
   );
 
-/** What holds leases ends one after the other, and gives them back together. */
+/** Stops the users of leases one after the other, then releases all leases together. */
 const holdsUntil = (parts: Parts, leases: OwnLeases): Promise<OwnLeases> =>
   parts.start(
     'held',
@@ -204,7 +207,7 @@ const startProof = ({ store }: Storage): Promise<ProofOfRecords> =>
     now: store.now,
   });
 
-/** A server looks its database over while others are answered; a file needs a thread for that. */
+/** A database server checks itself while it answers queries; a file needs a thread for that. */
 const lookOver = (place: DatabasePlace): Promise<DatabaseVerdict> =>
   'file' in place
     ? inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
@@ -249,7 +252,7 @@ async function startReviews(
       };
     },
     async ({ queue, reviewer }) => {
-      // A review under way ends with its worker, and its upload waits for the next start.
+      // A running review ends with its worker, and its upload waits for the next start.
       const stopping = queue.stop();
       await reviewer.close();
       await stopping;

@@ -1,4 +1,4 @@
-// The certificate with which the server proves itself while it serves: made, renewed, replaced by a reload.
+// The certificate of the running server: creates it, renews it, and replaces it at a reload.
 import type { Logger } from 'pino';
 
 import { itself } from '#acts/act.ts';
@@ -10,19 +10,19 @@ import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Current } from './settings.ts';
 
 export interface Certificate {
-  /** As it stands; nothing without TLS. */
+  /** The current certificate; undefined without TLS. */
   current(): ServerTls | undefined;
-  /** Makes or reads it again where it ends soon or was replaced; whether it is another one now. */
+  /** Renews the certificate if it expires soon, or reads a replaced one; returns whether it has changed. */
   renew(): Promise<boolean>;
-  /** Resolves when a renewal that is under way has ended. */
+  /** Resolves when a running renewal has ended. */
   settled(): Promise<void>;
-  /** Told of each one that comes in the place of another. */
+  /** Called with each certificate that replaces another. */
   onRenewal(listener: (tls: ServerTls) => void): void;
 }
 
 /**
- * Whether the store speaks TLS is decided once, at the start. `renews` where this process makes certificates anew and tells
- * of it, and does not leave that to another one that serves the store with it.
+ * Whether the store uses TLS is decided once, at the start. `renews` is true if this process renews and reports
+ * certificates, false if another process of the store does.
  */
 export async function keepCertificate(
   store: Store,
@@ -32,7 +32,7 @@ export async function keepCertificate(
   const keeping = keepingOf(store.directory, store.siteKey, store.now);
   const read = () => keepTls(tlsSettings(current().config), { ...keeping, renews });
   const listeners: ((tls: ServerTls) => void)[] = [];
-  /** Says in the log and in the audit log that the server proves itself with another certificate than before. */
+  /** Records in the log and in the audit log that the server has a new certificate. */
   const tell = async ({ hosts, ends, fingerprint }: ServerTls): Promise<void> => {
     log.info({ hosts, ends }, 'the server has a new certificate');
     if (!renews) return;

@@ -1,7 +1,7 @@
-// How many files and connections the system lets this process have open at once.
+// Reads how many files and connections the system lets this process have open at the same time.
 import { readFileSync } from 'node:fs';
 
-/** The limit that the kernel enforces now; what most systems start with where it cannot be read. */
+/** The limit that the kernel enforces now; the default of most systems if it cannot be read. */
 export function openFilesLimit(read = () => readFileSync('/proc/self/limits', 'utf8')): number {
   try {
     const limit = /^Max open files +(\d+|unlimited)/m.exec(read())?.[1];

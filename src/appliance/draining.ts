@@ -1,30 +1,33 @@
-// How a stop waits for what is under way: a download is not cut for a restart, since not every client takes it up again.
+// Drains connections at a stop: a download is not cut off for a restart, because not every client resumes it.
 import type { IncomingMessage, Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
 import { minutes, seconds } from '#domain/clock.ts';
 
-/** On a connection that moves nothing for so long nobody is waited for: snapd itself gives up at 4,096 bytes a second. */
+/** A connection without traffic for this long is closed: snapd itself gives up below 4,096 bytes per second. */
 const still = seconds(60);
 
 /**
- * The same for an upload whose client sends nothing. Of a download the system may still have for a minute what a slow
- * client is taking, so that one has longer.
+ * The same for an upload if its client sends nothing. A download gets the longer time, because the system may hold up
+ * to a minute of data for a slow client.
  */
 const stillSending = seconds(10);
 
-/** A connection is idle again when its request under way is finished; so often is looked. */
+/** Interval of checks: a connection is idle when its request is finished. */
 const pause = 100;
 
 export interface Patience {
-  /** How long a stop waits at most. */
+  /** The maximum duration of draining, in minutes. */
   minutes: number;
-  /** Milliseconds of a clock that goes forward alone. */
+  /** A monotonic clock in milliseconds. */
   elapsed: () => number;
 }
 
-/** Follows the connections of a server from now on; what it gives waits until they have ended, and ends what is stuck. */
+/**
+ * Tracks the connections of a server from now on. Call the result at a stop: it waits until they have ended, and closes
+ * those without traffic.
+ */
 export function followConnections(server: Server): (patience: Patience) => Promise<void> {
   const open = new Set<Socket>();
   const requests = new Map<Socket, IncomingMessage>();
@@ -61,6 +64,6 @@ export function followConnections(server: Server): (patience: Patience) => Promi
   };
 }
 
-/** Whether the rest of a body is to come from the client, and it is not this side that makes the client wait. */
+/** Whether the server is waiting for the rest of a body, and not the client for the server. */
 const awaitsClient = (request: IncomingMessage | undefined): boolean =>
   request !== undefined && !request.complete && !request.isPaused() && request.readableLength === 0;

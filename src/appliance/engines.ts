@@ -1,34 +1,34 @@
-// The engines on other machines that this host works with. While one of them does not answer, or this host tells the time otherwise
-// than they do, it says so where load balancers look, and they send nobody here.
+// Watches the engines on other hosts, such as a database server or a bucket. If one of them does not answer, or its
+// clock differs from this host's, the health check fails, and load balancers send no requests here.
 import { seconds, type Now } from '#domain/clock.ts';
 import type { Health } from '#src/health.ts';
 import type { Parts } from './parts.ts';
 
 export interface Engine {
-  /** What people call it, as in 'The database'. */
+  /** The name in sentences, such as 'The database'. */
   name: string;
-  /** The row of 'larder doctor' that is about it. */
+  /** The row of 'larder doctor' for it. */
   about: string;
-  /** What time it is there; fails within a few seconds where it does not answer. */
+  /** The time of the engine; fails within a few seconds if it does not answer. */
   clock(): Promise<Date>;
-  /** Why it did not tell, where more is known than that it did not. */
+  /** Why the clock could not be read, if more is known. */
   whyNot?(error: unknown): string;
-  /** What is wrong while it answers: some of what it is asked for it does not do. */
+  /** The problem of an engine that answers but fails some requests. */
   trouble?(): string | undefined;
 }
 
 export interface Engines {
-  /** Whether all of them answer, and have the time of this host. */
+  /** Whether all engines answer and agree with the clock of this host. */
   areWell(): boolean;
 }
 
-/** How often each of them is asked. With the time that it takes to give one up, a host is out within seven seconds. */
+/** How often each engine is asked. With the timeout of a request, a failure shows within seven seconds. */
 const every = seconds(1);
 
-/** Two hosts that are so far from their engine are at most twice as far from each other: five seconds. */
+/** The maximum difference to the clock of an engine; two hosts then differ by at most twice that: five seconds. */
 const mostApart = seconds(2.5);
 
-/** Asks them now, and again and again until it is stopped. */
+/** Checks the engines now, and at an interval until it is stopped. */
 export async function watchEngines(
   parts: Parts,
   engines: readonly Engine[],
@@ -74,7 +74,7 @@ export async function watchEngines(
   return { areWell: () => unwell.size === 0 };
 }
 
-/** How an engine is: away, or with another time than this host. */
+/** The state of an engine: away, or its clock differs. */
 type EngineState = { away: { why?: string } } | { apart: number } | { well: true };
 
 async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
@@ -86,13 +86,16 @@ async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
     return { away: engine.whyNot === undefined ? {} : { why: engine.whyNot(error) } };
   }
   const answered = clock().getTime();
-  // Whenever between the two it was asked.
+  // The engine read its clock at some moment between the two.
   const apart = there < asked ? there - asked : Math.max(0, there - answered);
   if (Math.abs(apart) <= mostApart) return { well: true };
   return { apart };
 }
 
-/** The offset that is shown: an engine that tells the time in whole seconds is a little further off each time, and no place says another. */
+/**
+ * The offset that is shown: an engine with a clock in whole seconds gives a slightly different offset each time, and
+ * all places must show the same.
+ */
 const steadyOffset = (shown: number | undefined, found: number): number =>
   shown !== undefined && Math.abs(found - shown) < seconds(2) ? shown : found;
 

@@ -1,4 +1,4 @@
-// What the front page of the console asks: how the store is, as 'larder doctor' would say.
+// The state of the store for the front page of the console, by the rules of 'larder doctor'.
 import type { Examined } from '#api/services.ts';
 import type { ServingState } from '#data/serving-state.ts';
 import type { Store } from '#data/store.ts';
@@ -7,7 +7,7 @@ import { examineEach, type Patient } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import type { Config } from '#src/config.ts';
 
-/** How long a page may show a costly result of another one. */
+/** How long a costly result is reused. */
 const fresh = seconds(10);
 
 interface Asked {
@@ -17,7 +17,7 @@ interface Asked {
   serving: () => Promise<ServingState>;
 }
 
-/** Does all examinations that are quick; the costly ones among them once in ten seconds, for however many pages. */
+/** Runs all quick examinations; the costly ones among them once in ten seconds, regardless of the number of pages. */
 export function createExamined({ store, credentials, config, serving }: Asked): () => Promise<readonly Examined[]> {
   const patient: Patient = {
     data: store.directory,
@@ -41,7 +41,7 @@ export function createExamined({ store, credentials, config, serving }: Asked): 
   const costly = async (): Promise<readonly Examined[]> => {
     const faults = ((await serving()).faults ?? []).map(({ code }) => code).join();
     const at = store.now().getTime();
-    // Another fault, or one less, may show in each of them.
+    // A new or ended fault may change the result of each examination.
     if (last?.faults !== faults || Math.abs(at - last.at) >= fresh) {
       const some = quick.filter(({ isCostly }) => isCostly === true);
       last = { at, faults, found: examineEach(some, patient) };

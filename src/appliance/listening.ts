@@ -1,4 +1,4 @@
-// Where the server listens, and how it stops: requests under way are finished first.
+// Listens for connections, and stops: requests in progress are finished first.
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import type { StoreServer } from '#api/server.ts';
 import { seconds } from '#domain/clock.ts';
 
-/** How long a stop waits, when no connection is left, for handlers that have nobody to answer to. */
+/** How long a stop waits for handlers after the last connection has closed. */
 const afterwards = seconds(10);
 
-/** Listens on HOST:PORT; where that really is, such as `https://127.0.0.1:8443`. */
+/** Listens on HOST:PORT; returns the actual address, such as `https://127.0.0.1:8443`. */
 export async function listen(server: Server, where: string): Promise<string> {
   const colon = where.lastIndexOf(':');
   const host = where.slice(0, colon).replace(/^\[|\]$/g, '');
@@ -28,8 +28,8 @@ export async function listen(server: Server, where: string): Promise<string> {
 }
 
 /**
- * Takes no more requests, and resolves when those under way are finished: their answers (`drain`), and the handlers whose
- * client has gone, which would otherwise be at work on records that are closed.
+ * Accepts no further requests; resolves when those in progress are finished: their responses (`drain`), and the
+ * handlers of disconnected clients, which would otherwise use closed records.
  */
 export async function close({ settled }: Pick<StoreServer, 'settled'>, drain: () => Promise<void>): Promise<void> {
   await drain();

@@ -1,4 +1,4 @@
-// How an appliance is started.
+// The options of an appliance.
 import type { Logger } from 'pino';
 
 import type { ConnectionLimits } from '#api/connections.ts';
@@ -10,27 +10,27 @@ import type { PartsWatch } from './parts.ts';
 import type { Team } from './team.ts';
 
 export interface ApplianceOptions extends StoreOptions {
-  /** Whether another process, which holds the data directory, serves it already: both then serve one store. */
+  /** Whether another process, which holds the data directory, already serves it: both then serve one store. */
   beside?: boolean;
-  /** The processes among which this one serves, where somebody else holds the data directory for all of them. */
+  /** The group of workers that this process belongs to; the supervisor holds the data directory for all of them. */
   team?: Team;
   /** HOST:PORT instead of the configuration's. */
   listen?: string | undefined;
   log?: Logger;
-  /** How the lines of the log are written, instead of as the configuration says. */
+  /** The format of the log, instead of the configured one. */
   logFormat?: LogFormat | undefined;
-  /** Whether every answer is held against its shape; for development and tests. */
+  /** Whether every response is validated against its shape; for development and tests. */
   checkAnswers?: boolean;
-  /** Other limits than the store's own, on connections, uploads, and what comes round again; for tests. */
+  /** Limits on connections, uploads and jobs instead of the store's own; for tests. */
   limits?: {
     connections?: Partial<ConnectionLimits>;
     uploads?: Partial<PlaceOptions>;
     scrub?: Partial<Pick<ScrubOptions, 'rest' | 'retry'>>;
-    /** Milliseconds between two looks into the watched folder. */
+    /** Milliseconds between two checks of the watched folder. */
     watchMs?: number;
   };
-  /** Milliseconds from the start to the first run of what comes round again; five seconds unless said otherwise. */
+  /** Milliseconds from the start to the first run of the jobs; default 5000. */
   jobsAfter?: number;
-  /** Told of each part as it starts and stops; for tests. */
+  /** Called as each part starts and stops; for tests. */
   parts?: PartsWatch;
 }

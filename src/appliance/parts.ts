@@ -1,12 +1,12 @@
-// The parts of a serving process, in the order in which they start; they stop in the reverse of it, whatever happens.
+// The parts of a serving process, in the order of their start; they stop in reverse order, also after a failure.
 
-/** Who is told of the parts as they start and stop; for tests. What `starting` throws is a part that does not start. */
+/** Hooks for the start and stop of parts; for tests. If `starting` throws, the part does not start. */
 export interface PartsWatch {
   starting?(name: string): void;
   stopping?(name: string): void;
 }
 
-/** How a part stops; `served` says whether every part had started, and the process has answered requests. */
+/** Stops a part; `served` says whether every part had started and the process has answered requests. */
 type Stop<Part> = (part: Part, served: boolean) => unknown;
 
 export class Parts {
@@ -18,7 +18,7 @@ export class Parts {
     this.#watch = watch;
   }
 
-  /** Builds a part and remembers how it is stopped; a build that fails leaves nothing of its own behind. */
+  /** Builds a part and remembers how to stop it; a build that fails must leave nothing of its own behind. */
   async start<Part>(
     name: string,
     build: () => Part | Promise<Part>,
@@ -30,12 +30,12 @@ export class Parts {
     return part;
   }
 
-  /** Says that every part has started. */
+  /** Records that every part has started. */
   serving(): void {
     this.#served = true;
   }
 
-  /** Stops every part that has started, the last one first, each once; throws the first failure after the last stop. */
+  /** Stops every started part once, in reverse order; throws the first failure after the last stop. */
   async stop(): Promise<void> {
     const failures: unknown[] = [];
     for (let part = this.#started.pop(); part !== undefined; part = this.#started.pop()) {

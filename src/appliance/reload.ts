@@ -1,4 +1,4 @@
-// Reading the configuration again while the store serves: all of it is accepted, or the old one stays.
+// Reloads the configuration while the store serves: all of it is accepted, or the old one stays.
 import { join } from 'node:path';
 
 import type { ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
@@ -11,7 +11,7 @@ import type { ApplianceOptions } from './options.ts';
 import { settingsOf, type Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-/** Reads the settings of a data directory again; throws, in words for a person, where they cannot be used. */
+/** Reads the settings of a data directory again; if they cannot be used, throws an error with a message for people. */
 export function readAgain({ directory, credentials }: ApplianceOptions): Settings {
   const fresh = readConfig(join(directory, 'larder.toml'));
   const settings = settingsOf(fresh, directory, credentials);
@@ -19,7 +19,7 @@ export function readAgain({ directory, credentials }: ApplianceOptions): Setting
   return settings;
 }
 
-/** The same while the store serves: that a configuration was refused is a fault until one is accepted. */
+/** Like `readAgain`, and while the store serves, a refused configuration is a fault until one is accepted. */
 export function readOrRefuse(options: ApplianceOptions, { health }: Pick<Storage, 'health'>): Settings {
   try {
     const settings = readAgain(options);
@@ -31,11 +31,11 @@ export function readOrRefuse(options: ApplianceOptions, { health }: Pick<Storage
   }
 }
 
-/** Why a configuration was refused, in words for a person. */
+/** Why a configuration was refused, as a message for people. */
 export const whyRefused = (error: unknown, { directory }: Pick<ApplianceOptions, 'directory'>): string =>
   error instanceof ConfigError ? error.message : inOneSentence(error, { data: directory });
 
-/** Takes a configuration into use, and says what of it only a restart makes count. */
+/** Puts a configuration into use, and logs which changes need a restart. */
 export function takeUp(
   config: Config,
   { startedWith, listensElsewhere }: { startedWith: Config; listensElsewhere: boolean },
@@ -56,7 +56,7 @@ export function takeUp(
   if (waiting.length > 0) log.warn({ keys: waiting }, 'changed, but only a restart makes it count');
 }
 
-/** The keys that differ and are read only at the start. */
+/** The changed keys that are read only at the start. */
 export function needsRestart(before: Config, now: Config): string[] {
   return [
     ...(before.http.listen === now.http.listen ? [] : ['http.listen']),

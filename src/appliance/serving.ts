@@ -1,4 +1,4 @@
-// Answering requests: what every handler gets, the server, and where it listens.
+// Answers requests: builds the services of the handlers, the server, and its listener.
 import { hkdfSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
@@ -48,21 +48,21 @@ import { countState, processState } from './state.ts';
 import type { Storage } from './storage.ts';
 import { shareOf, type Team } from './team.ts';
 
-/** Everything that handlers are made of. */
+/** The parts that handlers use. */
 interface Made {
   storage: Storage;
   background: Background;
   certificate: Certificate;
   current: Current;
-  /** What this process says of itself. */
+  /** The state of this process. */
   serving: () => Promise<ServingState>;
-  /** What a command on the host shows to be told all of it. */
+  /** The secret that a command on the host sends to get the state of all processes. */
   secret: string;
 }
 
 const everySection = [...sections, identitySection, consoleSection];
 
-/** Where it really listens, and what it has counted. */
+/** The actual address, and the metrics. */
 export interface Serving {
   url: string;
   figures: () => Promise<Figures>;
@@ -106,7 +106,7 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
       return close({ settled }, () => drain({ minutes: most, elapsed: options.elapsed ?? (() => performance.now()) }));
     },
   );
-  // Who waits for a login or for changes would keep the server from closing.
+  // Requests that wait for a login or for changes would keep the server from closing.
   await parts.start(
     'change feed',
     () => services().changeFeed,
@@ -122,7 +122,10 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
   return { url, figures: metrics.figures, minutes: () => services().lastHour.own() };
 }
 
-/** How many connections there may be: a client spreads over all who serve the store, and so has a share of its own at each. */
+/**
+ * The limits on connections. A client's connections spread over all processes of the store, so each process gives a
+ * client a share of the limit.
+ */
 function connectionsOf({ limits, team }: ApplianceOptions): ConnectionLimits {
   const { ofClient, ...others } = { ...connectionLimits(openFilesLimit()), ...limits?.connections };
   return { ...others, ofClient: shareOf(ofClient, team) };
@@ -161,12 +164,12 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
 const deskOf = ({ storage: { store, blobs }, current }: Made): TransferDesk =>
   transferDesk({ ...store, blobs, config: () => current().config, roots: () => current().roots });
 
-/** How the store is, for whoever asks. */
+/** The state of the store, as handlers see it. */
 const stateOf = (
   { storage, current, serving, secret }: Made,
   { credentials, team }: ApplianceOptions,
 ): Pick<ServerServices, 'health' | 'serving' | 'examined' | 'disk' | 'lastHour'> => {
-  /** This process alone, or with all others that serve the store as they are now: one that hangs is not waited for. */
+  /** The state of this process, or of all processes of the store together; a process that hangs is not waited for. */
   const whole = async (maxWaitMs: number): Promise<ServingState> => {
     const own = await serving();
     if (team === undefined) return own;
@@ -203,7 +206,7 @@ const metricsOf = (made: Made, team: Team | undefined, faults: () => Promise<rea
     }),
   });
 
-/** What every handler gets; one request sees one configuration from its beginning to its end. */
+/** The services of a handler; one request uses one configuration from beginning to end. */
 function servicesOf(
   made: Made,
   options: ApplianceOptions,

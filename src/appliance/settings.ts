@@ -1,4 +1,5 @@
-// What a reload changes while the store serves: the configuration, the signing master key, the roots of trust.
+// The settings that a reload changes while the store serves: the configuration, the master key for signing, the trusted
+// roots.
 import type { KeyObject } from 'node:crypto';
 
 import type { Roots } from '#assertions/chain.ts';
@@ -6,18 +7,18 @@ import { readTrusted } from '#assertions/trusted.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import type { Config } from '#src/config.ts';
 
-/** What a configuration says, with what it leads to. */
+/** A configuration, with the keys and roots that it names. */
 export interface Settings {
   config: Config;
-  /** Nothing while the store is sealed. */
+  /** Undefined while the store is sealed. */
   masterKey: KeyObject | undefined;
   roots: Roots;
 }
 
-/** The settings as they stand now. */
+/** Returns the current settings. */
 export type Current = () => Settings;
 
-/** Reads what a configuration leads to; throws, in words for a person, where that cannot be used. */
+/** Reads the keys and roots that a configuration names; if they cannot be used, throws an error with a message for people. */
 export const settingsOf = (config: Config, directory: string, credentials: string | undefined): Settings => ({
   config,
   masterKey: readMasterKey({

@@ -1,4 +1,5 @@
-// What the serving process says of itself: for commands on the host in a file of the data directory, and for metrics.
+// The state of the serving process: written to a file of the data directory for commands on the host, and used for
+// metrics.
 import type { ProcessState, StoreState } from '#api/metrics.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { occupied } from '#data/blobs.ts';
@@ -19,12 +20,12 @@ import type { Parts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-/** How often it is written again. */
+/** How often the file is written. */
 const interval = seconds(10);
 
 /**
- * Writes the state now, whenever the returned function is called, and every few seconds until it is stopped; but not if another
- * process does that for this one.
+ * Writes the state now, when the returned function is called, and every ten seconds until it is stopped; does nothing
+ * if another process writes it for this one.
  */
 export async function startTellingState(
   parts: Parts,
@@ -52,7 +53,7 @@ export async function startTellingState(
   return tell;
 }
 
-/** What the serving process says of itself, whenever it is asked. */
+/** Returns a function that collects the state of the serving process. */
 export function servingStateOf(
   { storage, background, certificate, current }: Told,
   { url, configuration }: { url: () => string; configuration: () => ConfigurationState },
@@ -99,7 +100,7 @@ async function keptDeltas({
   return { kept: count, bytes };
 }
 
-/** The same for metrics: what of it is about this process. */
+/** The part of the metrics that is about this process. */
 export const processState = ({ background, storage }: Pick<Told, 'background' | 'storage'>): ProcessState => ({
   pool: storage.store.database.server?.pool(),
   scrubbedBytes: background.scrub.state().bytes,
@@ -107,7 +108,7 @@ export const processState = ({ background, storage }: Pick<Told, 'background' | 
   s3: 'traffic' in storage.blobs ? storage.blobs.traffic() : undefined,
 });
 
-/** And what is about the store; of records that are away, the faults alone. */
+/** The part of the metrics that is about the store; if the records are unavailable, only the faults. */
 export async function countState(
   made: Omit<Told, 'background'>,
   faults: readonly Fault[],
@@ -143,7 +144,7 @@ async function countAll(
   };
 }
 
-/** When the first certificate of the authorities above that of the server ends. */
+/** When the first of the authorities above the server's certificate expires. */
 const firstEnd = (tls: ServerTls): Date | undefined =>
   certificateEnds(tls)
     .certificates.filter(({ isAuthority }) => isAuthority)

@@ -1,4 +1,4 @@
-// What the appliance keeps, opened: the data directory, its records, its blobs, and who is told how they are.
+// Opens the storage of the appliance: the data directory, its records and blobs, and the reports of their health.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
@@ -36,19 +36,19 @@ export interface Storage {
   store: Store;
   log: Logger;
   health: Health;
-  /** Whether the disk broke a promise: nothing that is written from then on can be relied on. */
+  /** Whether an fsync has failed: nothing written from then on is reliable. */
   isBroken(): boolean;
-  /** Whether changes get their turn at the database. */
+  /** Whether changes get access to the database. */
   lock: { isFree(): boolean };
-  /** What this host works with on other machines. */
+  /** The engines on other hosts. */
   engines: Engines;
   clock: TimeKeeper;
-  /** What one process of the store does at a time. */
+  /** The leases of this process, each held by one process of the store at a time. */
   leases: OwnLeases;
-  /** What this process has of what all of its host have together, and all of the store. */
+  /** The shares of this process in the amounts of its host, and of the store. */
   shares: { readonly ofHost: Shares; readonly ofStore: Shares };
   digests: DigestPool;
-  /** Threads of the scrub's own: uploads never wait for it. */
+  /** The scrub has threads of its own, so that uploads never wait for it. */
   scrubDigests: DigestPool;
   blobs: DiskBlobs | S3Blobs;
   reports: BlobReports;
@@ -77,7 +77,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   const { records, now } = store;
   const { leases, shares, isAlone } = await joinProcesses(parts, options, store, config);
-  // Of two that start at once neither has seen the other one before it said that it serves.
+  // If two processes start at the same time, neither sees the other before it is registered, so check again.
   if (records.server !== undefined) refuseOtherHosts(config, await otherHosts(records, now));
   await parts.start(
     'seals',
@@ -109,7 +109,7 @@ const asEngine = (bucket: S3Blobs): Omit<Engine, 'name' | 'about'> => ({
   trouble: () => bucket.trouble(),
 });
 
-/** Whether somebody else holds the data directory. */
+/** Whether another process holds the data directory. */
 const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
 
 function refuseOtherHosts(config: Pick<Config, 'blobs'>, hosts: readonly string[]): void {
@@ -117,7 +117,7 @@ function refuseOtherHosts(config: Pick<Config, 'blobs'>, hosts: readonly string[
   if (why !== undefined) throw new Error(why);
 }
 
-/** Files in a folder are those of one host: another one would have the records of what it has not. */
+/** Files in a folder belong to one host: another host would have records of files that it does not have. */
 function whyAlone({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): string | undefined {
   if (other === undefined || blobs.s3 !== undefined) return undefined;
   return (
@@ -126,7 +126,7 @@ function whyAlone({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]):
   );
 }
 
-/** Takes its place among the processes that serve the store; one that has died holds nothing from here on. */
+/** Registers this process with the others of the store; releases the leases and shares of a dead process. */
 async function joinProcesses(
   parts: Parts,
   options: ApplianceOptions,
@@ -134,7 +134,8 @@ async function joinProcesses(
   config: Pick<Config, 'blobs'>,
 ) {
   const { isAlone } = await succeed(records, now);
-  // Cut off from the records, another host may have come in the place of this one, with files that this one has not.
+  // While this host was cut off from the records, another host may have taken over, with files that this one does not
+  // have.
   const mayReturn = (others: string[]): boolean => {
     const why = whyAlone(config, others);
     if (why !== undefined) options.fatal?.(new Error(why));
@@ -161,7 +162,7 @@ async function joinProcesses(
   };
 }
 
-/** What the disk promised of writes: a broken promise is told here, and whoever started the appliance hears of it. */
+/** Reports a failed fsync as a fault, and to the caller that started the appliance. */
 function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
   let isBroken = false;
   health.watch('write-failed', () => (isBroken ? {} : undefined));
@@ -239,7 +240,7 @@ async function openBlobs(
     const places = options.limits?.uploads;
     const how = { directory, digests, fatal, damaged, now, places, shares, tries: true };
     const opened = await openBlobsOf({ config, records }, how);
-    // What was begun has ended with the last process, unless another one goes on with it.
+    // Unfinished uploads ended with the last process, unless another process continues them.
     if (isAlone) {
       await opened.sweepTemporary(() => false);
       if ((await records.registryUploads.countAll('')) > 0)

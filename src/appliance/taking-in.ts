@@ -1,4 +1,5 @@
-// What of a transfer is made here, whoever takes it in: the store's own reviews of it, and credentials for its images.
+// The parts of a transfer that this store makes, for every way of accepting it: its own reviews, and credentials for
+// its images.
 import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { Store } from '#data/store.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
@@ -14,7 +15,7 @@ type Reviewing = Parameters<typeof keepIcon>[1] & {
   digests: { ofFile(file: string, algorithms: readonly ['sha384']): Promise<{ sha384: string }> };
 };
 
-/** The store's own review of what is carried. */
+/** The store's own review of received content. */
 export const reviewsOf =
   ({ blobs, digests, reviewer, newId }: Reviewing): FindingsOf =>
   ({ type, name }, sha3_384) =>
@@ -27,7 +28,7 @@ export const reviewsOf =
       return findingsOf(verdict, await keepIcon(verdict, { blobs, newId }), sha384);
     });
 
-/** The credentials of this store for a repository of images, which name its own registry. */
+/** The pull credentials of this store for a repository of images, with the name of its own registry. */
 export const credentialsOf =
   ({ records, siteKey, newId, config }: Pick<Store, 'records' | 'siteKey' | 'newId' | 'config'>): CredentialFor =>
   async (repository, before) => {

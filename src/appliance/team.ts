@@ -1,9 +1,9 @@
-// The processes of a host that serve one store together, as each of them sees the others; workers/ is what starts them.
+// The processes of a host that serve one store together, as one of them sees the others; src/workers/ starts them.
 import type { Minute } from '#api/last-hour.ts';
 import type { Figures } from '#api/metrics.ts';
 import type { ServingState } from '#data/serving-state.ts';
 
-/** What one of them may be asked, and what it answers. */
+/** The requests to a process and the types of the replies. */
 export interface Answers {
   state: ServingState;
   figures: Figures;
@@ -11,24 +11,24 @@ export interface Answers {
 }
 
 export interface Team {
-  /** Which of them this is, from 1. */
+  /** The number of this process, from 1. */
   number: number;
-  /** How many there are to be. */
+  /** The configured number of processes. */
   size: number;
-  /** Whether it is the first after a start: what those before it have left under way has ended. */
+  /** Whether it is the first process after a start: the unfinished work of earlier processes has then ended. */
   begins: boolean;
-  /** Whether it does what one does for all: the jobs, the scrub, the proof of the records, the certificate. */
+  /** Whether it does the work that only one process does: the jobs, the scrub, the check of the records, the certificate. */
   keeps: boolean;
-  /** What a command on the host shows to be told of all of them. */
+  /** The secret that a command on the host sends to get the state of all processes. */
   secret: string;
-  /** What each of the others answers, who is told what this one would; nobody waits for one that answers nothing. */
+  /** Returns the replies of the others, who receive this one's own reply; a process that does not answer is left out. */
   ask<What extends keyof Answers>(what: What, own: Answers[What]): Promise<Answers[What][]>;
-  /** How the others were a moment ago, as if they were one. */
+  /** The recent state of the other processes, combined. */
   others(): ServingState | undefined;
   /** Tells the others that the server has another certificate. */
   certificateChanged(): void;
 }
 
-/** What each of them has of something that a process has so much of: together they have no more, but each has some. */
+/** The share of each process in a limit: rounded up, so that each has at least one. */
 export const shareOf = (whole: number, team: Pick<Team, 'size'> | undefined): number =>
   team === undefined ? whole : Math.max(1, Math.ceil(whole / team.size));

@@ -1,4 +1,4 @@
-// The faults that are looked up while the store serves, each by the rule that 'larder doctor' has for the same.
+// Finds faults while the store serves, by the same rules as 'larder doctor'.
 import { diskSpace } from '#data/blobs.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults, ownerFaults } from '#examinations/files.ts';
@@ -13,7 +13,7 @@ import type { Certificate } from './certificate.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-/** Watches what the configuration, the disk, the keys and the records say; whatever of it changes shows in the next answer. */
+/** Watches the configuration, the disk, the keys and the records; a change shows in the next response. */
 export function watchFaults(
   { health, store }: Pick<Storage, 'health' | 'store'>,
   { current, certificate }: { current: Current; certificate: Pick<Certificate, 'current' | 'settled'> },
@@ -27,7 +27,7 @@ export function watchFaults(
   health.watchAll('reserve', () => diskFaults(diskSpace(store.directory), current().config.uploads.reserve));
   health.watchAll('owner', () => ownerFaults(store.directory, 0));
   health.watchAll('certificate', async () => {
-    // A reload does not wait for the certificate that it takes into use.
+    // A reload does not wait for the certificate that it loads.
     await certificate.settled();
     const tls = certificate.current();
     return tls === undefined ? [] : expiryFaults(certificateEnds(tls), now());
@@ -46,6 +46,6 @@ export function watchFaults(
   health.watchAll('pending', async () => pendingFaults(await pendingWork(records, now())));
 }
 
-/** The jobs are built later than the rest. */
+/** Separate, because the jobs are built later than the rest. */
 export const watchJobs = ({ health }: Pick<Storage, 'health'>, jobs: () => readonly JobState[]): void =>
   health.watchAll('jobs', () => jobFaults(jobs()));

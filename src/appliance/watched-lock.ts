@@ -1,12 +1,12 @@
-// Whether changes get their turn at the database. While another program keeps them from it, every change is refused with 503, and
-// load balancers are told so.
+// Watches whether changes get access to the database. While another program locks it, every change is refused with 503,
+// and the health check fails for load balancers.
 import type { OpenDatabase } from '#data/records.ts';
 import { seconds } from '#domain/clock.ts';
 import type { FactsOf } from '#src/faults.ts';
 import type { Health } from '#src/health.ts';
 import type { Parts } from './parts.ts';
 
-/** A change waits for five seconds before it is refused; with this pause a lock that is held shows within seven. */
+/** A change waits five seconds before it is refused; with this interval a lock shows within seven seconds. */
 const intervalMs = seconds(2);
 
 interface LockOptions {
@@ -14,7 +14,7 @@ interface LockOptions {
   health: Pick<Health, 'report'>;
 }
 
-/** Tries again and again until it is stopped; whether changes got their turn the last time. */
+/** Tries at an interval until it is stopped; `isFree` gives the last result. */
 export async function watchLock(parts: Parts, { database, health }: LockOptions): Promise<{ isFree: () => boolean }> {
   let isFree = true;
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +34,7 @@ export async function watchLock(parts: Parts, { database, health }: LockOptions)
   return { isFree: () => isFree };
 }
 
-/** A server knows who holds its lock; a file does not. */
+/** A database server can name the holder of its lock; a file cannot. */
 async function factsOf({ server }: Pick<OpenDatabase, 'server'>): Promise<FactsOf<'database-held'>> {
   const holder = await server?.lockHolder().catch(() => undefined);
   if (holder === undefined) return {};

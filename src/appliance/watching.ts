@@ -1,6 +1,6 @@
-// The folder that is watched for transfers: what lies there is taken in, and let in where that may be without people. A thread of
-// its own does it, by the command that a person has for the same: to read a transfer of thousands of packages, and to compute what it would change, takes seconds in which
-// nobody would be answered here.
+// Watches a folder for transfers: receives its files, and accepts them if that is possible automatically. A thread runs
+// the command that a person would use: reading a transfer of thousands of packages and computing its plan takes
+// seconds, and would block the event loop.
 import { once } from 'node:events';
 import { opendir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -21,13 +21,13 @@ interface Watched {
   health: Pick<Storage['health'], 'watch'>;
   /** The data directory. */
   directory: string;
-  /** Milliseconds between two looks, if they are others than usual. */
+  /** Milliseconds between two checks, if not the default. */
   intervalMs?: number | undefined;
-  /** Starts a command; handed in so that a test can hold it. */
+  /** Starts a command; a test passes its own to control it. */
   start?: (argv: readonly string[], options: WorkerOptions) => Worker;
 }
 
-/** What a command has on the host, a thread of the store need not exceed either. */
+/** The memory limits of the command on the host; a thread gets the same. */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
 export function watchingJob(
@@ -48,12 +48,12 @@ export function watchingJob(
   return {
     ...{ name: 'watch-transfers', every: intervalMs, inDoubt: 'waits' },
     async run() {
-      // That is a fault of its own.
+      // An unreadable folder is a fault of its own.
       if ((await whyUnreadable(current().config.transfers.watch)) !== undefined) return {};
       try {
         return await look();
       } catch (error) {
-        // What was ended goes on after the next start.
+        // An aborted run continues after the next start.
         if (signal.aborted) return {};
         throw error;
       }
@@ -72,7 +72,7 @@ async function whyUnreadable(folder: string | undefined): Promise<FactsOf<'watch
   }
 }
 
-/** Has `larder transfer watch` take these files in; it is ended with the signal, and waited for. */
+/** Runs `larder transfer watch` on these files; ends the command when the signal aborts, and waits for its end. */
 async function takenIn(
   files: readonly string[],
   { directory, start = startCommand }: Omit<Watched, 'health' | 'intervalMs'>,

@@ -1,20 +1,20 @@
-// What the meta/snap.yaml of a revision that was taken in announces to devices beyond what its record says.
+// Reads from the meta/snap.yaml of an accepted revision the facts for devices that its record lacks.
 import { firstEpoch, readEpoch, type Epoch } from '#domain/epoch.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 
 export interface Announced {
   epoch: Epoch;
-  /** By which its apps are known elsewhere, such as `org.example.Hello`. */
+  /** The ids of its apps in other systems, such as `org.example.Hello`. */
   commonIds: string[];
   /** Other names of its commands. */
   aliases: string[];
-  /** What comes beside it in files of their own. */
+  /** Its components, which are separate files. */
   components: { name: string; description: string | undefined }[];
 }
 
 export const nothingAnnounced: Announced = { epoch: firstEpoch, commonIds: [], aliases: [], components: [] };
 
-/** Reads a text that its review has found to be right. */
+/** Reads a text that has passed its review. */
 export function announcedIn(snapYaml: string): Announced {
   const document = readYaml(snapYaml, 'meta/snap.yaml');
   if (!(document instanceof Map)) return nothingAnnounced;

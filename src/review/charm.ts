@@ -1,4 +1,4 @@
-// Reads a charm or a bundle: a zip archive whose files are held against what juju itself reads (juju/).
+// Reads a charm or a bundle: a zip archive with files that satisfy the rules of juju (juju/).
 import { checkActions } from './juju/actions.ts';
 import { checkBundleData } from './juju/bundle-data.ts';
 import { checkConfig } from './juju/config.ts';
@@ -13,7 +13,7 @@ import type { Base, CharmFacts, CharmSayings, DeclaredResource } from './verdict
 import { readTypedYaml, type TypedYaml } from './yaml.ts';
 import { openZip, type Zip } from './zip.ts';
 
-/** Bounds of the store's own; juju has none. */
+/** Limits of the store; juju has none. */
 const maxKeys = 2_000;
 const maxResources = 200;
 const maxBases = 500;
@@ -31,7 +31,7 @@ const charmFiles = [
   'version',
 ];
 
-/** Reads a charm; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
+/** Reads a charm; throws `Unacceptable` if it is not acceptable for the package `packageName`. */
 export function readCharm(source: Source, packageName: string): CharmFacts {
   const zip = openZip(source, charmFiles);
   const own = documentIn(zip, 'metadata.yaml');
@@ -60,7 +60,7 @@ export function readCharm(source: Source, packageName: string): CharmFacts {
   };
 }
 
-/** Holds the other files of a charm against juju's rules; the texts of config.yaml and actions.yaml. */
+/** Checks the other files of a charm by juju's rules; returns the texts of config.yaml and actions.yaml. */
 function checkOthers(zip: Zip, { name }: CharmMetadata): [string | undefined, string | undefined] {
   const read = (file: string, check: (document: TypedYaml, file: string) => void): string | undefined => {
     const found = documentIn(zip, file);
@@ -78,7 +78,7 @@ function checkOthers(zip: Zip, { name }: CharmMetadata): [string | undefined, st
   return [config, actions];
 }
 
-/** The same for a bundle, which deploys several charms together. Of several documents the first is the bundle. */
+/** Reads a bundle, which deploys several charms together. If the file has several documents, the first is the bundle. */
 export function readBundle(source: Source, packageName: string): CharmFacts {
   const zip = openZip(source, ['bundle.yaml', 'metadata.yaml', 'charmcraft.yaml', 'version', 'README.md']);
   const own = documentIn(zip, 'bundle.yaml');
@@ -111,7 +111,7 @@ const otherKind = (is: string, wanted: string, packageName: string): Unacceptabl
     `The file is a ${is}, but ${quoted(packageName)} is the name of a ${wanted}. Push it to a name of the type ${is}.`,
   );
 
-/** A YAML file of the archive; `members` are those of the mapping that it is, if it is one. */
+/** A YAML file of the archive; `members` is empty unless the document is a mapping. */
 interface Document {
   file: string;
   text: string;
@@ -144,21 +144,21 @@ function checkName({ members, file }: Document, packageName: string): void {
 const wordOf = (value: TypedYaml | undefined): string | undefined =>
   typeof value === 'string' ? value : isNonText(value) ? value.text : undefined;
 
-/** Text for people. It only fills in what a publisher has not said, so what does not fit is left out. */
+/** Text for people. It only supplies defaults for the publisher's metadata, so invalid text is left out. */
 function proseOf({ members }: Document, key: string, most: number): string | null {
   const text = wordOf(members.get(key)) ?? '';
   if (text === '' || text.length > most || !text.isWellFormed() || text.includes('\0')) return null;
   return text;
 }
 
-/** The content of the file `version`, which builders leave in a charm, where it is one plain line. */
+/** The content of the file `version`, which builders leave in a charm, if it is one plain line. */
 function versionOf(zip: Zip): string | null {
   const bytes = zip.read('version');
   const text = bytes === undefined || bytes.length > 200 ? '' : Buffer.from(bytes).toString('latin1').trim();
   return /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(text) ? text : null;
 }
 
-/** Bases, one for each architecture; a charm that names none runs everywhere. */
+/** Bases, one per architecture; a charm without bases runs everywhere. */
 function basesOf(bases: readonly CharmBase[]): Base[] {
   const found = new Map<string, Base>();
   for (const { name, channel, architectures } of bases)
@@ -190,7 +190,7 @@ function resourcesOf({ resources }: CharmMetadata, { file, members }: Document):
 
 const maxInterfaces = 200;
 
-/** What people are told of the relations and resources of a charm; what does not fit is left out. */
+/** The descriptions of a charm's relations and resources for people; invalid ones are left out. */
 function sayingsOf({ relations, resources, categories, tags }: CharmMetadata, own: Document): CharmSayings {
   const fitting = (text: string, most: number): string => (text.length <= most && text.isWellFormed() ? text : '');
   const told: CharmSayings['resources'] = {};
@@ -208,7 +208,7 @@ function sayingsOf({ relations, resources, categories, tags }: CharmMetadata, ow
 
 const maxCategories = 20;
 
-/** Its license, and its categories, which older metadata calls tags; what does not fit is left out. */
+/** Its license, and its categories, called tags in older metadata; invalid ones are left out. */
 const sortOf = (own: Document, categories: readonly string[]): Pick<CharmSayings, 'categories' | 'license'> => ({
   categories: [...new Set(categories.filter(isWord))].slice(0, maxCategories),
   license: proseOf(own, 'license', 256),
@@ -223,6 +223,6 @@ function wordsIn({ members }: Document, keys: readonly string[]): string[] {
 
 const isWord = (text: string): boolean => /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,63}$/.test(text);
 
-/** The interfaces of relations, each once. */
+/** The interfaces of relations, without duplicates. */
 const interfacesOf = (relations: ReadonlyMap<string, CharmRelation>): string[] =>
   [...new Set([...relations.values()].map((relation) => relation.interface).filter(isWord))].slice(0, maxInterfaces);

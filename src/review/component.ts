@@ -16,7 +16,7 @@ const metaFile: MetaFile = { container: 'component', name: 'component.yaml' };
 /** A device refuses every other key. */
 const keys = ['component', 'type', 'version', 'summary', 'description', 'provenance'];
 
-/** Throws `Unacceptable` if a device would not install the file as the component that the snap `snapName` declares. */
+/** Throws `Unacceptable` if a device would not install the file as this component of the snap `snapName`. */
 export function checkComponent(source: Source, snapName: string, declared: DeclaredComponent): void {
   const image = openImage(source);
   const text = readComponentYaml(image);
@@ -51,7 +51,7 @@ function checkYaml(text: string, snapName: string, declared: DeclaredComponent, 
   checkTexts(component);
 }
 
-/** The component must be the one that it was pushed as. */
+/** Checks that it is the component that it was pushed as. */
 function checkIdentity(component: Fields, snapName: string, declared: DeclaredComponent): void {
   const { faults } = component;
   const [name, expectedName] = [component.text('component'), `${snapName}+${declared.name}`];

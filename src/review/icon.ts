@@ -1,17 +1,17 @@
-// What an icon is: a PNG, a JPEG, or an SVG that is safe to show.
+// Recognizes icons: PNG, JPEG, or an SVG that is safe to show.
 import { svgProblem } from './svg.ts';
 import type { SnapIcon } from './verdict.ts';
 
-/** The bytes with which each begins. */
+/** The first bytes of each format. */
 const signatures = [
   ['image/png', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
   ['image/jpeg', [0xff, 0xd8, 0xff]],
 ] as const;
 
-/** How many bytes an icon may have: snapd fetches none that is larger (store/store_download.go). */
+/** The maximum size of an icon: snapd fetches no larger one (store/store_download.go). */
 export const maxIconBytes = 300_000;
 
-/** The icon that these bytes are, or why they are none. */
+/** Reads an icon, or returns why the bytes are not one. */
 export function readIcon(bytes: Uint8Array): SnapIcon | string {
   if (bytes.length > maxIconBytes) return `it has ${String(bytes.length)} bytes`;
   const found = signatures.find(([, signature]) => signature.every((byte, at) => bytes[at] === byte));
@@ -22,7 +22,7 @@ export function readIcon(bytes: Uint8Array): SnapIcon | string {
   return problem === undefined ? { mediaType: 'image/svg+xml', bytes } : `as an SVG, ${problem}`;
 }
 
-/** The text of a drawing in the encoding that it names; undefined if it is in none of these. */
+/** The text of an SVG in the encoding that it declares; undefined if it is not valid in it. */
 function drawingText(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
   const isLatin = /^<\?xml [^>]{0,100}encoding=["'](?:iso-8859-1|latin1|windows-1252|us-ascii)["']/i.test(head);
@@ -35,17 +35,17 @@ const endings: Record<SnapIcon['mediaType'], 'png' | 'jpg' | 'svg'> = {
   'image/svg+xml': 'svg',
 };
 
-/** The name of a package's icon: the digest of its content, and the file ending. */
+/** The name of a package's icon: the digest of its content, and the file extension. */
 export const iconName = (sha3_384: string, { mediaType }: Pick<SnapIcon, 'mediaType'>): string =>
   `${sha3_384}.${endings[mediaType]}`;
 
-/** The media type of the icon of this name. */
+/** The media type of the icon with this name. */
 export function iconMediaType(name: string): SnapIcon['mediaType'] {
   if (name.endsWith('.svg')) return 'image/svg+xml';
   return name.endsWith('.jpg') ? 'image/jpeg' : 'image/png';
 }
 
-/** The text that the bytes are in UTF-8, without a byte order mark; undefined when they are none. */
+/** Decodes UTF-8 without the byte order mark; undefined if the bytes are invalid. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

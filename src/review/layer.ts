@@ -1,5 +1,5 @@
-// Reads one file out of a layer of an image: a tar archive, packed or not, that is looked through once, as it is unpacked,
-// and never kept. A layer is whatever its publisher sent, so little memory and a bounded number of bytes go into it.
+// Reads one file from a layer of an image: a tar archive, compressed or not, that is scanned once while it is unpacked,
+// and never stored. A layer is untrusted, so memory and unpacked bytes are bounded.
 import { Readable } from 'node:stream';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 
@@ -8,21 +8,21 @@ import type { Source } from './squashfs/source.ts';
 import { nextHeader, readExtension, type TarFile } from './tar.ts';
 import { Unacceptable } from './unacceptable.ts';
 
-/** How many bytes may still be unpacked, over all layers that are looked through. */
+/** How many bytes may still be unpacked, over all layers. */
 export interface Budget {
   left: number;
 }
 
 /**
- * What a layer says of a file: its content, that it is `hidden` (taken away, or something that is no file in its place),
- * or nothing, and then the layers below it are to be asked. What cannot be unpacked says nothing.
+ * The result for a file in one layer: its content; `hidden` if the layer deletes it or replaces it by something else;
+ * or undefined, so that the layers below decide. A layer that cannot be unpacked gives undefined.
  */
 export type Finding = Uint8Array | 'hidden' | undefined;
 
 const piece = 256 << 10;
 const longestExtension = 64 << 10;
 
-/** Looks for the file `folder/name`, of which at most `longest` bytes are taken, and one more where it is longer. */
+/** Finds the file `folder/name`; returns at most `longest` bytes, and one more if it is longer. */
 export async function findInLayer(
   source: Source,
   layer: TarFile,
@@ -49,7 +49,7 @@ export async function findInLayer(
   return hidden ? 'hidden' : undefined;
 }
 
-/** The header of the next entry, with what the headers before it say of it. */
+/** The header of the next entry, with its extended headers applied. */
 async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
   let extended: { path?: string; size?: number } = {};
   for (;;) {
@@ -60,7 +60,7 @@ async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
       extended = readExtension(Buffer.from(await content.take(size)));
       await content.skip(padding(size));
     } else if (type === 'g' || type === 'x' || type === 'K' || type === 'L') {
-      // GNU's name that is too long for a header is none that is looked for here.
+      // A name that needs a GNU long-name header is never the one searched for.
       if (type === 'L') extended = { ...extended, path: '…' };
       await content.skip(size + padding(size));
     } else {
@@ -71,7 +71,7 @@ async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
 
 const isFile = (type: string): boolean => type === '0' || type === '\0';
 
-/** The layer ends too early, is not what it seems, or unpacks to too much. */
+/** The layer ends too early, is not in its format, or unpacks to too much. */
 class Unreadable extends Error {}
 
 interface Unpacked {
@@ -80,7 +80,7 @@ interface Unpacked {
   end(): void;
 }
 
-/** The bytes of a layer as they come out of its packing. */
+/** The unpacked bytes of a layer. */
 function unpacked(source: Source, layer: TarFile, budget: Budget): Unpacked {
   let fault: Error | undefined;
   function* packed(): Generator<Uint8Array> {
@@ -102,7 +102,7 @@ function unpacked(source: Source, layer: TarFile, budget: Budget): Unpacked {
 
   async function more(): Promise<void> {
     const next = await chunks.next().catch((error: unknown) => {
-      // That the disk cannot be read says nothing about the layer.
+      // A read error of the disk says nothing about the layer.
       if (fault !== undefined) throw fault;
       throw new Unreadable('it cannot be unpacked', { cause: error });
     });
@@ -139,11 +139,11 @@ function unpacked(source: Source, layer: TarFile, budget: Budget): Unpacked {
   };
 }
 
-/** Told by its first bytes, as every client does: the media types are not always true. */
+/** The format is recognized by the first bytes, as every client does: media types are not always correct. */
 function unpackerOf(source: Source, { start, size }: TarFile) {
   const magic = Buffer.from(source.read(start, Math.min(4, size))).toString('hex');
   if (magic.startsWith('1f8b')) return createGunzip({ chunkSize: piece });
   if (magic !== '28b52ffd') return undefined;
-  // The window is memory outside of the worker's heap: without this a layer may ask for 2 GiB.
+  // The window is memory outside of the worker's heap: without this limit a layer may require 2 GiB.
   return createZstdDecompress({ chunkSize: piece, params: { [constants.ZSTD_d_windowLogMax]: 25 } });
 }

@@ -1,4 +1,4 @@
-// Reads the file in meta that says what a snap or a component is.
+// Reads the file in meta that describes a snap or a component.
 import { utf8 } from './icon.ts';
 import type { Image } from './squashfs/image.ts';
 import type { Directory, Inode } from './squashfs/inode.ts';
@@ -13,7 +13,7 @@ export interface MetaFile {
   name: 'snap.yaml' | 'component.yaml';
 }
 
-/** The folder that holds the file; throws `Unacceptable` if there is none. */
+/** The folder of the file; throws `Unacceptable` if there is none. */
 export function requireMetaFolder(meta: Inode | undefined, file: MetaFile): Directory {
   if (meta === undefined) throw missing(file);
   if (meta.kind === 'directory') return meta;
@@ -22,7 +22,7 @@ export function requireMetaFolder(meta: Inode | undefined, file: MetaFile): Dire
   );
 }
 
-/** The text of the file; throws `Unacceptable` if there is none that can be read. */
+/** The text of the file; throws `Unacceptable` if there is none or it cannot be read. */
 export function readMetaFile(image: Image, inode: Inode | undefined, file: MetaFile): string {
   if (inode === undefined) throw missing(file);
   const path = `meta/${file.name}`;

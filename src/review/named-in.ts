@@ -1,28 +1,28 @@
-// Which other packages a text names that its review has found to be right.
+// Finds which other packages a text names, after it has passed its review.
 import { readYaml, type Yaml } from './yaml.ts';
 
-/** The snaps that a snap.yaml wants installed for what they share (`default-provider` of its plugs of the content interface). */
+/** The snaps that provide content to a snap (`default-provider` of its plugs of the content interface). */
 export function contentProviders(snapYaml: string): string[] {
   const plugs = memberOf(documentOf(snapYaml, 'meta/snap.yaml'), 'plugs');
   const named = (plugs instanceof Map ? [...plugs] : []).flatMap(([name, plug]) => {
     const provider = memberOf(plug, 'default-provider');
     const isContent = (memberOf(plug, 'interface') ?? name) === 'content';
-    // Before the colon stands the snap, behind it, in older texts, its slot.
+    // The snap is before the colon; older texts have its slot after it.
     return isContent && typeof provider === 'string' ? [provider.split(':', 1)[0]!] : [];
   });
   return [...new Set(named)];
 }
 
-/** A charm of a store that a bundle deploys. */
+/** A charm from a store that a bundle deploys. */
 export interface NamedCharm {
   name: string;
-  /** As the bundle writes it; nothing where it does not say. */
+  /** As written in the bundle; undefined if it has none. */
   channel: string | undefined;
-  /** The revisions that the bundle keeps to; none where it follows the channel. */
+  /** The revisions that the bundle pins; empty if it follows the channel. */
   revisions: number[];
 }
 
-/** The charms of a bundle.yaml that come from a store, each by its name and channel. */
+/** The charms of a bundle.yaml from a store, by name and channel. */
 export function charmsOfBundle(bundleYaml: string): NamedCharm[] {
   const document = documentOf(bundleYaml, 'bundle.yaml');
   const applications = memberOf(document, 'applications') ?? memberOf(document, 'services');

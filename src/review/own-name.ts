@@ -1,4 +1,4 @@
-// What a file says that it is: the package that it belongs to, where nobody has named one.
+// Reads from a file which package it belongs to, if the caller has not named one.
 import { openImage } from './squashfs/image.ts';
 import type { Source } from './squashfs/source.ts';
 import { Unacceptable } from './unacceptable.ts';
@@ -6,12 +6,12 @@ import type { OwnName } from './verdict.ts';
 import { readYaml } from './yaml.ts';
 import { openZip } from './zip.ts';
 
-/** No file that says it is longer. */
+/** The maximum size of the file in meta. */
 const longest = 1 << 20;
 
 /**
- * The name that stands in a snap, a charm or a bundle; nothing for a file of another kind, or one that does not say. Throws
- * `Unacceptable` when it is damaged. Whether the rest of it can be taken is for a review to say.
+ * The name in a snap, a charm or a bundle; undefined for a file of another kind, or without a name. Throws
+ * `Unacceptable` if it is corrupt. A review checks the rest of the file.
  */
 export function readOwnName(source: Source): OwnName | undefined {
   const begin = source.size < 4 ? '' : Buffer.from(source.read(0, 4)).toString('latin1');

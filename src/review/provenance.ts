@@ -1,10 +1,10 @@
-// Where a snap says that it comes from: revisions of the provenance that it names are signed by whomever its declaration lets.
+// Reads the provenance of a snap: it decides which key signs the revisions, as the snap's declaration allows.
 import { readYaml } from './yaml.ts';
 
-/** The provenance of every store, which is meant where a snap names none. */
+/** The default provenance, which applies if a snap names none. */
 const ofEveryStore = 'global-upload';
 
-/** The provenance that a snap.yaml names; undefined where it is the one of every store. */
+/** The provenance that a snap.yaml names; undefined for the default one. */
 export function provenanceIn(snapYaml: string): string | undefined {
   const document = readYaml(snapYaml, 'meta/snap.yaml');
   const provenance = document instanceof Map ? document.get('provenance') : undefined;

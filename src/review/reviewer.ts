@@ -1,5 +1,5 @@
-// Reviews uploads, one after the other, in a worker thread with bounds on its time and memory. An upload that breaks them
-// is rejected; a fault of ours is thrown, so that whoever asked can ask again.
+// Reviews uploads, one after the other, in a worker thread with limits on time and memory. An upload that exceeds them
+// is rejected; an internal fault is thrown, so that the caller can retry.
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
 import {
@@ -14,27 +14,27 @@ import {
 import type { Answer, Found, Question } from './worker.ts';
 
 export interface Reviewer {
-  /** The verdict on an upload; rejects with an error that says "cannot review …" when there is none, through our own fault. */
+  /** Returns the verdict on an upload; rejects with an error that says "cannot review …" after an internal fault. */
   review(upload: Upload): Promise<Verdict>;
-  /** The same for a file that is open. */
+  /** Like `review`, for an open file. */
   reviewOpen(upload: OpenUpload): Promise<Verdict>;
-  /** The package that an open file, by its descriptor, says it belongs to, if it does; rejects as `review` does. */
+  /** The package that an open file, given by its descriptor, says it belongs to, if any; rejects as `review` does. */
   ownName(file: number): Promise<{ named: OwnName | undefined } | Rejection>;
-  /** Ends the worker; reviews that are under way or waiting are rejected. */
+  /** Ends the worker; running and waiting reviews are rejected. */
   close(): Promise<void>;
 }
 
 export interface ReviewerOptions {
   startWorker: StartWorker;
-  /** How long one upload may take. Some publishers' clients give up after a minute, waiting included. */
+  /** The time limit of one upload. Some publishers' clients time out after a minute, including the wait. */
   timeLimitMs?: number;
-  /** How much memory the worker may have for its objects. */
+  /** The heap size of the worker in MB. */
   heapMb?: number;
-  /** For how long the worker stays when nothing is asked of it. */
+  /** How long an idle worker is kept. */
   idleMs?: number;
 }
 
-/** The facts of a signed snap, by the descriptor of its file; a sentence if it cannot be read. */
+/** The facts of a signed snap, given by its descriptor; a sentence if it cannot be read. */
 export async function snapFactsOf(
   file: number,
   reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>,
@@ -48,17 +48,17 @@ export async function snapFactsOf(
   return verdict.facts;
 }
 
-/** The part of the heap in which objects begin their lives. */
+/** The part of the heap for new objects. */
 const youngMb = 8;
 const advice = 'Look into what it holds, pack it again, and push the new file.';
 
 export function createReviewer(options: ReviewerOptions): Reviewer {
   const worker = new ReviewWorker(options);
   let closed = false;
-  /** Settles when everything asked before is answered. */
+  /** Settles when all earlier requests are answered. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** Asks when everything asked before is answered. */
+  /** Runs a request when all earlier ones are answered. */
   function inTurn<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     const answered = turn.then(() =>
       work().catch((cause: unknown) => {
@@ -69,7 +69,7 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     return answered;
   }
 
-  // The worker answers what it is asked: a verdict on an upload, and the name of a file.
+  // The worker answers two kinds of requests: for a verdict on an upload, and for the name in a file.
   async function judge(upload: Upload | OpenUpload): Promise<Verdict> {
     if (closed) throw new Error('the reviewer is closed');
     return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as Verdict);
@@ -101,7 +101,7 @@ class ReviewWorker {
   #worker: Worker | undefined;
   #online = false;
   #idle: NodeJS.Timeout | undefined;
-  /** Tells the review under way that its worker has ended. */
+  /** Rejects the running review when its worker has ended. */
   #interrupt: ((why: Error) => void) | undefined;
 
   constructor({ startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 }: ReviewerOptions) {
@@ -125,7 +125,7 @@ class ReviewWorker {
     const timer = setTimeout(() => {
       if (this.#online) beyond(`${String(timeLimitMs / 1000)} seconds`);
       else reject(new Error('the worker did not start in time'));
-      // Nobody waits for its end: it may hang in a read from a failing disk.
+      // Do not wait for its end: it may hang in a read from a failing disk.
       void this.#dismiss();
     }, timeLimitMs);
     thread.once('message', (answer: Answer) => {
@@ -147,14 +147,14 @@ class ReviewWorker {
 
   async close(): Promise<void> {
     this.#interrupt?.(new Error('the reviewer was closed'));
-    this.#worker?.ref(); // nothing else may be left to keep the process until the thread has ended
+    this.#worker?.ref(); // keeps the process alive until the thread has ended
     await this.#dismiss();
   }
 
   #start(): Worker {
     const { startWorker, heapMb } = this.#options;
     const thread = startWorker({
-      // It is sent a path and a name; it has no use for what the appliance was started with.
+      // The worker receives a path and a name; it does not need the environment or the arguments of the appliance.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMb - youngMb, maxYoungGenerationSizeMb: youngMb },

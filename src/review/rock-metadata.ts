@@ -1,11 +1,11 @@
-// What rockcraft leaves in every rock that it makes: the file /.rock/metadata.yaml in one of its layers.
+// Reads the file /.rock/metadata.yaml, which rockcraft leaves in a layer of every rock.
 import { findInLayer, type Budget, type Finding } from './layer.ts';
 import type { Source } from './squashfs/source.ts';
 import type { TarFile } from './tar.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { readYaml } from './yaml.ts';
 
-/** So much is unpacked of all layers together: rockcraft adds the file last, in a small layer. */
+/** The maximum bytes unpacked of all layers together: rockcraft adds the file last, in a small layer. */
 const mostUnpacked = 32 << 20;
 const file = { folder: '.rock', name: 'metadata.yaml', longest: 64 << 10 };
 const called = '.rock/metadata.yaml';
@@ -19,7 +19,7 @@ export interface Layer extends TarFile {
   digest: string;
 }
 
-/** Reads the metadata of images that share their layers; `layers` are from the lowest to the uppermost. */
+/** Reads the metadata of images that share layers; `layers` are in order from the lowest to the uppermost. */
 export function rockMetadataReader(source: Source): (layers: readonly Layer[]) => Promise<RockMetadata> {
   const budget: Budget = { left: mostUnpacked };
   const known = new Map<string, Finding>();

@@ -1,5 +1,5 @@
-// Reads a rock: an archive in the OCI image layout. Everything that its index leads to must be there and be what its
-// digest says, so that no device ever pulls half an image.
+// Reads a rock: an archive in the OCI image layout. Everything that its index refers to must exist and match its
+// digest, so that no device pulls an incomplete image.
 import { createHash } from 'node:crypto';
 
 import { rockMetadataReader, type Layer } from './rock-metadata.ts';
@@ -12,7 +12,7 @@ const longestDocument = 1 << 20;
 const mostSigns = 50_000;
 const mostManifests = 100;
 const mostLayers = 500;
-/** Layers beyond this are checked by their sizes alone: hashing them would take longer than clients wait. */
+/** Beyond this total, only the sizes of layers are checked: hashing them would take longer than clients wait. */
 const mostHashed = 4 * 2 ** 30;
 
 const manifestTypes = [
@@ -26,7 +26,7 @@ const indexTypes = [
 
 type Document = Record<string, unknown>;
 
-/** What stands in the rock; throws `Unacceptable` when it cannot be taken as the package called `packageName`. */
+/** Reads a rock; throws `Unacceptable` if it is not acceptable for the package `packageName`. */
 export async function readRock(source: Source, packageName: string): Promise<RockFacts> {
   const archive = new Archive(source);
   if (!archive.has('oci-layout') && archive.has('manifest.json')) {
@@ -99,7 +99,7 @@ class Archive {
     this.#files = listTar(source);
   }
 
-  /** The file of a descriptor, once it has been found to be what its digest says. */
+  /** The file of a descriptor, after verifying its digest. */
   content({ digest, size }: Descriptor): TarFile {
     const file = this.#files.get(`blobs/${digest.replace(':', '/')}`);
     if (file === undefined)
@@ -171,7 +171,7 @@ function descriptorIn(value: unknown, what: string): Descriptor {
 const members = (value: unknown): Document =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {};
 
-/** A JSON object; what would take much memory is not read at all. */
+/** Parses a JSON object; refuses texts that would take much memory. */
 function parsed(bytes: Uint8Array, what: string): Document {
   let signs = 0;
   for (const byte of bytes) if (byte === 0x5b || byte === 0x7b || byte === 0x2c) signs++;

@@ -1,4 +1,4 @@
-// Finds the icon of a snap in meta/gui. A snap works without an icon, so a file that cannot be taken costs a notice only.
+// Finds the icon of a snap in meta/gui. A snap works without an icon, so an unusable file only gives a notice.
 import { posix } from 'node:path';
 
 import { readIcon, maxIconBytes } from './icon.ts';
@@ -9,16 +9,16 @@ import { quoted } from './unacceptable.ts';
 import type { SnapIcon } from './verdict.ts';
 
 const folder = 'meta/gui';
-/** In the order in which they are tried. */
+/** In the order of the search. */
 export const iconFiles = ['icon.png', 'icon.jpg', 'icon.jpeg', 'icon.svg'];
 
 interface IconReading {
   icon: SnapIcon | null;
-  /** Which files were not taken, and why. */
+  /** Which files were not used, and why. */
   notices: string[];
 }
 
-/** The first file that is a picture; `gui` has the files in meta/gui by their names. */
+/** The first file that is a picture; `gui` maps names to the files in meta/gui. */
 export function readSnapIcon(image: Image, gui: ReadonlyMap<string, Inode>): IconReading {
   const notices: string[] = [];
   for (const name of iconFiles) {
@@ -33,7 +33,7 @@ export function readSnapIcon(image: Image, gui: ReadonlyMap<string, Inode>): Ico
   return { icon: null, notices };
 }
 
-/** The icon, or why the file is none. */
+/** The icon, or why the file is not one. */
 function readIconFile(image: Image, inode: Inode): SnapIcon | string {
   const file = inode.kind === 'symlink' ? linkedFile(image, inode.target) : inode;
   if (file?.kind !== 'file') {
@@ -46,7 +46,7 @@ function readIconFile(image: Image, inode: Inode): SnapIcon | string {
   return readIcon(image.read(file, maxIconBytes));
 }
 
-/** The inode that a link in meta/gui leads to within the snap. Links on the way, or a second link, are not followed. */
+/** The target of a link in meta/gui within the snap. Links in the path, or a second link, are not followed. */
 function linkedFile(image: Image, target: string): Inode | undefined {
   const path = cleanPath(target).startsWith('/') ? '..' : cleanPath(posix.join(folder, target));
   let inode: Inode = image.root;

@@ -1,4 +1,4 @@
-// The license and the links that meta/snap.yaml states, for people; what a store cannot keep is left out.
+// Reads the license and the links in meta/snap.yaml, for people; invalid ones are left out.
 import { refuseBadLinks } from '#domain/links.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { SnapFacts } from './verdict.ts';
@@ -6,7 +6,7 @@ import type { Yaml } from './yaml.ts';
 
 type SnapLinks = SnapFacts['links'];
 
-/** The kinds of links in snap.yaml (snapd, snap/validate.go), and what the store calls them. */
+/** The kinds of links in snap.yaml (snapd, snap/validate.go), and the store's names for them. */
 const kinds = new Map<string, keyof SnapLinks>([
   ['contact', 'contact'],
   ['donation', 'donations'],
@@ -15,7 +15,7 @@ const kinds = new Map<string, keyof SnapLinks>([
   ['website', 'website'],
 ]);
 
-/** Bounds of the store, as for links that are edited in it. */
+/** Limits of the store, as for links that are edited in it. */
 const maxLinks = 5;
 const maxLinkLength = 2000;
 const maxLicenseLength = 256;
@@ -33,16 +33,16 @@ export function readSnapSayings(document: ReadonlyMap<Yaml, Yaml>): Pick<SnapFac
   return { license: isLicense && isPlain(license) ? license : null, links };
 }
 
-/** The links of a kind: a list under 'links', or what older tools write at the top, one text or a list. */
+/** The links of a kind: a list under 'links', or a text or a list at the top level, as older tools write it. */
 function linksIn(kind: keyof SnapLinks, stated: Yaml | undefined): string[] {
   const listed = typeof stated === 'string' ? [stated] : Array.isArray(stated) ? stated : [];
   return [...new Set(listed.flatMap((link) => linkOf(kind, link)).slice(0, maxLinks))];
 }
 
-/** No control characters, and no halves of characters. */
+/** No control characters, and no lone surrogates. */
 const isPlain = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
 
-/** A link as it can be kept; none of what cannot. A device takes an address of e-mail alone as a contact. */
+/** A link in the form of the store; empty if it is invalid. A device accepts a plain mail address as a contact. */
 function linkOf(kind: keyof SnapLinks, link: Yaml): string[] {
   if (typeof link !== 'string' || link === '' || link.length > maxLinkLength || !isPlain(link)) return [];
   const address = kind === 'contact' && /^[^\s@:/]+@[^\s@:/]+$/.test(link) ? `mailto:${link}` : link;

@@ -1,4 +1,4 @@
-// What meta/snap.yaml says about a snap, and whether a store can keep it. All faults are reported at once.
+// Reads meta/snap.yaml, and checks whether the store can accept the snap. All faults are reported at once.
 import { readEpoch } from '#domain/epoch.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { readSnapSayings } from './snap-sayings.ts';
@@ -9,13 +9,13 @@ import { readYaml, type Yaml } from './yaml.ts';
 export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon' | 'notices'>;
 
 export interface SnapYamlReading {
-  /** Whether a signature vouches for the snap, so that what a store need not know refuses nothing. */
+  /** Whether the snap has a valid signature: then facts that the store does not need cause no refusal. */
   signed?: boolean;
-  /** What a device would refuse; reported behind what the text itself says. */
+  /** The faults that make a device refuse the snap; reported after those of the text itself. */
   refusals?: readonly string[];
 }
 
-/** Reads and checks the text of a snap's meta/snap.yaml; the snap was pushed to the package called `packageName`. */
+/** Reads and checks the text of a snap's meta/snap.yaml; the snap was pushed to the package `packageName`. */
 export function readSnapYaml(
   text: string,
   packageName: string,
@@ -52,14 +52,14 @@ export function readSnapYaml(
 
 const file = 'meta/snap.yaml';
 
-/** The document while it is read, and what has been found wrong with it so far. */
+/** The document, and its faults so far. */
 interface Snap {
   document: Map<Yaml, Yaml>;
   faults: string[];
   signed: boolean;
 }
 
-/** `~`, `null`, an empty text and a missing key are all the same to a device. */
+/** A device treats `~`, `null`, an empty text and a missing key alike. */
 function valueOf({ document }: Snap, key: string): string | Yaml[] | Map<Yaml, Yaml> | undefined {
   const value = document.get(key);
   return value === null || value === '' ? undefined : value;
@@ -72,7 +72,7 @@ function textOf(snap: Snap, key: string): string | undefined {
   return undefined;
 }
 
-/** Text that must be there, and be as `pattern` says. */
+/** Reads a required text that must satisfy `valid`. */
 function requiredOf(snap: Snap, key: string, valid: (text: string) => boolean, rule: string): string {
   const text = textOf(snap, key);
   if (text === undefined && valueOf(snap, key) === undefined)
@@ -107,13 +107,13 @@ function versionOf(snap: Snap): string {
 }
 
 function typeOf(snap: Snap, name: string): SnapFacts['type'] {
-  // The word of the first snaps for an app.
+  // The first snaps called an app `application`.
   const type = valueOf(snap, 'type') === 'application' ? 'app' : oneOf(snap, 'type', snapTypes, 'app', true);
-  // To a device the snap of this name is the daemon itself, whatever it says.
+  // A device treats the snap with this name as the daemon itself, regardless of its type.
   return name === 'snapd' ? 'snapd' : type;
 }
 
-/** `refuseEmpty`: to a device an empty text in quotes is not the same as nothing here. */
+/** `refuseEmpty`: a device does not treat a quoted empty text as absent here. */
 function oneOf<T extends string>(snap: Snap, key: string, words: readonly T[], fallback: T, refuseEmpty = false): T {
   const text = refuseEmpty && snap.document.get(key) === '' ? '' : textOf(snap, key);
   if (text === undefined) return fallback;
@@ -174,7 +174,7 @@ function appsOf(snap: Snap): string[] {
 
 const maxComponents = 1000;
 
-/** The components that come to the snap as resources; a snap works without any of them. */
+/** The components, which are resources of the snap; all of them are optional. */
 function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
   const value = valueOf(snap, 'components') ?? new Map<Yaml, Yaml>();
   if (!(value instanceof Map) || value.size > maxComponents) {
@@ -201,12 +201,12 @@ function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
 
 const componentTypes = ['component/test', 'component/kernel-modules', 'component/standard'] as const;
 
-/** Text for people, cut to the length that the records keep. How long a device lets it be is another rule. */
+/** Text for people, truncated to the length of the records. A device's limit of the length is a separate rule. */
 function proseOf(snap: Snap, key: string, maxLength: number): string | null {
   const text = textOf(snap, key);
   if (text === undefined) return null;
   const kept = text.length > maxLength ? Array.from(text).slice(0, maxLength).join('') : text;
-  // A device keeps a NUL; the records cannot.
+  // A device accepts a NUL; the records cannot store one.
   return kept.replaceAll('\0', '\ufffd');
 }
 

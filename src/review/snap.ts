@@ -1,4 +1,4 @@
-// Reads a snap: its meta/snap.yaml, and what a store keeps beside it: the snapcraft.yaml, the icon, and where it was built.
+// Reads a snap: its meta/snap.yaml, its snapcraft.yaml, its icon, and the address of its build.
 import { openImage, type Image } from './squashfs/image.ts';
 import type { Inode } from './squashfs/inode.ts';
 import type { Source } from './squashfs/source.ts';
@@ -18,8 +18,8 @@ import { readTypedYaml, readYaml } from './yaml.ts';
 const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
 
 /**
- * What stands in the snap; throws `Unacceptable` when it cannot be taken as the package called `packageName`. What is `signed` is not
- * held against the rules of devices.
+ * Reads a snap; throws `Unacceptable` if it is not acceptable for the package `packageName`. A `signed` snap is not
+ * checked by the rules of devices.
  */
 export function readSnap(source: Source, packageName: string, signed = false): SnapFacts {
   const image = openImage(source);
@@ -32,7 +32,7 @@ export function readSnap(source: Source, packageName: string, signed = false): S
   const refusals = signed ? [] : refusalsOf(image, text, inMeta);
   return {
     ...readSnapYaml(text, packageName, { signed, refusals }),
-    // Where snapcraft puts it, and where its first versions did.
+    // The path that snapcraft uses, and the one of its first versions.
     craftYaml: textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null,
     buildUrl: buildUrlIn(textIn(image, snap.get('manifest.yaml'))),
     ...readSnapIcon(image, gui),
@@ -54,7 +54,7 @@ function refusalsOf(image: Image, text: string, inMeta: ReadonlyMap<string, Inod
   return faults.sentences;
 }
 
-// From here on nothing is required. What is not as it should be is left out: a snap works without it.
+// Everything from here on is optional. Invalid files are left out: a snap works without them.
 
 function entriesIn(image: Image, directory: Inode | undefined, names: string[]): Map<string, Inode> {
   return directory?.kind === 'directory' ? image.find(directory, names) : new Map<string, Inode>();

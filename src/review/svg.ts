@@ -1,7 +1,7 @@
-// Tells a drawing (SVG) that is safe to show from one that is not, and from text that only speaks of one. Icons are served to
-// browsers, so scripts, foreign content, handlers of events and references to other addresses are refused.
+// Checks whether a drawing (SVG) is safe to show, and is a drawing at all. Icons are served to browsers, so scripts,
+// foreign content, event handlers and references to other addresses are refused.
 
-/** Elements that run something or show what is not drawn here. */
+/** Elements that run code or show external content. */
 const refusedElements = new Set([
   'script',
   'foreignobject',
@@ -15,7 +15,7 @@ const refusedElements = new Set([
 ]);
 const namePattern = /^([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)/;
 
-/** Says why a text is no drawing that can be shown; undefined if it is one. */
+/** Says why a text is not a drawing that can be shown; undefined if it can. */
 export function svgProblem(text: string): string | undefined {
   let hasRoot = false;
   for (const tag of tagsOf(text)) {
@@ -43,7 +43,7 @@ export function svgProblem(text: string): string | undefined {
   return styleProblem(text);
 }
 
-/** The tags, comments, declarations and instructions of a text; undefined where one does not end, or text stands before the first. */
+/** The tags, comments, declarations and instructions of a text; undefined if one does not end, or if text precedes the first. */
 function* tagsOf(text: string): Generator<string | undefined> {
   let from = text.indexOf('<');
   const isSound =
@@ -77,7 +77,7 @@ function endOf(text: string, from: number): number {
     const at = text.indexOf(end, from + begin.length);
     return at < 0 ? -1 : at + end.length;
   }
-  // A `>` may stand in the quotes of an attribute.
+  // A `>` may be in the quotes of an attribute.
   let quote = '';
   for (let at = from + 1; at < text.length; at++) {
     const char = text[at]!;
@@ -108,7 +108,7 @@ function attributesProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** References in styles lead to the drawing itself or to pictures that are in it. */
+/** References in styles must be to the drawing itself or to embedded pictures. */
 function styleProblem(text: string): string | undefined {
   if (/@import/i.test(text)) return 'it imports a style';
   return /url\((?!\s{0,20}["']?(?:#|data:image\/))/i.test(text) ? 'it refers to another address' : undefined;

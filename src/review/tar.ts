@@ -1,5 +1,5 @@
-// Reads the list of a tar archive: names, sizes and where each file's bytes are. Only plain files and directories are
-// accepted, which is all that an archive of an image has.
+// Reads the list of a tar archive: names, sizes and positions of files. Only plain files and directories are accepted;
+// an archive of an image has nothing else.
 import { BadHeader, block, padding, readHeader, type TarHeader } from '#files/tar-header.ts';
 import type { Source } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
@@ -12,7 +12,7 @@ export interface TarFile {
 const mostEntries = 5_000;
 const longestExtension = 64 << 10;
 
-/** The files of an archive by their names, without a leading `./`. Throws `Unacceptable`. */
+/** The files of an archive by name, without a leading `./`. Throws `Unacceptable`. */
 export function listTar(source: Source): Map<string, TarFile> {
   const files = new Map<string, TarFile>();
   const seen = new Set<string>();
@@ -51,7 +51,7 @@ export function listTar(source: Source): Map<string, TarFile> {
   return files;
 }
 
-/** One header of an archive; nothing at its end. Throws `Unacceptable`. */
+/** Reads one header of an archive; undefined at its end. Throws `Unacceptable`. */
 export function nextHeader(bytes: Uint8Array): TarHeader | undefined {
   try {
     return readHeader(bytes);

@@ -1,5 +1,5 @@
-// Thrown while an upload is read, when the upload itself is at fault. Its sentences go to the publisher;
-// anything else that is thrown during a review is our own fault and goes to the log.
+// Thrown while an upload is read, if the upload itself is at fault. Its sentences go to the publisher; any other error
+// of a review is an internal fault and goes to the log.
 
 export class Unacceptable extends Error {
   readonly sentences: [string, ...string[]];
@@ -11,10 +11,10 @@ export class Unacceptable extends Error {
   }
 }
 
-/** Text from an upload as it may stand in a sentence: in quotes, and `plain`. */
+/** Text from an upload for a sentence: in quotes, and `plain`. */
 export const quoted = (text: string) => `'${plain(text)}'`;
 
-/** Text from an upload on one line, not too long, with nothing invisible in it. */
+/** Text from an upload on one line, truncated, without invisible characters. */
 export function plain(text: string): string {
   const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   return short.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD');

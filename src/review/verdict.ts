@@ -1,12 +1,13 @@
-// What a review finds: the upload is approved, with what was read from it, or rejected, with sentences for its publisher.
+// The result of a review: the upload is approved, with the facts read from it, or rejected, with sentences for its
+// publisher.
 
-/** What stands in a snap, as its meta/snap.yaml says or leaves to the defaults. */
+/** The facts of a snap from its meta/snap.yaml, with the defaults. */
 export interface SnapFacts {
   name: string;
   /** Exactly as written: `1.10` stays `1.10`. */
   version: string;
   type: SnapType;
-  /** The base as written, `none` included; null when the snap names none. */
+  /** The base as written, including `none`; null if the snap names none. */
   base: string | null;
   grade: SnapGrade;
   confinement: SnapConfinement;
@@ -19,21 +20,21 @@ export interface SnapFacts {
   license: string | null;
   /** By the kinds that the store knows. */
   links: Partial<Record<'contact' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
-  /** `0`, `3`, `3*`, or `{"read":[0,1],"write":[1]}`; null when the snap names none. */
+  /** `0`, `3`, `3*`, or `{"read":[0,1],"write":[1]}`; null if the snap names none. */
   epoch: string | null;
   snapYaml: string;
   /** The snapcraft.yaml that snapcraft leaves in the snap when asked for build information. */
   craftYaml: string | null;
-  /** The page of the build that it came from, as a build farm wrote it into the snap's manifest. */
+  /** The page of its build, from the snap's manifest, where a build farm wrote it. */
   buildUrl: string | null;
   icon: SnapIcon | null;
   /** Which files of the snap the store does not use, and why. */
   notices: string[];
-  /** What the snap's components are, by their names; left out when it has none. */
+  /** The snap's components by name; absent if it has none. */
   components?: DeclaredResource[];
 }
 
-/** Something that comes to a package beside its revisions, which a revision asks for. */
+/** A resource or component that a revision declares and that is pushed separately. */
 export interface DeclaredResource {
   name: string;
   type: 'file' | 'oci-image' | 'component/test' | 'component/kernel-modules' | 'component/standard';
@@ -46,29 +47,29 @@ export interface Base {
   name: string;
 }
 
-/** The interfaces of a charm's relations, and by its name the file that a resource is kept in and what it is for. */
+/** The interfaces of a charm's relations, and for each resource its file name and its description. */
 export interface CharmSayings {
   provides: string[];
   requires: string[];
   resources: Record<string, { filename: string; description: string }>;
-  /** The names of the sorts of charms that it belongs to. */
+  /** The categories that it belongs to. */
   categories: string[];
   license: string | null;
 }
 
-/** What stands in a charm or a bundle. */
+/** The facts of a charm or a bundle. */
 export interface CharmFacts {
   name: string;
-  /** As its builder left it in the file `version`. */
+  /** From the file `version` by its builder. */
   version: string | null;
   title: string | null;
   summary: string | null;
   description: string | null;
   bases: Base[];
   resources: DeclaredResource[];
-  /** What it says of its relations and resources, for people who look for a charm. */
+  /** Its relations and resources, for people who search for a charm. */
   said: CharmSayings;
-  /** metadata.yaml, or what stands in its place. */
+  /** metadata.yaml, or the file that replaces it. */
   packageYaml: string;
   configYaml: string | null;
   actionsYaml: string | null;
@@ -97,7 +98,7 @@ export interface ReviewError {
   message: string;
 }
 
-/** Approved content says of which kind it is; `plain` content is kept as it came, so nothing was read from it. */
+/** Approved content has a kind; `plain` content is stored as received, without reading any facts from it. */
 export type Approval =
   | { approved: true; kind: 'snap'; facts: SnapFacts }
   | { approved: true; kind: 'charm' | 'bundle'; facts: CharmFacts }
@@ -111,7 +112,7 @@ export interface Rejection {
 
 export type Verdict = Approval | Rejection;
 
-/** The package that a file says it belongs to; its name is as it stands there, and may be none that is possible. */
+/** The package that a file says it belongs to; the name is as written and may be invalid. */
 export interface OwnName {
   namespace: 'snap' | 'charm';
   name: string;
@@ -123,23 +124,23 @@ export interface DeclaredComponent {
   type: string;
 }
 
-/** An upload to be reviewed: where its bytes are and which package it was pushed to. */
+/** An upload to review: the path of its bytes and the package that it was pushed to. */
 export interface Upload {
   kind: Approval['kind'] | 'component';
   path: string;
   name: string;
   /** The component of the snap `name` that it was pushed as, if the kind is `component`. */
   component?: DeclaredComponent;
-  /** Whether signatures vouch for its bytes, so that the rules of devices, which have been kept elsewhere, refuse nothing. */
+  /** Whether its bytes have valid signatures: the rules of devices, which another store has checked, then refuse nothing. */
   signed?: boolean;
 }
 
-/** The same for a file by its descriptor: whoever opened it may do so, and this process need not. */
+/** An upload given by its descriptor: the caller that opened the file has the permission, and this process need not have it. */
 export interface OpenUpload extends Omit<Upload, 'path'> {
   file: number;
 }
 
-/** The verdict that says no, with at least one sentence. */
+/** A rejection with at least one sentence. */
 export function rejection(...messages: [string, ...string[]]): Rejection {
   return { approved: false, errors: messages.map((message) => ({ code: 'review-error', message })) };
 }

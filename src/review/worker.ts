@@ -1,5 +1,5 @@
-// The worker thread in which uploads are read: it is sent one upload after the other and answers each. Whatever an upload
-// does to it, the thread can be ended without harm to anything else.
+// The worker thread that reads uploads: it gets one upload at a time and answers each. If an upload breaks the thread,
+// it can be terminated without harm to anything else.
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { checkComponent } from './component.ts';
@@ -12,20 +12,20 @@ import { Unacceptable } from './unacceptable.ts';
 import { rejection, type OpenUpload, type OwnName, type Upload, type Verdict } from './verdict.ts';
 import { wrongKind } from './wrong-kind.ts';
 
-/** What is asked: a verdict, or what a file says that it is. */
+/** A request: for a verdict, or for the name in a file. */
 export type Question = Upload | OpenUpload | { kind: 'own-name'; file: number };
 
-/** What is found: a verdict, or the name; nothing where there is none. */
+/** The result: a verdict, or the name; undefined if there is none. */
 export type Found = Verdict | { named: OwnName | undefined };
 
 /**
- * An answer has what was found, or the fault of ours that kept it from being found. The code of an error is said by itself,
- * because an error that is sent from thread to thread arrives without it.
+ * An answer has the result, or the internal fault that prevented it. The code of an error is a separate field, because
+ * an error loses it when it is sent between threads.
  */
 export type Answer = { found: Found } | { fault: unknown; code: string | undefined };
 
 parentPort?.on('message', (question: Question) => {
-  // The next one is sent when this one is answered.
+  // The next request is sent when this one is answered.
   void answer(question).then((found) => parentPort?.postMessage(found));
 });
 

@@ -1,11 +1,11 @@
-// Says what a file is that cannot be read as what it was pushed as, by its first bytes.
+// Recognizes by its first bytes the format of a file that could not be read as the kind that it was pushed as.
 import type { Source } from './squashfs/source.ts';
 import { Unacceptable } from './unacceptable.ts';
 import type { Upload } from './verdict.ts';
 
 type ReadKind = Exclude<Upload['kind'], 'plain'>;
 
-/** What each kind of file is, and what makes one. */
+/** The format of each kind, and the tool that makes it. */
 const expected: Record<ReadKind, string> = {
   snap: "a snap is a squashfs image, as 'snapcraft pack' makes it",
   component: "a component is a squashfs image, as 'snapcraft pack' makes it",
@@ -19,7 +19,7 @@ interface Format {
   /** The kinds of package that have this format. */
   of: readonly ReadKind[];
   bytes: string;
-  /** Where the bytes stand. */
+  /** The position of the bytes. */
   at: number;
 }
 
@@ -40,10 +40,10 @@ const formats = [
   format('a PNG picture', '\x89PNG'),
 ];
 
-/** So many bytes tell what a file is. */
+/** How many bytes are needed to recognize a format. */
 const headLength = 512;
 
-/** What is known of a file by its first bytes; `of` are the kinds of package that begin so. */
+/** The format of a file by its first bytes; `of` has the kinds of package with that format. */
 function formatOf(source: Source): Pick<Format, 'name' | 'of'> | undefined {
   if (source.size === 0) return { name: 'empty', of: [] };
   const head = Buffer.from(source.read(0, Math.min(headLength, source.size))).toString('latin1');
@@ -53,7 +53,7 @@ function formatOf(source: Source): Pick<Format, 'name' | 'of'> | undefined {
   return /^[\t\n\r\x20-\x7e]{1,512}$/.test(head) ? { name: 'text', of: [] } : undefined;
 }
 
-/** A better sentence for a file that could not be read; undefined where it begins as it should, or as nothing known. */
+/** A better sentence for a file that could not be read; undefined if its first bytes are right or unknown. */
 export function wrongKind(kind: ReadKind, source: Source): Unacceptable | undefined {
   const found = formatOf(source);
   if (found === undefined || found.of.includes(kind)) return undefined;

@@ -1,6 +1,6 @@
-// YAML as an upload may contain it, read as the devices' own readers (snapd's and juju's, both go-yaml v2) read it. Every
-// value stays text as it was written: `1.10` is '1.10', `yes` is 'yes'. Only `~`, `null` and an empty value are null.
-// Mappings are Maps, in the file's order; of equal keys the last one counts. Only the first document is read.
+// Reads YAML of an upload as the readers of devices do (snapd's and juju's, both go-yaml v2). Every value stays text as
+// it was written: `1.10` is '1.10', `yes` is 'yes'. Only `~`, `null` and an empty value are null. Mappings are Maps, in
+// the file's order; of equal keys the last one counts. Only the first document is read.
 import { Unacceptable } from './unacceptable.ts';
 import { YamlFault } from './yaml/cursor.ts';
 import { resolveScalar, type ScalarType } from './yaml/resolve.ts';
@@ -8,20 +8,20 @@ import { readTree, YamlTooLarge, type ScalarSource, type TreeOptions, type YamlV
 
 export type Yaml = string | null | Yaml[] | Map<Yaml, Yaml>;
 
-/** A scalar that is not text to the devices' reader, such as `yes` or `0644`. The same object for equal scalars. */
+/** A scalar that the devices' reader does not treat as text, such as `yes` or `0644`. Equal scalars share one object. */
 export interface NonText {
   text: string;
   type: Exclude<ScalarType, 'text' | 'null'>;
 }
-/** Values whose booleans and numbers are told from texts. */
+/** Values with booleans and numbers distinguished from texts. */
 export type TypedYaml = string | null | NonText | TypedYaml[] | Map<TypedYaml, TypedYaml>;
 
-/** Bounds of larder's own; a device has none or wider ones. */
+/** Limits of larder; a device has none or wider ones. */
 const bounds = { maxDepth: 1000, maxValues: 200_000, maxExpandedValues: 1_000_000 };
 
 /**
- * Reads the first document; an empty text is null. `file` is its name in the sentences. Throws `Unacceptable` for a text that
- * a device cannot read, and for one beyond the bounds.
+ * Reads the first document; an empty text is null. `file` is its name in error messages. Throws `Unacceptable` for a
+ * text that a device cannot read, or that exceeds the limits.
  */
 export function readYaml(text: string, file: string): Yaml {
   const document = read<string | null>(text, file, (source, line) => {
@@ -31,14 +31,17 @@ export function readYaml(text: string, file: string): Yaml {
   return document ?? null;
 }
 
-/** The same, with booleans and numbers told from texts. `duplicates` is given the mappings with a key that stands twice. */
+/**
+ * Like `readYaml`, with booleans and numbers distinguished from texts. `duplicates` receives the mappings with a
+ * duplicate key.
+ */
 export const readTypedYaml = (
   text: string,
   file: string,
   duplicates?: WeakMap<Map<TypedYaml, TypedYaml>, TypedYaml>,
 ): TypedYaml => readTypedDocument(text, file, duplicates) ?? null;
 
-/** The same; undefined if the text has no document, not even an empty one. */
+/** Like `readTypedYaml`; undefined if the text has no document, not even an empty one. */
 export function readTypedDocument(
   text: string,
   file: string,

@@ -1,5 +1,5 @@
-// Reads a zip archive as an upload may hold it: its list of entries under bounds, and single small files out of it.
-// Nothing is unpacked, so a bomb has nothing to go off in; one that would go off elsewhere is refused.
+// Reads a zip archive of an upload: its list of entries within limits, and single small files. Other files are not
+// unpacked, so a decompression bomb does no harm here; a bomb that would harm clients is refused.
 import { crc32, inflateRawSync } from 'node:zlib';
 
 import { fromRandomAccessReader, RandomAccessReader, type Entry, type ZipFile } from 'yauzl';
@@ -8,11 +8,11 @@ import type { Source } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
 
 export interface Zip {
-  /** Whether the archive has this file, which is one of those that it was opened for. */
+  /** Whether the archive has this file, which must be in the list that it was opened with. */
   has(name: string): boolean;
-  /** The content of a file; undefined when the archive has no such file. */
+  /** The content of a file; undefined if the archive has no such file. */
   read(name: string): Uint8Array | undefined;
-  /** The same as text; refused when it is not UTF-8. */
+  /** The content as text; refused if it is not UTF-8. */
   text(name: string): string | undefined;
 }
 
@@ -20,17 +20,17 @@ const mostEntries = 50_000;
 const longestName = 1024;
 const deepest = 40;
 const longestNames = 8 << 20;
-/** No file that is read is longer. */
+/** The maximum size of a file that is read. */
 const longestFile = 1 << 20;
 const mostLinks = 2_000;
 const longestLink = 1024;
-/** Beyond this an archive is a bomb when it grows more than two hundredfold. */
+/** An archive that unpacks to more than this is a bomb if it grows more than two hundredfold. */
 const harmless = 256 << 20;
 const steepest = 200;
 
 const fileTypes = { mask: 0o170000, none: 0, file: 0o100000, directory: 0o040000, link: 0o120000 };
 
-/** Opens an archive of which the files called `wanted` will be read. Throws `Unacceptable`. */
+/** Opens an archive to read the files in `wanted`. Throws `Unacceptable`. */
 export function openZip(source: Source, wanted: readonly string[]): Zip {
   const archive = open(source);
   const files = new Map<string, Entry>();
@@ -99,7 +99,7 @@ function textOf(name: string, bytes: Uint8Array): string {
   }
 }
 
-/** What yauzl reads comes out of a window, so that a list of many entries costs few reads, and comes at once. */
+/** Gives yauzl bytes from a window, so that a list of many entries takes few reads, and synchronously. */
 class Window extends RandomAccessReader {
   readonly #source: Source;
   #bytes: Uint8Array = new Uint8Array();
@@ -135,8 +135,8 @@ const damaged = (why: string): Unacceptable =>
   new Unacceptable(`The file is no zip archive that can be read: ${plain(why)}. Pack it again.`);
 
 /**
- * yauzl hands over everything by callbacks. As the window answers at once they are called at once, too; where they are
- * not, there was nothing to read, which no sound archive has.
+ * yauzl uses callbacks. The window answers synchronously, so they are called synchronously, too; if one is not called,
+ * there was nothing to read, which means a corrupt archive.
  */
 function atOnce<Result>(ask: (callback: (error: Error | null, result: Result) => void) => void): Result {
   let answer: { error: Error | null; result: Result } | undefined;
@@ -169,7 +169,7 @@ function nextEntry(archive: ZipFile): Entry {
   });
 }
 
-/** The type of file that a Unix packer noted; 0 where none did. */
+/** The file type that a Unix packer recorded; 0 if there is none. */
 const typeOf = (entry: Entry): number =>
   entry.versionMadeBy >> 8 === 3 ? (entry.externalFileAttributes >>> 16) & fileTypes.mask : 0;
 
@@ -188,7 +188,7 @@ function refuseBadName(name: string): void {
   if (why !== undefined) throw new Unacceptable(`The name ${quoted(name)} in the archive ${why}: rename it.`);
 }
 
-/** `a` as a file beside `a/b` would be one thing to one reader and another to the next. */
+/** A file `a` and a file `a/b` would mean different things to different readers. */
 function refuseFilesAsDirectories(names: Map<string, 'file' | 'directory'>): void {
   const known = new Set<string>();
   for (const name of names.keys()) {

@@ -1,5 +1,5 @@
-// Checks that a value is a JSON schema of draft 4, as juju does with the parameters of actions (juju/gojsonschema v1.0.0:
-// schema.go, schemaType.go and subSchema.go).
+// Checks that a value is a JSON schema of draft 4, as juju does for the parameters of actions (juju/gojsonschema
+// v1.0.0: schema.go, schemaType.go and subSchema.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { isGoPattern } from './go-pattern.ts';
@@ -19,7 +19,7 @@ import {
 
 const types = ['array', 'boolean', 'integer', 'number', 'null', 'object', 'string'];
 
-/** Throws `Unacceptable` for what is no schema. */
+/** Throws `Unacceptable` if the value is not a schema. */
 export function checkSchema(value: TypedYaml, place: YamlPlace): void {
   const schema = membersOf(value, place);
   if (schema.has('$ref')) throw refused(place, `'$ref' stands in ${named(place)}, and juju takes none`);
@@ -53,7 +53,7 @@ function checkType(value: TypedYaml, place: YamlPlace): void {
         `Name one of ${types.join(', ')}.`,
       );
   };
-  // Of several types juju leaves out those that it does not know.
+  // In a list of types, juju ignores unknown ones.
   if (Array.isArray(value)) listOf(value, place, textOf);
   else known(textOf(value, place));
 }
@@ -69,7 +69,7 @@ function checkDependencies(value: TypedYaml, place: YamlPlace): void {
   });
 }
 
-/** What a value may be: bounds, patterns and lists. */
+/** Checks the limits of a value: bounds, patterns and lists. */
 function checkValidation(schema: Members, place: YamlPlace): void {
   checkNumbers(schema, place);
   for (const [least, most] of [
@@ -78,7 +78,7 @@ function checkValidation(schema: Members, place: YamlPlace): void {
     ['minItems', 'maxItems'],
   ] as const) {
     const [low, high] = [optional(schema, least, place, countOf), optional(schema, most, place, countOf)];
-    // juju compares all of them but the numbers of items.
+    // juju compares all pairs except the numbers of items.
     if (low !== undefined && high !== undefined && low > high && least !== 'minItems')
       throw refused(place, `${quoted(least)} in ${named(place)} is greater than ${quoted(most)}`);
   }
@@ -112,7 +112,7 @@ function checkNumbers(schema: Members, place: YamlPlace): void {
     throw refused(place, `'minimum' in ${named(place)} is greater than 'maximum'`);
 }
 
-/** Mappings as lists of their members in order, so that equal ones are equal texts. */
+/** Turns mappings into sorted lists of their members, so that equal ones give equal texts. */
 const comparable = (_: string, value: unknown): unknown =>
   value instanceof Map ? { map: [...value].sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)) } : value;
 

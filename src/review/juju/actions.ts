@@ -1,4 +1,4 @@
-// actions.yaml as juju reads it (juju/charm v12.1: actions.go): each action says by a JSON schema which parameters it takes.
+// Checks actions.yaml as juju reads it (juju/charm v12.1: actions.go): each action has a JSON schema of its parameters.
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { checkSchema } from './action-schema.ts';
@@ -7,10 +7,10 @@ import { isReservedName } from './relations.ts';
 import { fileOf, isNonText, listOf, membersOf, mistyped, refused, textOf, within, type YamlPlace } from './values.ts';
 
 const actionName = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-/** Keys of an action that say nothing of its parameters. */
+/** Keys of an action that are not about its parameters. */
 const ownKeys = new Set(['description', 'title', 'required', 'parallel', 'execution-group', 'params']);
 
-/** Checks the actions of the charm called `charm`. Throws `Unacceptable`. */
+/** Checks the actions of the charm named `charm`. Throws `Unacceptable`. */
 export function checkActions(document: TypedYaml, file: string, charm: string): void {
   const place = fileOf(file);
   for (const [name, action] of decodedMembers(document, place)) {
@@ -34,7 +34,7 @@ function checkAction(action: ReadonlyMap<string, TypedYaml>, place: YamlPlace): 
   if (action.has('params') && !(params instanceof Map)) throw mistyped(within(place, 'params'), 'a mapping', params);
   for (const [key, value] of others) refuseForeign(value, within(place, key));
   if (params !== undefined) refuseForeign(params, within(place, 'params'));
-  // What juju makes of an action: a schema of an object, whose properties are the parameters.
+  // The schema that juju builds from an action: an object with the parameters as properties.
   const schema = new Map<TypedYaml, TypedYaml>([
     ['type', 'object'],
     ['properties', params ?? new Map()],
@@ -44,7 +44,7 @@ function checkAction(action: ReadonlyMap<string, TypedYaml>, place: YamlPlace): 
   checkSchema(schema, place);
 }
 
-/** References to other schemas, which juju does not follow, and names that are no text. */
+/** Refuses references to other schemas, which juju does not follow, and names that are not texts. */
 function refuseForeign(value: TypedYaml, place: YamlPlace): void {
   if (Array.isArray(value)) {
     listOf(value, place, refuseForeign);

@@ -1,4 +1,4 @@
-// What a charm assumes of the juju that deploys it (juju/charm v12, assumes/parser.go; versions as in juju/version v2).
+// Checks the requirements of a charm on juju (juju/charm v12, assumes/parser.go; versions as in juju/version v2).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { describe, listOf, refused, type YamlPlace } from './values.ts';
@@ -6,14 +6,14 @@ import { describe, listOf, refused, type YamlPlace } from './values.ts';
 const version = String.raw`\d{1,9}(?:\.\d{1,9}(?:-[a-z]+(?:\d{1,9})?|\.\d{1,9})?(?:\.\d{1,9})?)?`;
 const feature = new RegExp(String.raw`^[a-z][a-z0-9-]*[a-z0-9]$`);
 const featureWithVersion = new RegExp(String.raw`^([a-z][a-z0-9-]*[a-z0-9])\s*(?:>=|<)\s*(${version})$`);
-/** The version that a charm needs, with all three numbers, or a tag in place of the third. */
+/** The required version of juju: three numbers, or a tag instead of the third. */
 const strictVersion = /^\d{1,9}\.\d{1,9}(?:-[a-z]+\d{1,9}|\.\d{1,9})(?:\.\d{1,9})?$/;
-/** A longer expression is none that a person writes. */
+/** No person writes a longer expression. */
 const longestExpression = 500;
 
 export const isStrictVersion = (text: string): boolean => strictVersion.test(text);
 
-/** Refuses expressions that juju cannot read: a feature, one with a bound of its version, `any-of` and `all-of`. */
+/** Refuses expressions that juju cannot read. Valid are a feature, a feature with a version bound, `any-of` and `all-of`. */
 export function checkAssumes(value: TypedYaml | undefined, place: YamlPlace): void {
   listOf(value, place, checkExpression);
 }

@@ -1,4 +1,5 @@
-// One application of a bundle (juju/charm v12.1: bundledata.go, ApplicationSpec, normalizeData and verifyApplications).
+// Checks one application of a bundle (juju/charm v12.1: bundledata.go, ApplicationSpec, normalizeData and
+// verifyApplications).
 import { isIP } from 'node:net';
 
 import { quoted } from '../unacceptable.ts';
@@ -11,7 +12,7 @@ import { describe, isNonText, refused, within, type Members, type YamlPlace } fr
 export interface BundleApplication {
   charm: string;
   channel: string;
-  /** Undefined where the bundle does not keep to one. */
+  /** Undefined if the bundle does not pin one. */
   revision: number | undefined;
   series: string;
   base: string;
@@ -20,7 +21,7 @@ export interface BundleApplication {
   members: Members;
 }
 
-/** Reads what a bundle says of an application. Throws `Unacceptable`. */
+/** Reads an application of a bundle. Throws `Unacceptable`. */
 export function readApplication(value: TypedYaml, place: YamlPlace, isKubernetes: boolean): BundleApplication {
   const name = quoted(place.path.slice(place.path.indexOf('.') + 1));
   if (value === null) throw refused(place, `the application ${name} says nothing`, "Add its 'charm'.");
@@ -53,7 +54,7 @@ export function readApplication(value: TypedYaml, place: YamlPlace, isKubernetes
   };
 }
 
-/** Refuses what juju does not deploy, of the application itself. */
+/** Refuses an application that juju does not deploy, by its own fields alone. */
 export function checkApplication(name: string, application: BundleApplication, place: YamlPlace): void {
   const { series, base, units } = application;
   const called = `the application ${quoted(name)}`;

@@ -1,5 +1,5 @@
-// bundle.yaml as juju reads and verifies it (juju/charm v12.1: bundledata.go). Constraints of machines, storage and devices
-// are for the juju that deploys the bundle to judge: releases of it know different ones.
+// Checks bundle.yaml as juju reads and verifies it (juju/charm v12.1: bundledata.go). Constraints of machines, storage
+// and devices are not checked, because they depend on the release of juju.
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { checkApplication, readApplication, type BundleApplication } from './bundle-application.ts';
@@ -44,7 +44,7 @@ function checkTexts(members: Members, place: YamlPlace): void {
   checkSystem(members, place, { series: 'series', base: 'default-base' });
 }
 
-/** A series or a base that applications or machines have. */
+/** Checks the series or the base of applications or machines. */
 export function checkSystem(members: Members, place: YamlPlace, keys: { series: string; base: string }): void {
   const [series, base] = [keys.series, keys.base].map((key) => decodedText(members.get(key), within(place, key)));
   if (series !== '' && !isSeriesName(series!))

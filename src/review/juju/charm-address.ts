@@ -1,8 +1,11 @@
-// How a bundle names a charm, and what its applications, machines and endpoints may be called (juju/charm v12.1: url.go,
-// bundledata.go and offerurl.go; juju/names v5).
+// Parses the addresses of charms in a bundle, and checks the names of applications, machines and endpoints (juju/charm
+// v12.1: url.go, bundledata.go and offerurl.go; juju/names v5).
 import { isSeriesName } from './metadata.ts';
 
-/** The name of an application, a storage or a device: words with dashes between them; no word after the first is a number, and the first begins with a letter. */
+/**
+ * Whether a text is a name of an application, a storage or a device: words with dashes between them; no word after the
+ * first is a number, and the first begins with a letter.
+ */
 export function isApplicationName(text: string): boolean {
   const [first = '', ...words] = text.split('-');
   return /^[a-z][a-z0-9]*$/.test(first) && words.every((word) => /^[a-z0-9]*[a-z][a-z0-9]*$/.test(word));
@@ -15,16 +18,16 @@ export const isMachineId = (text: string): boolean => /^(?:0|[1-9][0-9]*)$/.test
 export interface CharmAddress {
   schema: 'ch' | 'local';
   series: string;
-  /** Undefined where the address names none. */
+  /** Undefined if the address has none. */
   revision: number | undefined;
 }
 
-/** Whether a charm is named by its path on the host of the operator. */
+/** Whether a charm is given by a path on the operator's host. */
 export const isCharmPath = (text: string): boolean => text.startsWith('.') || text.startsWith('/');
 
 const supported = ['amd64', 'i386', 'armhf', 'arm64', 'ppc64el', 's390x', 'riscv64'];
 
-/** Reads `name`, `ch:name-30`, `ch:amd64/jammy/name` or `local:jammy/name`; undefined for anything else. */
+/** Parses `name`, `ch:name-30`, `ch:amd64/jammy/name` or `local:jammy/name`; undefined for anything else. */
 export function parseCharmAddress(text: string): CharmAddress | undefined {
   if (text.length > 1000 || /[?#@\s%]/.test(text)) return undefined;
   const [, scheme = '', rest = ''] = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(.*)$/.exec(text) ?? [];
@@ -38,7 +41,7 @@ export function parseCharmAddress(text: string): CharmAddress | undefined {
   return { schema, series, revision: digits === undefined ? undefined : Number(digits) };
 }
 
-/** The architecture and the series before the name of a charm; undefined where these cannot be. */
+/** The architecture and the series before the name of a charm; undefined if they are invalid. */
 function placeOf(schema: 'ch' | 'local', parts: readonly string[]): [string | undefined, string | undefined] {
   const [first = '', second = ''] = parts;
   if (schema === 'local') return parts.length > 1 ? [undefined, undefined] : ['', first];
@@ -47,7 +50,7 @@ function placeOf(schema: 'ch' | 'local', parts: readonly string[]): [string | un
   return supported.includes(first) ? [first, ''] : ['', first];
 }
 
-/** Reads a base such as `ubuntu@22.04` or `ubuntu@22.04/stable`. */
+/** Whether a text is a base such as `ubuntu@22.04` or `ubuntu@22.04/stable`. */
 export function isBaseText(text: string): boolean {
   const [system = '', channel, ...others] = text.split('@');
   if (channel === undefined || others.length > 0) return false;
@@ -62,7 +65,7 @@ export function isBaseText(text: string): boolean {
   );
 }
 
-/** Reads an offer such as `admin/model.application` or `controller:admin/model.application`. */
+/** Whether a text is an offer such as `admin/model.application` or `controller:admin/model.application`. */
 export function isOfferAddress(text: string): boolean {
   if (text.length > 1000 || text.startsWith(':')) return false;
   const colons = text.split(':');

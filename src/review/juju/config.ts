@@ -1,4 +1,4 @@
-// config.yaml as juju reads it (juju/charm v12.1: config.go).
+// Checks config.yaml as juju reads it (juju/charm v12.1: config.go).
 import { plain, quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { decodedMembers, decodedText } from './decoded.ts';
@@ -14,7 +14,7 @@ import {
   type YamlPlace,
 } from './values.ts';
 
-/** What a default must be, by the type of its option. */
+/** Readers of default values, by the type of their option. */
 const readers: Record<string, (value: TypedYaml, place: YamlPlace) => unknown> = {
   string: textOf,
   int: integerOf,
@@ -47,7 +47,7 @@ function checkOption(value: TypedYaml, place: YamlPlace, name: string): void {
   }
   const preset = members.get('default') ?? null;
   if (preset === null || preset === '') {
-    // juju takes an empty text for no default, where the option is a text.
+    // For options of type string, juju treats an empty default as absent.
     if (preset === null || type === 'string' || type === 'secret') return;
   }
   read(preset, within(place, 'default'));

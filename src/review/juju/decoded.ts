@@ -1,5 +1,5 @@
-// Reads values of a charm's or a bundle's YAML as Go's structs take them (gopkg.in/yaml.v2 v2.4.0, decode.go): a number or a
-// boolean may stand where text is wanted, an empty value stands for none, and a list is never a single value.
+// Reads YAML values of a charm or a bundle as Go decodes them into structs (gopkg.in/yaml.v2 v2.4.0, decode.go): a
+// number or a boolean is accepted as text, an empty value counts as absent, and a list is never a single value.
 import type { TypedYaml } from '../yaml.ts';
 import {
   describe,
@@ -40,7 +40,7 @@ export function decodedBoolean(value: TypedYaml | undefined, place: YamlPlace): 
   throw mistyped(place, 'true or false', value);
 }
 
-/** The members of a mapping; none of an empty value. */
+/** The members of a mapping; an empty value has none. */
 export function decodedMembers(value: TypedYaml | undefined, place: YamlPlace): Members {
   if (value === undefined || value === null) return new Map();
   if (!(value instanceof Map)) throw mistyped(place, 'a mapping', value);

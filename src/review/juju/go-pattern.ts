@@ -1,17 +1,17 @@
-// Whether a text is a regular expression for Go (RE2 syntax, golang.org/s/re2syntax), without a parser of all of it: finds
-// what only backtracking engines have, brackets that do not match, and repetitions of nothing.
+// Whether a text is a regular expression for Go (RE2 syntax, golang.org/s/re2syntax), without a full parser: finds
+// features of backtracking engines, unmatched brackets, and repetitions of nothing.
 
-/** Assertions, references to groups and other features that RE2 does not have. */
+/** Assertions, references to groups and other features that RE2 lacks. */
 const unknownToGo = /\(\?(?:[=!>#|(R&]|<[=!])|\\(?:[1-9]|[ZGKkRXhHVN])/;
 const named = /^\(\?P?<[A-Za-z_][A-Za-z0-9_]*>/;
 const flags = /^\(\?[imsU]*(?:-[imsU]+)?[:)]/;
-/** `[:alpha:]` within a class, and what stands behind `\\x` and `\\p`. */
+/** `[:alpha:]` within a class, and the name after `\\x` and `\\p`. */
 const className = /^\[:\^?[a-z]+:\]/;
 const bracedName = /^\{[^}]*\}/;
-/** The greatest number of repetitions. */
+/** The maximum number of repetitions. */
 const mostRepetitions = 1000;
 
-/** A pass over the text, character by character, so that no pattern takes long. */
+/** One pass over the characters, so that no pattern takes long. */
 export function isGoPattern(pattern: string): boolean {
   const text = withoutLiterals(pattern);
   if (text === undefined || unknownToGo.test(text)) return false;
@@ -51,7 +51,7 @@ export function isGoPattern(pattern: string): boolean {
   return depth === 0;
 }
 
-/** The pattern with a letter in place of each escape and each class; undefined where one of them does not end. */
+/** Replaces each escape and each class by a letter; undefined if one of them does not end. */
 function withoutLiterals(pattern: string): string | undefined {
   let plain = '';
   for (let at = 0; at < pattern.length; at++) {
@@ -79,7 +79,7 @@ function withoutLiterals(pattern: string): string | undefined {
   return plain;
 }
 
-/** Where a class ends that begins at `start`; a bracket that stands first in it is one of its characters. */
+/** Finds the end of the class that begins at `start`; a bracket in first position is one of its characters. */
 function endOfClass(pattern: string, start: number): number | undefined {
   let at = start + 1;
   if (pattern[at] === '^') at++;

@@ -1,20 +1,20 @@
-// manifest.yaml as juju reads it (juju/charm v12.1: manifest.go, base.go and channel.go; architectures as in juju/utils v3,
-// arch/arch.go).
+// Reads manifest.yaml as juju does (juju/charm v12.1: manifest.go, base.go and channel.go; architectures as in
+// juju/utils v3, arch/arch.go).
 import { Unacceptable, quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { fileOf, listOf, membersOf, optional, refused, textOf, type YamlPlace } from './values.ts';
 
 export interface CharmBase {
   name: string;
-  /** The track of the base's channel, by which juju asks for it: `22.04` of `22.04/stable`. */
+  /** The track of the base's channel, which juju asks for: `22.04` of `22.04/stable`. */
   channel: string;
-  /** As juju calls them; none stands for all. */
+  /** In juju's names; an empty list means all. */
   architectures: string[];
 }
 
 const systems = ['ubuntu', 'centos', 'windows', 'osx', 'opensuse', 'genericlinux'];
 const architectures = ['amd64', 'i386', 'armhf', 'arm64', 'ppc64el', 's390x', 'riscv64'];
-/** What machines call themselves, in juju's order; the first that fits counts. */
+/** The names that machines report, in juju's order; the first match counts. */
 const spellings: [RegExp, string][] = [
   [/amd64|x86_64/, 'amd64'],
   [/[3-9]86/, 'i386'],
@@ -25,16 +25,16 @@ const spellings: [RegExp, string][] = [
   [/riscv64|risc$|risc-[vV]64/, 'riscv64'],
 ];
 const risks = ['stable', 'candidate', 'beta', 'edge'];
-/** The store keeps what a channel and an architecture are called in the names of places. */
+/** Channels and architectures become parts of slot names in the store. */
 const track = /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,63}$/;
 
-/** What juju calls an architecture. */
+/** juju's name for an architecture. */
 export function normalizeArchitecture(text: string): string {
   const trimmed = text.trim();
   return spellings.find(([pattern]) => pattern.test(trimmed))?.[1] ?? trimmed;
 }
 
-/** The bases of a manifest; none where the file is empty. Throws `Unacceptable`. */
+/** Reads the bases of a manifest; an empty file has none. Throws `Unacceptable`. */
 export function readManifest(document: TypedYaml, file: string): CharmBase[] {
   const place = fileOf(file);
   if (document === null) return [];
@@ -61,7 +61,7 @@ function baseOf(value: TypedYaml, place: YamlPlace): CharmBase {
   return { name, channel: trackOf(channel, place), architectures: normalized };
 }
 
-/** The track of a base's channel; its risk where it has no track. */
+/** The track of a base's channel, or its risk if it has no track. */
 function trackOf(channel: string, place: YamlPlace): string {
   const parts = channel.split('/');
   const [first = '', second] = parts;

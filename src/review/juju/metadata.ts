@@ -1,4 +1,4 @@
-// metadata.yaml as juju reads and checks it (juju/charm v12.1: meta.go and charm.go, CheckMeta).
+// Reads and checks metadata.yaml as juju does (juju/charm v12.1: meta.go and charm.go, CheckMeta).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { checkAssumes, isStrictVersion } from './assumes.ts';
@@ -33,13 +33,13 @@ export interface CharmMetadata {
   tags: string[];
 }
 
-/** Keys of the two formats of metadata, which juju does not take beside one another. */
+/** Keys of the two formats of metadata; juju refuses a mix of both. */
 const keysOfFormats = {
   first: ['series', 'deployment', 'min-juju-version'],
   second: ['containers', 'assumes', 'charm-user'],
 };
 
-/** Reads metadata.yaml; `hasBases` says whether the charm's manifest.yaml names bases. Throws `Unacceptable`. */
+/** Reads metadata.yaml; `hasBases` says whether the charm's manifest.yaml has bases. Throws `Unacceptable`. */
 export function readMetadata(document: TypedYaml, file: string, hasBases: boolean): CharmMetadata {
   const place = fileOf(file);
   const members = membersOf(document, place);
@@ -66,7 +66,7 @@ export function readMetadata(document: TypedYaml, file: string, hasBases: boolea
   return { name, summary, description, relations, resources, categories, tags };
 }
 
-/** What the charm needs of its model: storage, devices, payloads, terms and containers. */
+/** Checks the requirements of the charm on its model: storage, devices, payloads, terms and containers. */
 function checkNeeds(members: Members, place: YamlPlace, resources: ReadonlyMap<string, CharmResource>): void {
   for (const key of ['revision', 'format']) optional(members, key, place, integerOf);
   const storage = optional(members, 'storage', place, readStorage) ?? new Set<string>();
@@ -91,7 +91,7 @@ function checkPayloads(value: TypedYaml, place: YamlPlace): void {
 const seriesName = /^[a-z][a-z0-9]*$/;
 export const isSeriesName = (text: string): boolean => seriesName.test(text);
 
-/** Older charms name series, newer ones bases; juju takes what belongs to one format only. */
+/** Older charms have series, newer ones bases; juju accepts only the keys of one format. */
 function checkFormat(members: Members, place: YamlPlace, hasBases: boolean): void {
   const series = optional(members, 'series', place, (value, at) => listOf(value, at, textOf)) ?? [];
   const wrong = series.find((one) => !isSeriesName(one));

@@ -1,10 +1,10 @@
-// Small files of a charm that juju reads as well (juju/charm v12.1: metrics.go, lxdprofile.go and charmarchive.go).
+// Checks small files of a charm that juju reads, too (juju/charm v12.1: metrics.go, lxdprofile.go and charmarchive.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { decodedBoolean, decodedMap, decodedMembers, decodedText } from './decoded.ts';
 import { fileOf, refused, within } from './values.ts';
 
-/** metrics.yaml; a metric whose name begins with `juju` is juju's own. */
+/** Checks metrics.yaml; names of metrics that begin with `juju` are reserved for juju. */
 export function checkMetrics(document: TypedYaml, file: string): void {
   const place = fileOf(file);
   const members = decodedMembers(document, place);
@@ -24,7 +24,7 @@ export function checkMetrics(document: TypedYaml, file: string): void {
   });
 }
 
-/** lxd-profile.yaml; which devices and settings it may have is for the operator to allow. */
+/** Checks lxd-profile.yaml; the operator decides which devices and settings are allowed. */
 export function checkLxdProfile(document: TypedYaml, file: string): void {
   const place = fileOf(file);
   const members = decodedMembers(document, place);
@@ -33,7 +33,7 @@ export function checkLxdProfile(document: TypedYaml, file: string): void {
   decodedMap(members.get('devices'), within(place, 'devices'), (device, at) => decodedMap(device, at, decodedText));
 }
 
-/** The file `revision`, which begins with a number. */
+/** Checks the file `revision`, which begins with a number. */
 export function checkRevision(text: string, file: string): void {
   if (/^\s*[+-]?(?:0[xX][0-9a-fA-F]|\d)/.test(text.slice(0, 1000))) return;
   throw refused({ file }, 'it does not begin with a number', 'Remove it: the store counts the revisions.');

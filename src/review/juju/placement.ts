@@ -1,4 +1,4 @@
-// Where the units of a bundle's applications go (juju/charm v12.1: bundledata.go, ParsePlacement and verifyPlacement).
+// Checks the placement of a bundle's units (juju/charm v12.1: bundledata.go, ParsePlacement and verifyPlacement).
 import { quoted } from '../unacceptable.ts';
 import type { BundleApplication } from './bundle-application.ts';
 import { isApplicationName, isMachineId } from './charm-address.ts';
@@ -10,7 +10,7 @@ export interface PlacedApplications {
   machines: ReadonlySet<string>;
 }
 
-/** Refuses placements on what the bundle does not have, and machines that no unit is placed on. */
+/** Refuses placements on missing targets, and machines without a unit. */
 export function checkPlacements(data: PlacedApplications, place: YamlPlace): void {
   const used = new Set<string>();
   for (const [name, application] of data.applications) {
@@ -22,7 +22,7 @@ export function checkPlacements(data: PlacedApplications, place: YamlPlace): voi
     throw refused(place, `no unit is placed on the machine ${quoted(idle)}`, "Remove it, or name it under 'to'.");
 }
 
-/** Labels of nodes, such as `disk=ssd,zone=a`. */
+/** Checks labels of nodes, such as `disk=ssd,zone=a`. */
 function checkSelector(name: string, { placements }: BundleApplication, place: YamlPlace): void {
   const called = `the application ${quoted(name)}`;
   const [selector = '', ...others] = placements;
@@ -36,7 +36,7 @@ function checkSelector(name: string, { placements }: BundleApplication, place: Y
   }
 }
 
-/** The machines that the units of an application are placed on. */
+/** The machines of an application's units. */
 function machinesOf(
   name: string,
   { placements, units }: BundleApplication,
@@ -64,7 +64,7 @@ function machinesOf(
   return used;
 }
 
-/** Reads `(CONTAINER:)?(APPLICATION(/UNIT)?|MACHINE|new)`. */
+/** Parses `(CONTAINER:)?(APPLICATION(/UNIT)?|MACHINE|new)`. */
 function parsePlacement(text: string): { target: string; unit: number | undefined } | undefined {
   const [, rest = ''] = /^(?:[a-z]+:)?([^:]*)$/.exec(text) ?? [];
   const [target = '', unit, ...others] = rest.split('/');

@@ -1,4 +1,4 @@
-// The relations of a charm and its extra bindings (juju/charm v12, meta.go and extra_bindings.go).
+// Reads the relations of a charm and its extra bindings (juju/charm v12, meta.go and extra_bindings.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import {
@@ -25,7 +25,7 @@ export interface CharmRelation {
 export const relationRoles = ['provides', 'requires', 'peers'] as const;
 export type CharmRelations = Record<(typeof relationRoles)[number], Map<string, CharmRelation>>;
 
-/** A relation by its interface alone, or with its attributes. */
+/** Reads a relation, given by its interface alone or with attributes. */
 function relationOf(value: TypedYaml, place: YamlPlace): CharmRelation {
   if (typeof value === 'string') return { interface: value, scope: 'global' };
   const members = membersOf(value, place);
@@ -41,7 +41,7 @@ export function readRelations(metadata: Members, place: YamlPlace): CharmRelatio
   return { provides: read('provides'), requires: read('requires'), peers: read('peers') };
 }
 
-/** Whether a name is juju's own; a charm whose name begins with `juju-` may use such names. */
+/** Whether a name is reserved for juju; a charm may use such names if its own begins with `juju-`. */
 export const isReservedName = (charm: string, name: string): boolean =>
   !charm.startsWith('juju-') && (name === 'juju' || name.startsWith('juju-'));
 
@@ -51,7 +51,7 @@ interface RelatedCharm {
   relations: CharmRelations;
 }
 
-/** Refuses names that are juju's own or used twice, and a subordinate charm that no principal can relate to. */
+/** Refuses names that are reserved or used twice, and a subordinate charm without a relation to a principal. */
 export function checkRelations({ name: charm, isSubordinate, relations }: RelatedCharm, place: YamlPlace): void {
   const known = new Set<string>();
   for (const role of relationRoles) {
@@ -75,7 +75,7 @@ export function checkRelations({ name: charm, isSubordinate, relations }: Relate
 const reserved = (place: YamlPlace, whose: string) =>
   refused(place, `the name of ${whose} is juju's own ('juju', and all that begin with 'juju-')`, 'Rename it.');
 
-/** Bindings that are no relations: names without values. */
+/** Checks bindings that are not relations: names without values. */
 export function checkExtraBindings(value: TypedYaml, place: YamlPlace, relations: CharmRelations): void {
   const isMapping = value instanceof Map;
   if (!isMapping || value.size === 0)

@@ -1,5 +1,5 @@
-// The resources that a charm declares, and the containers that run them (juju/charm v12, resources.go, resource/meta.go and
-// meta.go).
+// Reads the resources that a charm declares, and the containers that run them (juju/charm v12, resources.go,
+// resource/meta.go and meta.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import {
@@ -39,16 +39,16 @@ export const readResources = (value: TypedYaml, place: YamlPlace): Map<string, C
     return { type, filename, description };
   });
 
-/** What containers refer to. */
+/** The declarations that containers refer to. */
 interface Referred {
   resources: ReadonlyMap<string, CharmResource>;
   storage: ReadonlySet<string>;
 }
 
-/** The first and the last user and group id that juju keeps for itself. */
+/** The first and the last user and group id that are reserved for juju. */
 const reservedIds = [1000, 9999] as const;
 
-/** Reads the containers of a charm; how many there are. */
+/** Checks the containers of a charm; returns their number. */
 export function checkContainers(value: TypedYaml, place: YamlPlace, { resources, storage }: Referred): number {
   return mapOf(value, place, (container, at) => {
     const members = membersOf(container, at);

@@ -1,4 +1,5 @@
-// The storage and the devices that a charm asks for (juju/charm v12, meta.go; sizes as in juju/utils v3, size.go).
+// Reads the storage and the devices that a charm asks for (juju/charm v12, meta.go; sizes as in juju/utils v3,
+// size.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type YamlPlace,
 } from './values.ts';
 
-/** Reads the storage of a charm; the names of what it asks for. */
+/** Reads the storage of a charm; returns the names. */
 export const readStorage = (value: TypedYaml, place: YamlPlace): Set<string> =>
   new Set(mapOf(value, place, checkStorage).keys());
 
@@ -44,7 +45,7 @@ function checkStorage(value: TypedYaml, place: YamlPlace): void {
 
 const rangeText = /^([0-9]+)(?:[-+]|-([0-9]+))$/;
 
-/** How many of it: `3`, `1-3`, `1+` or `1-`. */
+/** Checks a number of instances: `3`, `1-3`, `1+` or `1-`. */
 function checkRange(value: TypedYaml | undefined, place: YamlPlace): void {
   const text = isNonText(value) && value.type === 'int' ? value.text.replaceAll('_', '') : value;
   const count = typeof text === 'string' ? parseInteger(text) : undefined;
@@ -64,14 +65,14 @@ function checkRange(value: TypedYaml | undefined, place: YamlPlace): void {
 
 const sizeText = /^(?:\d+(?:\.\d*)?|\.\d+)(?:[MGTPEZY](?:B|iB)?)?$/;
 
-/** A size in mebibytes, or with a unit: `500`, `1.5G`, `2TiB`. */
+/** Checks a size in mebibytes, or with a unit: `500`, `1.5G`, `2TiB`. */
 function checkSize(value: TypedYaml, place: YamlPlace): void {
   const text = textOf(value, place);
   if (text.length > 100 || !sizeText.test(text))
     throw refused(place, `${named(place)} is ${quoted(text)}, which is no size such as 1G or 500M`);
 }
 
-/** Reads the devices of a charm. */
+/** Checks the devices of a charm. */
 export function checkDevices(value: TypedYaml, place: YamlPlace): void {
   mapOf(value, place, (device, at) => {
     const members = membersOf(device, at);

@@ -1,4 +1,4 @@
-// The terms that an operator of a charm agrees to (juju/charm v12, meta.go: `tenant:owner/name/revision`).
+// Checks the terms that an operator of a charm agrees to (juju/charm v12, meta.go: `tenant:owner/name/revision`).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { refused, textOf, type YamlPlace } from './values.ts';

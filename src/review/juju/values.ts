@@ -1,9 +1,9 @@
-// Reads values of a charm's YAML as the types that juju asks for, with juju's conversions (juju/schema v1.2.0, maps.go,
-// fieldmap.go, lists.go, strings.go, numeric.go). A value of another type is refused with its place.
+// Reads YAML values of a charm as the types that juju requires, with juju's conversions (juju/schema v1.2.0, maps.go,
+// fieldmap.go, lists.go, strings.go, numeric.go). Refuses a value of another type and names its place.
 import { Unacceptable, quoted } from '../unacceptable.ts';
 import type { NonText, TypedYaml } from '../yaml.ts';
 
-/** Where a value is, such as `storage.data.type` in `metadata.yaml`. */
+/** The place of a value, such as `storage.data.type` in `metadata.yaml`. */
 export interface YamlPlace {
   file: string;
   path: string;
@@ -19,7 +19,7 @@ export const within = ({ file, path }: YamlPlace, name: string): YamlPlace => ({
   path: path === '' ? name : `${path}.${name}`,
 });
 
-/** Says why juju cannot read a file; `problem` is the rest of a sentence. */
+/** The error that juju cannot read a file; `problem` completes the sentence. */
 export const refused = ({ file }: Pick<YamlPlace, 'file'>, problem: string, remedy = 'Correct it.'): Unacceptable =>
   new Unacceptable(`juju cannot read ${file}: ${problem}. ${remedy}`);
 
@@ -48,7 +48,7 @@ export function textOf(value: TypedYaml | undefined, place: YamlPlace): string {
   throw mistyped(place, 'text', value);
 }
 
-/** The words that Go's strconv.ParseBool takes; YAML's own booleans are told from texts already. */
+/** The words that Go's strconv.ParseBool accepts; booleans of YAML are already typed. */
 const booleans = new Map(
   (
     [
@@ -70,10 +70,10 @@ export function booleanOf(value: TypedYaml | undefined, place: YamlPlace): boole
 /** Go's integer literals, as strconv.ParseInt reads them with base 0. */
 const integerText =
   /^[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])*|[1-9](?:_?[0-9])*)$/;
-/** A longer text has no place in 64 bits. */
+/** A longer text does not fit 64 bits. */
 const longestInteger = 80;
 
-/** A text as a 64-bit integer, rounded to a number; undefined for another text. */
+/** Parses a 64-bit integer, rounded to a number; undefined for any other text. */
 export function parseInteger(text: string): number | undefined {
   if (text.length > longestInteger || !integerText.test(text)) return undefined;
   const digits = text
@@ -100,7 +100,7 @@ export function listOf<Item>(
   return value.map((one, at) => item(one, { ...place, path: `${place.path}[${String(at)}]` }));
 }
 
-/** A mapping whose keys are texts. */
+/** Reads a mapping that has only texts as keys. */
 export function membersOf(value: TypedYaml | undefined, place: YamlPlace): Members {
   if (!(value instanceof Map)) throw mistyped(place, 'a mapping', value);
   for (const key of value.keys()) {
@@ -110,7 +110,7 @@ export function membersOf(value: TypedYaml | undefined, place: YamlPlace): Membe
   return value as Map<string, TypedYaml>;
 }
 
-/** A mapping of any names to values of one type. */
+/** Reads a mapping of any names to values of one type. */
 export function mapOf<Item>(
   value: TypedYaml | undefined,
   place: YamlPlace,
@@ -120,7 +120,7 @@ export function mapOf<Item>(
   return new Map([...members].map(([name, one]) => [name, item(one, within(place, name), name)]));
 }
 
-/** A member that may be absent; one that is there and empty is refused like any other value of a wrong type. */
+/** Reads a member that may be absent; an empty one is refused like any other value of a wrong type. */
 export const optional = <Item>(
   members: Members,
   name: string,
@@ -128,7 +128,7 @@ export const optional = <Item>(
   read: (value: TypedYaml, place: YamlPlace) => Item,
 ): Item | undefined => (members.has(name) ? read(members.get(name)!, within(place, name)) : undefined);
 
-/** A text that is one of a few. */
+/** Reads a text that must be one of a few words. */
 export const oneOf =
   <Word extends string>(...words: readonly Word[]) =>
   (value: TypedYaml | undefined, place: YamlPlace): Word => {

@@ -1,4 +1,4 @@
-// A device's rules for apps: daemons, sockets, timers, the order in which they start, and their other names.
+// Checks apps by a device's rules: daemons, sockets, timers, start order, and aliases.
 import { quoted } from '../unacceptable.ts';
 import { isTimer } from './durations.ts';
 import type { Faults } from './fields.ts';
@@ -11,7 +11,7 @@ const file = 'meta/snap.yaml';
 export const isService = (app: App): boolean => app.texts.daemon !== '';
 const scopeOf = (app: App): string => app.texts['daemon-scope'] || (isService(app) ? 'system' : '');
 
-/** Adds what a device would refuse of the apps of a snap. */
+/** Adds the faults that make a device refuse the apps of a snap. */
 export function checkApps(snap: SnapModel, faults: Faults): void {
   for (const [name, app] of snap.apps) {
     const fault = (problem: string) => {
@@ -63,7 +63,7 @@ function checkModes(app: App, fault: Fault): void {
     fault("is no service, so its 'refresh-mode' can only be ignore-running.");
 }
 
-/** What only services may have. */
+/** Checks the fields that only services may have. */
 function checkServiceOnly(app: App, fault: Fault): void {
   const { texts, timeouts } = app;
   const named = (['daemon-scope', 'stop-mode', 'install-mode', 'restart-condition', 'timer'] as const).filter(
@@ -96,7 +96,7 @@ function checkSockets(snap: SnapModel, app: App, fault: Fault): void {
   }
 }
 
-/** Plugs that no app and no hook names for itself belong to all apps. */
+/** A plug that no app and no hook lists for itself belongs to all apps. */
 function hasPlug(snap: SnapModel, app: App, name: string): boolean {
   if (app.plugs.includes(name)) return true;
   const hooks = [...snap.hooks].filter(([hook]) => isHookSupported(hook)).map(([, hook]) => hook);
@@ -159,7 +159,7 @@ function checkOrder(snap: SnapModel, app: App, fault: Fault): void {
   }
 }
 
-/** Services that wait for one another could never start. */
+/** Services that wait for each other could never start. */
 function checkCycles(snap: SnapModel, faults: Faults): void {
   const services = new Map([...snap.apps].filter(([, app]) => isService(app)));
   const followers = new Map<string, string[]>([...services.keys()].map((name) => [name, []]));

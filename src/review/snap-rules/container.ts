@@ -1,5 +1,5 @@
-// What a device needs of the files in a snap (snapd's snap/container.go): modes that let people read and run them, and every
-// command in its place.
+// Checks the files in a snap by a device's rules (snapd's snap/container.go): modes that allow reading and running, and
+// every command at its path.
 import { posix } from 'node:path';
 
 import type { Image } from '../squashfs/image.ts';
@@ -11,17 +11,17 @@ import { checkListing } from './listing.ts';
 import type { SnapModel } from './model.ts';
 import { cleanPath } from './paths.ts';
 
-/** What is asked of the paths in a snap or a component. */
+/** The requirements on the paths in a snap or a component. */
 interface Needs {
-  /** To be read and run by everybody. */
+  /** Readable and executable by all users. */
   readAndRun: Set<string>;
-  /** To be run by somebody. */
+  /** Executable by at least one user. */
   run: Set<string>;
-  /** To be read by everybody. */
+  /** Readable by all users. */
   read: Set<string>;
-  /** To be files, or links. */
+  /** A file or a link. */
   file: Set<string>;
-  /** Folders to look into. */
+  /** Folders to visit. */
   visit: Set<string>;
 }
 
@@ -39,12 +39,12 @@ const emptyNeeds = (yaml: string): Needs => ({
   visit: new Set(),
 });
 
-/** Adds what a device would refuse of the files of a snap. */
+/** Adds the faults that make a device refuse the files of a snap. */
 export function checkSnapFiles(image: Image, snap: SnapModel, faults: Faults): void {
   new ContainerCheck(image, needsOf(snap), faults, 'snap').check();
 }
 
-/** The same for a component. */
+/** Adds the faults that make a device refuse the files of a component. */
 export function checkComponentFiles(image: Image, faults: Faults): void {
   const needs = emptyNeeds('meta/component.yaml');
   needs.file.add('meta/component.yaml');
@@ -84,7 +84,7 @@ function needsOf(snap: SnapModel): Needs {
   return needs;
 }
 
-/** The path of a command in its snap, without its arguments; empty if it is not in the snap. */
+/** The path of a command in its snap, without arguments; empty if it is not in the snap. */
 function pathOf(command: string): string {
   if (command === '') return '';
   const path = cleanPath(command).replace(/^\//, '');
@@ -175,7 +175,7 @@ class ContainerCheck {
       this.#faults.add(`${shown} cannot be read by everybody, but has the mode ${modeText(mode)}: give it 0644.`);
   }
 
-  /** Where a link in meta leads to; undefined, with a fault, if a device does not follow it there. */
+  /** The target of a link in meta; undefined, with a fault, if a device does not follow it there. */
   #followed(path: string, link: Inode & { kind: 'symlink' }): Inode | undefined {
     const fault = (problem: string): Inode | undefined => {
       this.#faults.add(
@@ -198,7 +198,7 @@ class ContainerCheck {
     return at === '.' || at === 'meta' ? fault('which contains it') : target;
   }
 
-  /** Looks a path up once: many links may lead to the same place. */
+  /** Looks up each path once: many links may have the same target. */
   #inodeAt(path: string): Inode | undefined {
     let inode: Inode = this.#image.root;
     let at = '';

@@ -1,8 +1,8 @@
-// Durations and timers of apps as snapd parses them (Go's time.ParseDuration, snapd's timeutil/schedule.go).
+// Parses durations and timers of apps as snapd does (Go's time.ParseDuration, snapd's timeutil/schedule.go).
 
 const units: Record<string, number> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
-/** A duration such as `1m30s` in nanoseconds; undefined if it is none. */
+/** Parses a duration such as `1m30s` to nanoseconds; undefined if it is invalid. */
 export function parseDuration(text: string): number | undefined {
   const negative = text.startsWith('-');
   const rest = /^[+-]/.test(text) ? text.slice(1) : text;

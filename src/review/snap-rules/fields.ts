@@ -1,14 +1,14 @@
-// Reads typed fields of a snap.yaml as snapd decodes them: any scalar is a text where a text is expected, and a value of
-// another shape is a fault.
+// Reads typed fields of a snap.yaml as snapd decodes them: any scalar is accepted as text, and a value of another shape
+// is a fault.
 import { plain } from '../unacceptable.ts';
 import type { NonText, TypedYaml } from '../yaml.ts';
 
 export type TypedMapping = Map<TypedYaml, TypedYaml>;
 
-/** More faults than these are not reported. */
+/** The maximum number of reported faults. */
 const maxFaults = 20;
 
-/** What is wrong with a snap, in sentences. */
+/** The faults of a snap, as sentences. */
 export class Faults {
   readonly sentences: string[] = [];
 
@@ -20,14 +20,14 @@ export class Faults {
 export const isNonText = (value: TypedYaml | undefined): value is NonText =>
   typeof value === 'object' && value !== null && 'text' in value;
 
-/** The text of a scalar, whatever its type; empty for null. Undefined for a collection. */
+/** The text of a scalar of any type; empty for null, undefined for a collection. */
 export function scalarText(value: TypedYaml | undefined): string | undefined {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   return isNonText(value) ? value.text : undefined;
 }
 
-/** A mapping whose keys are texts. */
+/** A mapping that has only texts as keys. */
 export class Fields {
   readonly where: string;
   readonly faults: Faults;
@@ -71,7 +71,7 @@ export class Fields {
     return text ?? '';
   }
 
-  /** The text if the value is there and not null; an unquoted null is as good as nothing to a device. */
+  /** The text if the value exists and is not null; a device treats an unquoted null as absent. */
   optionalText(key: string): string | undefined {
     const value = this.#members.get(key);
     return value === undefined || value === null ? undefined : this.text(key);
@@ -87,7 +87,7 @@ export class Fields {
     return texts;
   }
 
-  /** The mapping under `key`, empty if it is missing. */
+  /** The mapping under `key`; empty if it is missing. */
   fields(key: string, where = `'${plain(key)}' in ${this.where}`): Fields {
     return new Fields(this.#members.get(key), where, this.faults);
   }

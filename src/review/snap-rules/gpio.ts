@@ -1,16 +1,17 @@
-// A device's rules for the slots of a gadget that share lines of GPIO chips out (snapd's snap/validate.go, validateGpioChardevSlots).
+// Checks the slots of a gadget that assign lines of GPIO chips by a device's rules (snapd's snap/validate.go,
+// validateGpioChardevSlots).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import type { Faults } from './fields.ts';
 import type { Connector } from './model.ts';
 
-/** Lines from one to another, both included. */
+/** A range of lines, both ends inclusive. */
 type Span = readonly [start: number, end: number];
 
-/** A bound of larder's own. */
+/** A limit of larder. */
 const maxSpans = 10_000;
 
-/** Adds what a device would refuse: a slot without chips and lines that can be read, and a line that two slots have. */
+/** Adds the faults that make a device refuse the slots: a slot without valid chips and lines, or a line in two slots. */
 export function checkGpioSlots(slots: ReadonlyMap<string, Connector>, faults: Faults): void {
   let spanCount = 0;
   const spansOfChips = new Map<string, Span[]>();

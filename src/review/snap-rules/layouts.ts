@@ -1,22 +1,22 @@
-// A device's rules for layouts: what a snap may lay over the file system that it sees.
+// Checks layouts by a device's rules: the paths that a snap may replace in the file system that it sees.
 import { quoted } from '../unacceptable.ts';
 import type { Faults } from './fields.ts';
 import type { Layout, SnapModel } from './model.ts';
 import { cleanPath, expandVariables, isAbsoluteAndClean, isWithin, unknownVariable } from './paths.ts';
 
 const file = 'meta/snap.yaml';
-/** In these no layout may lie, nor below them. */
+/** No layout may be in these folders. */
 const forbidden = [
   ...['/dev', '/proc', '/sys', '/media', '/run', '/var/run', '/tmp', '/var/lib/snapd', '/var/snap', '/home', '/boot'],
   ...['/lost+found', '/lib/firmware', '/usr/lib/firmware', '/lib/modules', '/usr/lib/modules'],
 ];
-/** The folders of the root in which a layout may lie. */
+/** The top-level folders that may contain a layout. */
 const topFolders = [
   ...['bin', 'etc', 'lib', 'lib64', 'meta', 'mnt', 'opt', 'root', 'sbin', 'snap', 'srv', 'usr', 'var', 'writable'],
 ];
 const maxLayouts = 2000;
 
-/** Adds what a device would refuse of the layouts of a snap. */
+/** Adds the faults that make a device refuse the layouts of a snap. */
 export function checkLayouts({ name: snapName, layouts }: SnapModel, faults: Faults): void {
   if (layouts.size > maxLayouts) {
     faults.add(`${file} has more than ${String(maxLayouts)} layouts: use fewer.`);
@@ -36,7 +36,7 @@ export function checkLayouts({ name: snapName, layouts }: SnapModel, faults: Fau
   }
 }
 
-/** Characters that mean more than themselves in the rules of AppArmor. */
+/** Characters with a special meaning in AppArmor rules. */
 const isPattern = (path: string): boolean => /[?*[\]{}^"\0]/.test(path);
 
 function pathProblem(path: string, snapName: string, places: readonly string[]): string | undefined {
@@ -78,7 +78,7 @@ function targetProblem(target: string, snapName: string): string | undefined {
   return isPattern(place) ? 'leads to a path with a character that a device refuses' : undefined;
 }
 
-/** One place cannot be a file to one layout and a folder to another. */
+/** The same source cannot be a file in one layout and a folder in another. */
 function sourceProblem(
   { bind, bindFile }: Layout,
   snapName: string,

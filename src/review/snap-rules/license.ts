@@ -1,16 +1,17 @@
-// SPDX licence expressions as snapd reads them (snapd's spdx/parser.go), such as `GPL-3.0-only OR (MIT AND BSD-2-Clause)`.
+// Checks SPDX licence expressions as snapd does (snapd's spdx/parser.go), such as `GPL-3.0-only OR (MIT AND
+// BSD-2-Clause)`.
 import { quoted } from '../unacceptable.ts';
 import { licenseExceptions, licenseNames } from './spdx-names.ts';
 
 const operators = ['AND', 'OR', 'WITH'];
-/** A longer expression is no licence. */
+/** A longer text is not a licence expression. */
 const maxLength = 10_000;
 
-/** Says what is wrong with a licence expression; undefined if a device takes it. */
+/** Returns the problem of a licence expression; undefined if a device accepts it. */
 export function licenseProblem(text: string): string | undefined {
   if (text.length > maxLength) return 'it is too long';
   const tokens = [...text.matchAll(/[()]|[^ \n()]+/g)].map(([token]) => token);
-  /** What stands before the next token, for each open parenthesis and the whole. */
+  /** The token before the next one, for each open parenthesis and the whole. */
   const before: string[] = [''];
   for (const token of tokens) {
     const last = before.at(-1)!;
@@ -22,7 +23,7 @@ export function licenseProblem(text: string): string | undefined {
       before[before.length - 1] = '(';
     } else before[before.length - 1] = token;
   }
-  // The reader of a device sees the end within parentheses as a missing one.
+  // snapd reports an early end within parentheses as a missing parenthesis.
   if (before.length > 1) return "a ')' is missing";
   const last = before[0]!;
   if (last === '') return 'it is empty';

@@ -1,11 +1,11 @@
-// A device's rules for the links of a snap: addresses of the web or of people.
+// Checks the links of a snap by a device's rules: web or mail addresses.
 import { quoted } from '../unacceptable.ts';
 import type { Faults } from './fields.ts';
 import { isLinksKey } from './names.ts';
 
 const file = 'meta/snap.yaml';
 
-/** Adds what a device would refuse of the links of a snap. */
+/** Adds the faults that make a device refuse the links of a snap. */
 export function checkLinks(links: ReadonlyMap<string, readonly string[]>, faults: Faults): void {
   for (const [key, addresses] of links) {
     if (!isLinksKey(key))
@@ -21,7 +21,7 @@ export function checkLinks(links: ReadonlyMap<string, readonly string[]>, faults
   }
 }
 
-/** Whether an address is one that a device takes. */
+/** Whether a device accepts an address. */
 export function isLink(address: string): boolean {
   const scheme = schemeOf(address);
   if (address === '' || scheme === undefined || !isUrl(address, scheme)) return false;
@@ -29,7 +29,7 @@ export function isLink(address: string): boolean {
   return scheme === 'http' || scheme === 'https';
 }
 
-/** In lower case, empty if there is none; undefined if an address begins with a colon. */
+/** In lower case, empty if there is none; undefined if the address begins with a colon. */
 function schemeOf(address: string): string | undefined {
   if (address.startsWith(':')) return undefined;
   return /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(address)?.[1]?.toLowerCase() ?? '';
@@ -37,7 +37,7 @@ function schemeOf(address: string): string | undefined {
 
 const isEscaped = (text: string): boolean => !/%(?![0-9a-fA-F]{2})/.test(text);
 
-/** Whether Go's url.Parse reads it. */
+/** Whether Go's url.Parse accepts it. */
 function isUrl(address: string, scheme: string): boolean {
   if (/[\x00-\x1f\x7f]/.test(address)) return false;
   const [withoutFragment = '', ...fragment] = address.split('#');
@@ -55,6 +55,6 @@ function isAuthority(authority: string): boolean {
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) || !isEscaped(user)) return false;
   const [, name = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(host) ?? [undefined, ' '];
   if (port !== undefined && !/^\d*$/.test(port)) return false;
-  // An escape in a host may only stand for what is not ASCII.
+  // Only bytes outside of ASCII may be escaped in a host.
   return /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]|[^\x00-\x7f]|%[89a-fA-F][0-9a-fA-F])*$/.test(name);
 }

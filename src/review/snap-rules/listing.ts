@@ -1,11 +1,11 @@
-// A device lists the files of a snap with unsquashfs, a line for each (snapd's snap/squashfs/squashfs.go, Walk), and refuses a snap of
-// which a line is something else.
+// Checks that the list of a snap's files can be parsed: a device lists them with unsquashfs, one per line (snapd's
+// snap/squashfs/squashfs.go, Walk), and refuses a snap with any other line.
 import type { Image } from '../squashfs/image.ts';
 import type { Directory, Inode } from '../squashfs/inode.ts';
 import { quoted } from '../unacceptable.ts';
 import type { Faults } from './fields.ts';
 
-/** More files and folders are not looked at, so that a review of very many takes seconds. */
+/** The maximum number of files and folders to check, so that a review of very many takes seconds. */
 const maxListed = 100_000;
 const maxDepth = 100;
 
@@ -13,7 +13,7 @@ const maxDepth = 100;
 export function checkListing(image: Image, what: string, faults: Faults): void {
   let left = maxListed;
 
-  /** The sentence for the first such file in a folder; paths have one character for each byte. */
+  /** The sentence for the first such file in a folder; paths have one character per byte. */
   function findFault(folder: Directory, above: string, depth: number): string | undefined {
     for (const entry of image.entries(folder)) {
       if (--left < 0) return undefined;

@@ -1,4 +1,5 @@
-// A snap.yaml as snapd decodes it (snap/info_snap_yaml.go), with what its shape alone makes a device refuse.
+// Reads a snap.yaml as snapd decodes it (snap/info_snap_yaml.go), and finds the faults that make a device refuse its
+// shape.
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { parseDuration } from './durations.ts';
@@ -22,7 +23,7 @@ export interface Socket {
 }
 
 export interface App extends Hook {
-  /** Every field that is one text, empty if it is missing. */
+  /** Every field that is one text; empty if it is missing. */
   texts: Record<AppText, string>;
   aliases: string[];
   activatesOn: string[];
@@ -70,7 +71,7 @@ export interface Component {
 
 export interface SnapModel {
   name: string;
-  /** As a device has it: `app` if the snap names none. */
+  /** `app` if the snap names none, as on a device. */
   type: string;
   confinement: string;
   base: string;
@@ -88,12 +89,12 @@ export interface SnapModel {
   components: Map<string, Component>;
 }
 
-/** Mappings in which a key stands twice, each with that key. */
+/** Mappings with a duplicate key, each with that key. */
 export type DuplicateKeys = WeakMap<TypedMapping, TypedYaml>;
 
 const file = 'meta/snap.yaml';
 
-/** Reads the document of a snap.yaml; what a device could not decode is added to `faults`. */
+/** Reads the document of a snap.yaml; adds what a device could not decode to `faults`. */
 export function readModel(document: TypedYaml, duplicates: DuplicateKeys, faults: Faults): SnapModel {
   const snap = new Fields(document, file, faults);
   const environment = (fields: Fields) => {
@@ -135,7 +136,7 @@ function mapped<Value>(parent: Fields, key: string, read: (fields: Fields) => Va
   return new Map([...fields].map(([name]) => [name, read(fields.fields(name))]));
 }
 
-/** Variables: keys that are texts, each once, and one text for each. */
+/** Checks variables: each name is a text and unique, each value is one text. */
 function checkEnvironment(fields: Fields, duplicates: DuplicateKeys): void {
   const value = fields.get('environment') ?? null;
   const variables = fields.fields('environment');
@@ -181,7 +182,7 @@ function readConnector(key: 'plugs' | 'slots', name: string, value: TypedYaml, f
   return connector;
 }
 
-/** Whether a device can keep a value: nothing in it is null or a number of more than 63 bits, and keys are texts. */
+/** Whether a device can store a value: no null, no number of more than 63 bits, and only texts as keys. */
 function isAttribute(value: TypedYaml): boolean {
   if (value === null) return false;
   if (typeof value === 'string') return true;
@@ -190,7 +191,7 @@ function isAttribute(value: TypedYaml): boolean {
   return [...value].every(([key, member]) => typeof key === 'string' && isAttribute(member));
 }
 
-/** The number that an integer of YAML 1.1 stands for. */
+/** The value of a YAML 1.1 integer. */
 function integerOf(text: string): bigint {
   const plain = text.replaceAll('_', '').replace(/^\+/, '');
   const digits = plain.replace(/^-/, '').replace(/^0(?=[0-7])/, '0o');
@@ -240,7 +241,7 @@ function readApp(fields: Fields): App {
   };
 }
 
-/** The fields of apps whose words are read by a device before anything is validated. */
+/** The values of fields that a device checks while it decodes, before any other validation. */
 const appWords: Partial<Record<AppText, string[]>> = {
   'daemon-scope': ['system', 'user'],
   'restart-condition': ['no', 'never', 'on-success', 'on-failure', 'on-abnormal', 'on-abort', 'on-watchdog', 'always'],

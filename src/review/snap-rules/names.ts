@@ -1,4 +1,4 @@
-// The names that snapd allows inside a snap (snap/naming/validate.go).
+// Checks names inside a snap by snapd's rules (snap/naming/validate.go).
 const dashed = (text: string): boolean => !text.startsWith('-') && !text.endsWith('-') && !text.includes('--');
 
 export const isSocketName = (text: string): boolean => /^[a-z0-9-]+$/.test(text) && /[a-z]/.test(text) && dashed(text);
@@ -20,7 +20,7 @@ const hookPatterns = [
   /^(?:dis)?connect-(?:plug|slot)-[-a-z0-9]+$/,
   /^(?:change|save|query|load|observe)-view-[^\n]+$/,
 ];
-/** Whether a device runs a hook of that name; others are ignored (snap/hooktypes.go). */
+/** Whether a device runs a hook with this name; others are ignored (snap/hooktypes.go). */
 export const isHookSupported = (name: string): boolean =>
   hooks.includes(name) || hookPatterns.some((pattern) => pattern.test(name));
 export const componentHooks: readonly string[] = ['install', 'pre-refresh', 'post-refresh', 'remove'];

@@ -1,7 +1,7 @@
-// Paths as Go and snapd treat them: cleaned, and with the variables that name a snap's folders.
+// Handles paths as Go and snapd do: cleans them, and expands the variables for a snap's folders.
 import { posix } from 'node:path';
 
-/** The path without `.`, `..` and doubled slashes, as Go's filepath.Clean has it. */
+/** The path without `.`, `..` and doubled slashes, as Go's filepath.Clean returns it. */
 export function cleanPath(path: string): string {
   const clean = posix.normalize(path);
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
@@ -18,7 +18,7 @@ export function unknownVariable(path: string): string | undefined {
   return undefined;
 }
 
-/** The path with the folders of the snap called `snapName` for its variables; the revision does not matter here. */
+/** Replaces the variables by the folders of the snap `snapName`; the revision does not matter here. */
 export function expandVariables(path: string, snapName: string): string {
   const folders: Record<string, string> = {
     SNAP: `/snap/${snapName}/unset`,
@@ -31,5 +31,5 @@ export function expandVariables(path: string, snapName: string): string {
   );
 }
 
-/** Whether `path` is `folder` or lies below it. */
+/** Whether `path` is `folder` or is below it. */
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);

@@ -1,5 +1,5 @@
-// The rules by which a device decides whether it installs a snap (snapd's snap/validate.go, as of August 2026). A snap that
-// breaks one could be released, and no device could install it.
+// Checks a snap by the rules that decide whether a device installs it (snapd's snap/validate.go, as of August 2026).
+// Without these checks, a snap could be released that no device can install.
 import { quoted } from '../unacceptable.ts';
 import { checkApps } from './apps.ts';
 import type { Faults } from './fields.ts';
@@ -15,7 +15,7 @@ const maxTitle = 40;
 export const maxSummary = 128;
 export const maxDescription = 4096;
 
-/** Adds what a device would refuse; `hookFiles` are the names of the files in meta/hooks. */
+/** Adds the faults that make a device refuse the snap; `hookFiles` are the names of the files in meta/hooks. */
 export function checkRules(snap: SnapModel, hookFiles: readonly string[], faults: Faults): void {
   checkTexts(snap, faults);
   checkApps(snap, faults);
@@ -32,7 +32,7 @@ export function checkRules(snap: SnapModel, hookFiles: readonly string[], faults
 
 export const isLonger = (text: string, max: number): boolean => text.length > max && Array.from(text).length > max;
 
-/** Adds what a device would refuse of the provenance in a snap.yaml or component.yaml; empty is the one of every store. */
+/** Adds the faults that make a device refuse the provenance in a snap.yaml or component.yaml; empty means the default. */
 export function checkProvenance(provenance: string, file: string, faults: Faults): void {
   if (provenance === 'global-upload')
     faults.add(`'provenance' in ${file} is 'global-upload', which a device takes only if none is named: remove it.`);
@@ -58,7 +58,7 @@ function checkTexts({ title, description, provenance, license }: SnapModel, faul
     );
 }
 
-/** The hooks that a device knows of: those that snap.yaml names, and the files in meta/hooks. */
+/** The hooks that a device knows: those in snap.yaml, and the files in meta/hooks. */
 function hooksOf({ hooks }: SnapModel, hookFiles: readonly string[]): Set<string> {
   return new Set([...hooks.keys(), ...hookFiles].filter(isHookSupported));
 }
@@ -84,7 +84,7 @@ function checkHooks(snap: SnapModel, hookFiles: readonly string[], faults: Fault
     faults.add(`A snap of type ${snap.type} cannot have a hook 'configure': remove it.`);
 }
 
-/** All plugs or slots: those of the snap, and those that only an app or a hook names. */
+/** All plugs or slots: those of the snap, and those in an app or a hook alone. */
 export function connectorsOf(snap: SnapModel, key: 'plugs' | 'slots'): Map<string, Connector> {
   const all = new Map(snap[key]);
   const hooks = [...snap.hooks].filter(([name]) => isHookSupported(name)).map(([, hook]) => hook);

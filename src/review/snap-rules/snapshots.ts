@@ -1,4 +1,5 @@
-// A device's rules for meta/snapshots.yaml, which says what the snapshots of a snap's data leave out (snapd's snap/snapshots.go).
+// Checks meta/snapshots.yaml, which excludes data from the snapshots of a snap, by a device's rules (snapd's
+// snap/snapshots.go).
 import { utf8 } from '../icon.ts';
 import { maxMetaFileBytes } from '../meta-file.ts';
 import type { Image } from '../squashfs/image.ts';
@@ -11,7 +12,7 @@ import { cleanPath } from './paths.ts';
 const file = 'meta/snapshots.yaml';
 const folders = ['$SNAP_DATA', '$SNAP_COMMON', '$SNAP_USER_DATA', '$SNAP_USER_COMMON'];
 
-/** Adds what a device would refuse of the file. A device does not follow a link here; what it leads to is checked elsewhere. */
+/** Adds the faults that make a device refuse the file. A device does not follow a link here; its target is checked elsewhere. */
 export function checkSnapshotManifest(image: Image, inode: Inode | undefined, faults: Faults): void {
   if (inode === undefined || inode.kind === 'symlink') return;
   if (inode.kind !== 'file') {
@@ -29,7 +30,7 @@ export function checkSnapshotManifest(image: Image, inode: Inode | undefined, fa
   }
 }
 
-/** The document; null, with a fault, if a device cannot read one. */
+/** The document; null, with a fault, if a device cannot read it. */
 function readManifest(bytes: Uint8Array, faults: Faults): TypedYaml {
   try {
     const text = utf8(bytes);

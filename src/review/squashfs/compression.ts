@@ -1,4 +1,4 @@
-// The ways in which an image's blocks may be packed. What comes out is never more than the caller allows.
+// The compressions of an image's blocks. The output never exceeds the caller's limit.
 import { constants, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
@@ -7,12 +7,12 @@ import { unpackLzo } from './lzo.ts';
 import { metadataBlockSize } from './superblock.ts';
 import { unpackXz } from './xz.ts';
 
-/** Unpacks one block, or throws when it is damaged or would come out longer than `limit` bytes. */
+/** Unpacks one block; throws if it is corrupt or its output would exceed `limit` bytes. */
 export type Unpack = (packed: Uint8Array<ArrayBuffer>, limit: number) => Uint8Array;
 
-/** How the blocks of an image are unpacked, by the number in its superblock. */
+/** The decompressor of an image, by the number in its superblock. */
 export function unpackerOf(compression: number, blockSize: number): Unpack {
-  // Blocks of files and of tables share one setting, so a packer's window is as long as the longer of the two.
+  // Blocks of files and of tables share one setting, so the window is as long as the longer of the two.
   const window = Math.max(blockSize, metadataBlockSize);
   switch (compression) {
     case 1:
@@ -24,7 +24,7 @@ export function unpackerOf(compression: number, blockSize: number): Unpack {
     case 4:
       return (packed, limit) => unpackXz(packed, limit, window);
     case 6: {
-      // The window is memory outside of the worker's heap: without this a block may ask for 128 MiB.
+      // The window is memory outside of the worker's heap: without this limit a block may require 128 MiB.
       const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(window) };
       return native('zstd', (packed, limit) => zstdDecompressSync(packed, { maxOutputLength: limit, params }));
     }
@@ -41,7 +41,7 @@ function unsupported(compression: string): Unacceptable {
   );
 }
 
-/** A decompressor of Node's own, with its complaints about the bytes told from those about the machine. */
+/** A decompressor of Node; separates errors about the bytes from errors of the system. */
 function native(name: string, unpack: Unpack): Unpack {
   return (packed, limit) => {
     try {

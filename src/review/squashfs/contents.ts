@@ -1,4 +1,4 @@
-// A regular file's bytes: blocks of its own, holes, and a last piece that may share a block with those of other files.
+// Reads the bytes of a regular file: its blocks, holes, and a tail that may share a block with other files.
 import type { Unpack } from './compression.ts';
 import { damaged } from './damaged.ts';
 import type { RegularFile } from './inode.ts';
@@ -6,17 +6,17 @@ import { metadataTable } from './metadata.ts';
 import type { Source } from './source.ts';
 import { fragmentsPerMetadataBlock, type Superblock } from './superblock.ts';
 
-/** Set in the word that tells a block's length when its bytes are stored as they are. */
+/** This flag in a block's length word means that its bytes are stored uncompressed. */
 const storedFlag = 1 << 24;
 const packedSize = (word: number) => (word & ~storedFlag) >>> 0;
 const fragmentEntrySize = 16;
 
-/** Reads whole files; the caller sees to it that they are short enough to hold. */
+/** Reads whole files; the caller must limit their size. */
 export function contentsReader(source: Source, superblock: Superblock, unpack: Unpack) {
   const { blockSize, bytesUsed, fragmentCount, fragmentIndex, directoryTable } = superblock;
   const fragmentExtent = { start: directoryTable.start, end: fragmentIndex };
   const fragments = metadataTable('fragment', source, fragmentExtent, unpack);
-  // The small files of a directory mostly share one.
+  // The small files of a directory mostly share one fragment.
   let latest: { index: number; bytes: Uint8Array } | undefined;
 
   function block(position: number, word: number, limit: number): Uint8Array {
@@ -49,7 +49,7 @@ export function contentsReader(source: Source, superblock: Superblock, unpack: U
     let done = 0;
     for (const word of file.blockWords(ownBlocks)) {
       const length = Math.min(blockSize, file.size - done);
-      // A word of 0 is a hole: zeros, and nothing in the image.
+      // A word of 0 is a hole: zeros that take no bytes in the image.
       if (word !== 0) {
         const bytes = block(position, word, length);
         if (bytes.length !== length) throw damaged('a block of a file in it has the wrong length');

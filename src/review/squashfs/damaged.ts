@@ -1,4 +1,4 @@
-// How the reader says that an image cannot be what mksquashfs wrote.
+// The error for an image that mksquashfs cannot have written.
 import { Unacceptable } from '../unacceptable.ts';
 
 /** `what` completes the sentence: "The squashfs image is damaged: …". */

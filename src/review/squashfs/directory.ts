@@ -1,4 +1,4 @@
-// A directory's listing: runs of up to 256 entries, each run with the metadata block that holds its inodes.
+// Reads a directory's listing: runs of up to 256 entries, each run with the metadata block of its inodes.
 import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
 import type { Directory } from './inode.ts';
@@ -6,7 +6,7 @@ import type { Table } from './metadata.ts';
 import type { InodeRef } from './superblock.ts';
 
 export interface Entry {
-  /** One character for each byte of the name, whatever its encoding. */
+  /** One character per byte of the name, regardless of its encoding. */
   name: string;
   /** 1 to 7, as in the inode. */
   type: number;
@@ -15,14 +15,14 @@ export interface Entry {
 
 const longestRun = 256;
 const longestName = 256;
-/** 100,000 entries with the longest names fit in; a bomb of packed repetition does not. */
+/** Enough for 100,000 entries with the longest names; too small for a decompression bomb. */
 const longestListing = 32 << 20;
 const runHeaderSize = 12;
 const entryHeaderSize = 8;
 
 /**
- * The entries of a directory, in their order, which is that of their bytes, each name once. A device finds a name
- * by that order; where it does not hold, another file could be found there than the one reviewed here.
+ * The entries of a directory, which must be sorted by their bytes, without duplicates. A device finds a name by that
+ * order; in an unsorted directory it could find another file than the reviewed one.
  */
 export function* entriesOf(directories: Table, { block, offset, length }: Directory): Generator<Entry, void> {
   if (length > longestListing) {

@@ -1,6 +1,6 @@
-// A reader for squashfs 4.0 images, the file system inside a snap. It trusts nothing that it reads: every length has a
-// bound and every place is checked before it is used. It never follows a link, and nothing is ever extracted.
-// The format: the kernel's Documentation/filesystems/squashfs.rst and the layout that mksquashfs 4 writes.
+// Reads squashfs 4.0 images, the file system inside a snap. All input is untrusted: every length has a limit and every
+// position is checked before use. Links are never followed, and nothing is extracted. The format: the kernel's
+// Documentation/filesystems/squashfs.rst and the layout that mksquashfs 4 writes.
 import { unpackerOf } from './compression.ts';
 import { contentsReader } from './contents.ts';
 import { damaged } from './damaged.ts';
@@ -12,15 +12,15 @@ import { readSuperblock } from './superblock.ts';
 
 export interface Image {
   root: Directory;
-  /** What the names stand for in a directory; names that are not there are left out. One pass over its listing. */
+  /** The inodes of these names in a directory; missing names are left out. One pass over the listing. */
   find(directory: Directory, names: readonly string[]): Map<string, Inode>;
   entries(directory: Directory): Iterable<Entry>;
   inode(entry: Entry): Inode;
-  /** A file's bytes, in memory of their own; the file must not be longer than `limit`. */
+  /** A file's bytes, in their own memory; the file must not be longer than `limit`. */
   read(file: RegularFile, limit: number): Uint8Array;
 }
 
-/** Opens an image; throws `Unacceptable` here and in every call when the image is not one, or is damaged. */
+/** Opens an image; throws `Unacceptable` here and in every call if it is not an image, or is corrupt. */
 export function openImage(source: Source): Image {
   const superblock = readSuperblock(source);
   const unpack = unpackerOf(superblock.compression, superblock.blockSize);

@@ -1,18 +1,19 @@
-// An inode: what a name in a directory stands for. Basic and extended ones differ only in the width of their fields.
+// Reads inodes, which the names in directories refer to. Basic and extended ones differ only in the width of their
+// fields.
 import { damaged } from './damaged.ts';
 import type { Table } from './metadata.ts';
 import type { InodeRef } from './superblock.ts';
 
 export type Inode = Directory | RegularFile | Symlink | Special;
 
-/** The bits that say who may read, write and run it, as in a file mode. */
+/** The permission bits, as in a file mode. */
 interface Permissions {
   permissions: number;
 }
 
 export interface Directory extends Permissions {
   kind: 'directory';
-  /** Where its listing begins in the directory table, and how many bytes it has. */
+  /** The start of its listing in the directory table, and its length in bytes. */
   block: number;
   offset: number;
   length: number;
@@ -21,11 +22,11 @@ export interface Directory extends Permissions {
 export interface RegularFile extends Permissions {
   kind: 'file';
   size: number;
-  /** Where its first block lies in the image. */
+  /** The position of its first block in the image. */
   start: number;
-  /** Where its end lies, when that shares a block with the ends of other files. */
+  /** The position of its tail, if that shares a block with the tails of other files. */
   fragment: { index: number; offset: number } | undefined;
-  /** The words that tell the length of each of its own blocks, in the image; read only when the file is. */
+  /** The length words of its blocks; read only when the file is. */
   blockWords(count: number): Uint32Array;
 }
 
@@ -39,7 +40,7 @@ export interface Special extends Permissions {
   kind: 'special';
 }
 
-/** The types that a directory entry gives; an extended inode's own type is seven higher. */
+/** The types in directory entries; the type of an extended inode is seven higher. */
 const kinds = ['directory', 'file', 'symlink', 'special', 'special', 'special', 'special'] as const;
 const extendedFrom = 8;
 const noFragment = 0xffff_ffff;
@@ -47,7 +48,7 @@ const longestTarget = 4096;
 /** A listing's length counts `.` and `..`, which are not in it, as three bytes. */
 const dots = 3;
 
-/** Reads the inode at `ref`, which its directory entry says to be of `type` (1 to 7). */
+/** Reads the inode at `ref`, with the `type` (1 to 7) of its directory entry. */
 export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
   const cursor = inodes.at(ref.block, ref.offset);
   const own = cursor.u16();
@@ -57,7 +58,7 @@ export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
     throw damaged('a directory entry and its inode disagree about what they are');
   }
   const permissions = cursor.u16() & 0o777;
-  cursor.bytes(12); // owner, group, time, number: nothing that a review asks about
+  cursor.bytes(12); // owner, group, time, number: not needed by a review
 
   if (kind === 'directory') {
     if (!extended) {

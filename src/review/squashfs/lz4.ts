@@ -1,15 +1,15 @@
-// Unpacks LZ4 blocks, as lz4's doc/lz4_Block_format.md describes them: literals, then a match in what has come out so far.
+// Unpacks LZ4 blocks, as lz4's doc/lz4_Block_format.md describes them: literals, then a match in the output so far.
 import { damaged } from './damaged.ts';
 
 /** A match is at least this long. */
 const minMatch = 4;
 const broken = () => damaged('an lz4 block cannot be unpacked');
 
-/** Unpacks one block; throws if it is damaged or longer than `limit` bytes when unpacked. */
+/** Unpacks one block; throws if it is corrupt or its output exceeds `limit` bytes. */
 export function unpackLz4(packed: Uint8Array, limit: number): Uint8Array {
   const unpacked = new Uint8Array(limit);
   let [from, to] = [0, 0];
-  /** A length of which `first` stands in the token; 15 goes on in the bytes behind it. */
+  /** Reads a length that begins with `first` in the token; 15 continues in the following bytes. */
   const length = (first: number): number => {
     let total = first;
     for (let byte = first === 15 ? 255 : 0; byte === 255;) {
@@ -30,7 +30,7 @@ export function unpackLz4(packed: Uint8Array, limit: number): Uint8Array {
     unpacked.set(packed.subarray(from, from + literals), to);
     from += literals;
     to += literals;
-    // The last sequence is literals alone.
+    // The last sequence has only literals.
     if (from === packed.length) break;
     if (packed.length - from < 2) throw broken();
     const distance = packed[from]! | (packed[from + 1]! << 8);

@@ -1,10 +1,13 @@
-// Unpacks LZMA2: chunks of bytes as they are, or packed with LZMA. Written from the LZMA specification of the LZMA SDK
+// Unpacks LZMA2: chunks of bytes, uncompressed or packed with LZMA. Written from the LZMA specification of the LZMA SDK
 // and the description of the chunks in "The .xz File Format".
 //
-// LZMA describes its output as single bytes and matches, in bits whose probabilities it keeps and adapts; a range coder
-// turns those bits into bytes. The whole output serves as the dictionary, so no other buffer is needed.
+// LZMA describes its output as single bytes and matches, in bits with adaptive probabilities; a range coder turns those
+// bits into bytes. The whole output serves as the dictionary, so no other buffer is needed.
 
-/** Unpacks chunks from `start` on, into `out` from `written` on; says how far it came, or nothing when they are damaged. */
+/**
+ * Unpacks chunks from `start`, into `out` from `written` on. Returns both final positions; undefined if the chunks are
+ * corrupt.
+ */
 export function unpackLzma2(
   packed: Uint8Array,
   start: number,
@@ -13,7 +16,7 @@ export function unpackLzma2(
   dictionarySize: number,
 ): { read: number; written: number } | undefined {
   let read = start;
-  /** Where the dictionary begins: no match reaches further back. */
+  /** The start of the dictionary: no match reaches further back. */
   let dictionary = -1;
   const decoder = new LzmaDecoder();
   for (;;) {
@@ -58,7 +61,7 @@ export function unpackLzma2(
 }
 
 const states = 12;
-/** States below this one come after a literal. */
+/** States below this one follow a literal. */
 const firstMatchState = 7;
 const positionStates = 16;
 const shortestMatch = 2;
@@ -66,7 +69,7 @@ const evens = 1024;
 /** lc and lp together, in LZMA2. */
 const mostLiteralBits = 4;
 
-/** How a match's length is coded: below 8, below 16, or more. */
+/** The coding of a match's length: below 8, below 16, or more. */
 interface LengthProbabilities {
   choice: Uint16Array;
   low: Uint16Array;
@@ -82,7 +85,7 @@ const lengthProbabilities = (): LengthProbabilities => ({
 });
 
 class LzmaDecoder {
-  /** Whether its properties are known, so that it can decode. */
+  /** Whether its properties are set, so that it can decode. */
   ready = false;
   lc = 0;
   literalMask = 0;
@@ -102,20 +105,20 @@ class LzmaDecoder {
   readonly repeatLengths = lengthProbabilities();
 
   state = 0;
-  // The last four distances, each one less than it is, the latest first.
+  // The last four distances, each minus one, the latest first.
   repeat0 = 0;
   repeat1 = 0;
   repeat2 = 0;
   repeat3 = 0;
 
-  // The range coder. Both numbers are unsigned in 32 bits, and kept as signed ones: a bit takes two thirds of the time, a
-  // whole program of 6 MB 280 ms instead of 340 (`npm run bench -- tricks`).
+  // The range coder. Both numbers are unsigned 32-bit integers, stored as signed ones: a bit takes two thirds of the
+  // time, a whole program of 6 MB 280 ms instead of 340 ms (`npm run bench -- tricks`).
   input: Uint8Array = new Uint8Array();
   position = 0;
   range = 0;
   code = 0;
 
-  /** Takes a byte of properties, (pb × 5 + lp) × 9 + lc; it stays unready when LZMA2 does not allow them. */
+  /** Sets the properties from their byte, (pb × 5 + lp) × 9 + lc; stays unready if LZMA2 does not allow them. */
   configure(properties: number): void {
     const lp = Math.floor(properties / 9) % 5;
     const pb = Math.floor(properties / 45);
@@ -148,7 +151,7 @@ class LzmaDecoder {
     }
   }
 
-  /** One chunk: `input` from `start` to `end` must come out as exactly `size` bytes of `out`. False when it does not. */
+  /** Decodes one chunk: `input` from `start` to `end` must give exactly `size` bytes of `out`. Returns false if it does not. */
   decode(
     input: Uint8Array,
     start: number,
@@ -169,7 +172,7 @@ class LzmaDecoder {
     const outEnd = written + size;
     let at = written;
     while (at < outEnd) {
-      // Reading on past the end yields zeros, until it is noticed here.
+      // Reading past the end gives zeros until it is noticed here.
       if (this.position > end) return false;
       const positionState = (at - dictionary) & this.positionMask;
       const context = (this.state << 4) + positionState;
@@ -192,7 +195,7 @@ class LzmaDecoder {
       } else {
         this.state = this.state < firstMatchState ? 9 : 11;
       }
-      // The distance is unsigned: the mark that ends a stream of LZMA, which LZMA2 does not allow, is far too long as well.
+      // The distance is unsigned: the end mark of LZMA, which LZMA2 does not allow, is far too long as well.
       const distance = (this.repeat0 >>> 0) + 1;
       if (distance > at - dictionary || distance > dictionarySize || at + length > outEnd) return false;
       for (const matchEnd = at + length; at < matchEnd; at++) out[at] = out[at - distance] ?? 0;
@@ -205,7 +208,7 @@ class LzmaDecoder {
     const offset = 0x300 * ((((at - dictionary) & this.literalMask) << this.lc) + (previous >> (8 - this.lc)));
     let symbol = 1;
     if (this.state >= firstMatchState) {
-      // After a match, the byte that would have continued it hints at this one, until they first differ.
+      // After a match, the byte that would have continued it predicts this one, until the first different bit.
       let hint = out[at - (this.repeat0 >>> 0) - 1] ?? 0;
       while (symbol < 0x100) {
         const hinted = (hint >> 7) & 1;
@@ -220,7 +223,7 @@ class LzmaDecoder {
     return symbol & 0xff;
   }
 
-  /** Puts one of the last four distances in front; false when it is the latest, for a single byte. */
+  /** Moves one of the last four distances to the front; returns false if it is the latest, for a single byte. */
   private repeatedDistance(context: number): boolean {
     if (this.bit(this.isRepeat0, this.state) === 0) return this.bit(this.isRepeat0Long, context) === 1;
     let distance = this.repeat1;
@@ -247,7 +250,7 @@ class LzmaDecoder {
     return shortestMatch + 16 + this.tree(probabilities.high, 0, 8);
   }
 
-  /** A distance, one less than it is, as a 32-bit number. */
+  /** A distance minus one, as a 32-bit number. */
   private distance(length: number): number {
     const slot = this.tree(this.distanceSlots, Math.min(length - shortestMatch, 3) << 6, 6);
     if (slot < 4) return slot;

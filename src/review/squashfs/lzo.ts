@@ -1,9 +1,9 @@
 // Unpacks LZO1X, the other compression of `snap pack`. Written from the description of the stream in the kernel's
-// Documentation/staging/lzo.rst (version 0 of it, which is what mksquashfs writes).
+// Documentation/staging/lzo.rst (version 0, which mksquashfs writes).
 //
-// A stream is a row of instructions. Each copies a match, bytes that came out before, and then up to three literals,
-// bytes that stand in the stream; or it copies a longer row of literals. `literals` remembers how many the instruction
-// before has copied, 4 standing for a longer row: it decides what an instruction below 16 means.
+// A stream is a sequence of instructions. Each copies a match, which is earlier output, and then up to three literals,
+// which are bytes of the stream; or it copies a longer run of literals. `literals` has the number copied by the
+// previous instruction, with 4 for a longer run: it decides the meaning of an instruction below 16.
 import { damaged } from './damaged.ts';
 
 export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
@@ -24,7 +24,7 @@ export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
       const length = 2 + (code & 7 || block.longer(7));
       const low = block.next();
       const distance = ((code & 8) << 11) + ((block.next() << 6) | (low >> 2));
-      // The end of a stream is 17 0 0, and nothing after.
+      // The end of a stream is 17 0 0, with no bytes after it.
       if (distance === 0) return block.end(length === 3);
       block.copyMatch(16384 + distance, length);
       trailing = low & 3;
@@ -42,7 +42,7 @@ export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
   }
 }
 
-/** What an instruction reads of the stream, and what it writes. */
+/** The input and the output of instructions. */
 class Block {
   readonly #packed: Uint8Array;
   readonly #limit: number;
@@ -56,7 +56,10 @@ class Block {
     this.#out = new Uint8Array(limit);
   }
 
-  /** A stream may begin with a row of literals that no instruction announces; what the first one is to remember of it. */
+  /**
+   * Copies the literals at the beginning of a stream, which no instruction announces; returns the count for the first
+   * instruction.
+   */
   begin(): number {
     const count = (this.#packed[0] ?? 0) - 17;
     if (count <= 0) return 0;
@@ -71,7 +74,7 @@ class Block {
     return byte;
   }
 
-  /** A length of which the instruction itself holds too little: every zero byte that follows adds 255 to it. */
+  /** Reads the rest of a length that does not fit its instruction: every zero byte that follows adds 255. */
   longer(base: number): number {
     for (let length = base; ; length += 255) {
       const byte = this.next();
@@ -90,13 +93,13 @@ class Block {
   copyMatch(distance: number, length: number): void {
     if (distance > this.#written || this.#written + length > this.#limit) throw broken();
     const out = this.#out;
-    // One byte after the other: a match may reach into what it is just writing.
+    // Copy single bytes: a match may overlap its own output.
     let at = this.#written;
     for (const end = at + length; at < end; at++) out[at] = out[at - distance] ?? 0;
     this.#written = at;
   }
 
-  /** All that was written, if the stream ends here and well. */
+  /** Returns the output if the stream ends here, and correctly. */
   end(isWell: boolean): Uint8Array {
     if (!isWell || this.#read !== this.#packed.length) throw broken();
     return this.#out.subarray(0, this.#written);

@@ -1,16 +1,17 @@
-// The inode, directory and fragment tables are made of metadata blocks: up to 8 KiB each, packed one by one, read in a row.
+// Reads metadata blocks, which the inode, directory and fragment tables consist of: up to 8 KiB each, packed one by
+// one, read in sequence.
 import type { Unpack } from './compression.ts';
 import { damaged } from './damaged.ts';
 import type { Source } from './source.ts';
 import { metadataBlockSize, type Extent } from './superblock.ts';
 
 const headerSize = 2;
-/** Set in a block's header when its bytes are stored as they are. */
+/** This flag in a block's header means that its bytes are stored uncompressed. */
 const storedFlag = 0x8000;
 
 /** A table of metadata blocks. */
 export interface Table {
-  /** Reads on from a place: a block, counted from the start of the table, and an offset in it unpacked. */
+  /** Reads from a position: a block, relative to the start of the table, and an offset in its unpacked bytes. */
   at(block: number, offset: number): Cursor;
 }
 
@@ -30,7 +31,7 @@ interface Block {
 }
 
 export function metadataTable(name: string, source: Source, extent: Extent, unpack: Unpack): Table {
-  // What is asked for next mostly lies in the block that was read last.
+  // The next request is mostly for the block that was read last.
   let latest: Block | undefined;
 
   function block(position: number): Block {

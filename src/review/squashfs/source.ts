@@ -1,13 +1,13 @@
-// Where an image's bytes come from: small reads at known places, so that an image of any size costs little memory.
+// Reads an image's bytes: small reads at known positions, so that an image of any size needs little memory.
 import { fstatSync, readSync } from 'node:fs';
 
 export interface Source {
   readonly size: number;
-  /** Exactly `length` bytes from `position`, in memory of their own; the caller keeps within `size`. */
+  /** Exactly `length` bytes from `position`, in their own memory; the caller must stay within `size`. */
   read(position: number, length: number): Uint8Array<ArrayBuffer>;
 }
 
-/** No part of an image that is read at once is longer: a block is at most 1 MiB, packed or not. */
+/** The maximum of one read: a block is at most 1 MiB, packed or not. */
 const longestRead = 1 << 20;
 
 export function fileSource(file: number): Source {

@@ -1,4 +1,5 @@
-// The first 96 bytes of a squashfs 4.0 image: what it holds and where. Nothing else is read before these hold together.
+// Reads the superblock, the first 96 bytes of a squashfs 4.0 image: its content and the positions of its tables. They
+// are checked for consistency before anything else is read.
 import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
 import type { Source } from './source.ts';
@@ -13,17 +14,17 @@ export interface Superblock {
   bytesUsed: number;
   inodeTable: Extent;
   directoryTable: Extent;
-  /** Where the fragment table's index of 8-byte positions begins; its metadata blocks lie before it. */
+  /** The start of the fragment table's index of 8-byte positions; its metadata blocks are before it. */
   fragmentIndex: number;
 }
 
-/** An inode's place: a metadata block, counted from the start of the inode table, and an offset in it unpacked. */
+/** An inode's position: a metadata block, relative to the start of the inode table, and an offset in its unpacked bytes. */
 export interface InodeRef {
   block: number;
   offset: number;
 }
 
-/** A part of the image from `start` up to, not including, `end`. */
+/** A range of the image from `start` to `end`, exclusive. */
 export interface Extent {
   start: number;
   end: number;
@@ -32,10 +33,10 @@ export interface Extent {
 const length = 96;
 const smallestBlock = 4 << 10;
 const largestBlock = 1 << 20;
-/** A snap with more is no snap that anybody has seen; it bounds what follows. */
+/** No known snap has more; it limits the work that follows. */
 const mostInodes = 1 << 20;
 export const fragmentsPerMetadataBlock = 512;
-/** The position of a table that an image does without. */
+/** The position of a table that an image does not have. */
 const absent = 0xffff_ffff_ffff_ffffn;
 
 export function readSuperblock(source: Source): Superblock {
@@ -66,7 +67,7 @@ export function readSuperblock(source: Source): Superblock {
   }
   refuseFileCount(u32(4));
 
-  /** A position within the image, past the superblock. */
+  /** A position within the image, after the superblock. */
   const position = (at: number, what: string) => {
     const value = u64(at);
     if (value < BigInt(length) || value > bytesUsed) throw damaged(`${what} lies outside of it`);
@@ -80,7 +81,7 @@ export function readSuperblock(source: Source): Superblock {
   const ids = position(48, 'its id table');
   const xattrs = u64(56) === absent ? end : position(56, 'its xattr table');
   const exported = u64(88) === absent ? end : position(88, 'its export table');
-  // Everything after the two tables comes after them, in whichever order: a table's blocks end where the next begins.
+  // Everything after these two tables may be in any order: a table's blocks end at the next table.
   const afterDirectories = Math.min(fragmentIndex, ids, xattrs, exported);
   if (inodes >= directories || directories > afterDirectories) throw damaged('its tables are out of order');
   if (fragmentIndex + 8 * Math.ceil(fragmentCount / fragmentsPerMetadataBlock) > end && fragmentCount > 0) {

@@ -1,6 +1,6 @@
-// Unpacks an xz stream, the compression that `snap pack` uses by itself: header, blocks with their check, index, footer.
-// Written from "The .xz File Format" 1.1. Like the kernel that will mount the image it takes the checks CRC32 and none,
-// and of the filters LZMA2; the filters for machine code are left to whoever needs them.
+// Unpacks an xz stream, the default compression of `snap pack`: header, blocks with their check, index, footer. Written
+// from "The .xz File Format" 1.1. Like the kernel that mounts the image it supports the checks CRC32 and none, and the
+// filter LZMA2; filters for machine code are not supported.
 import { crc32 } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
 import { damaged } from './damaged.ts';
@@ -81,7 +81,7 @@ interface BlockHeader {
   dictionarySize: number;
 }
 
-/** A block's header without its CRC32, which holds already. */
+/** Reads a block's header without its CRC32, which is already verified. */
 function readBlockHeader(header: Uint8Array, window: number): BlockHeader {
   const flags = header[1] ?? 0;
   if ((flags & 0x3c) !== 0) throw broken();
@@ -97,20 +97,20 @@ function readBlockHeader(header: Uint8Array, window: number): BlockHeader {
   if (number.next() !== 1) throw broken();
   const property = header[number.position()] ?? 0xff;
   if (header.subarray(number.position() + 1).some((byte) => byte !== 0)) throw broken();
-  // Sizes go 4 KiB, 6 KiB, 8 KiB, 12 KiB, … ; the kernel takes none beyond the image's block size.
+  // Sizes are 4 KiB, 6 KiB, 8 KiB, 12 KiB, …; the kernel accepts none above the image's block size.
   const dictionarySize = property > 39 ? Infinity : (2 | (property & 1)) * 2 ** ((property >> 1) + 11);
   if (dictionarySize > window) throw damaged('an xz block asks for a dictionary longer than the image has blocks');
   return { compressed, uncompressed, dictionarySize };
 }
 
-/** Whole numbers in the format's own encoding: seven bits a byte, lowest first, as short as can be. */
+/** Integers in the encoding of the format: seven bits per byte, lowest first, in the shortest form. */
 function numbers(bytes: Uint8Array, start: number) {
   let at = start;
   return {
     position: () => at,
     next(): number {
       let value = 0;
-      // Seven bytes hold every length that an image can have; the format itself allows nine.
+      // Seven bytes hold every length in an image; the format allows nine.
       for (let index = 0; index < 7; index++) {
         const byte = bytes[at++];
         if (byte === undefined || (byte === 0 && index > 0)) throw broken();
@@ -122,7 +122,7 @@ function numbers(bytes: Uint8Array, start: number) {
   };
 }
 
-/** The next place at a multiple of four from `start`; what is skipped must be zeros. */
+/** The next position at a multiple of four from `start`; skipped bytes must be zero. */
 function padded(packed: Uint8Array, at: number, start = 0): number {
   const end = at + ((4 - ((at - start) % 4)) % 4);
   for (let index = at; index < end; index++) if (packed[index] !== 0) throw broken();

@@ -53,7 +53,7 @@ export class Cursor {
     return { index: this.index, line: this.line, column: this.column };
   }
 
-  /** Takes one character that is no line break. */
+  /** Takes one character that is not a line break. */
   take(): string {
     const code = this.text.charCodeAt(this.position);
     const width = code >= 0xd800 && code <= 0xdbff ? 2 : 1;
@@ -68,7 +68,7 @@ export class Cursor {
     for (let done = 0; done < count; done++) this.take();
   }
 
-  /** Takes a line break, and returns what it stands for in a scalar. */
+  /** Takes a line break, and returns its value in a scalar. */
   takeBreak(): string {
     const char = this.peek();
     const width = char === '\r' && this.peek(1) === '\n' ? 2 : 1;
@@ -79,7 +79,7 @@ export class Cursor {
     return char === '\u2028' || char === '\u2029' ? char : '\n';
   }
 
-  /** Ends the last line of a text that has no break at its end. */
+  /** Ends the last line of a text without a break at its end. */
   endLine(): void {
     if (this.column !== 0) this.line++;
     this.column = 0;
@@ -108,7 +108,7 @@ export class Cursor {
     return indicators.includes(start) && isBlankOrEnd(this.peek(3));
   }
 
-  /** Throws if what has been read holds a character that YAML does not allow. */
+  /** Throws if the text read so far has a character that YAML does not allow. */
   checkPrintable(): void {
     if (this.#unprintableAt >= 0 && this.#unprintableAt < this.position)
       this.fail('control characters are not allowed');

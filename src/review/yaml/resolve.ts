@@ -1,4 +1,5 @@
-// What the devices' reader takes a scalar for (YAML 1.1 as go-yaml v2 has it): `yes` is a boolean, `0644` an octal number.
+// Finds the type of a scalar as the devices' reader does (YAML 1.1 of go-yaml v2): `yes` is a boolean, `0644` an octal
+// number.
 import { YamlFault } from './cursor.ts';
 import type { ScalarSource } from './tree.ts';
 
@@ -15,7 +16,7 @@ addWords('float', '.nan', '.NaN', '.NAN', '.inf', '.Inf', '.INF', '+.inf', '+.In
 
 const integer = /^[+-]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
-/** A longer number has no place in 64 bits. */
+/** A longer number does not fit 64 bits. */
 const longestInteger = 70;
 
 function isInteger(text: string): boolean {
@@ -35,7 +36,7 @@ function typeOf(text: string): ScalarType {
 }
 
 const standard = 'tag:yaml.org,2002:';
-/** The tags that say a type; a text must be of it. */
+/** The tags that name a type; the text must have that type. */
 const tagTypes: Record<string, ScalarType> = {
   [`${standard}bool`]: 'bool',
   [`${standard}int`]: 'int',
@@ -43,7 +44,7 @@ const tagTypes: Record<string, ScalarType> = {
   [`${standard}null`]: 'null',
 };
 
-/** What a scalar is, by its text, its tag and its quotes. Throws `YamlFault` for a text that its tag does not allow. */
+/** The type of a scalar, by its text, its tag and its quotes. Throws `YamlFault` for a text that its tag does not allow. */
 export function resolveScalar({ text, tag, plain }: ScalarSource, line: number): { text: string; type: ScalarType } {
   if (tag === undefined) return { text, type: plain ? typeOf(text) : 'text' };
   if (tag === `${standard}binary`) return { text: decodeBinary(text, line), type: 'text' };

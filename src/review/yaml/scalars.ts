@@ -1,8 +1,8 @@
-// Reads the three forms of YAML scalars: block (`|`, `>`), quoted, and plain. Continuation lines of quoted scalars may begin
-// in any column, as the devices' reader has it.
+// Reads the three forms of YAML scalars: block (`|`, `>`), quoted, and plain. Continuation lines of quoted scalars may
+// begin in any column, as in the devices' reader.
 import { isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, type Cursor } from './cursor.ts';
 
-/** Reads a block scalar; `indent` is the indentation of the collection that it stands in (-1 for none). */
+/** Reads a block scalar; `indent` is the indentation of the collection around it (-1 for none). */
 export function scanBlockScalar(cursor: Cursor, literal: boolean, indent: number): string {
   cursor.skip();
   const { chomping, increment } = scanBlockHeader(cursor);
@@ -33,7 +33,7 @@ function takeLine(cursor: Cursor): string {
   return cursor.text.slice(position, cursor.position);
 }
 
-/** The signs behind `|` or `>`: a chomping indicator and an indentation indicator, in either order. */
+/** Reads the signs after `|` or `>`: a chomping indicator and an indentation indicator, in either order. */
 function scanBlockHeader(cursor: Cursor): { chomping: string; increment: number } {
   let chomping = '';
   let increment = 0;
@@ -93,7 +93,7 @@ class Gap {
   #breaks = '';
   hasBreak = false;
 
-  /** `escaped`: a backslash has joined this line to the next, so the break counts for nothing. */
+  /** `escaped`: a backslash has joined this line to the next, so the break is dropped. */
   constructor(escaped = false) {
     this.hasBreak = escaped;
   }
@@ -102,7 +102,7 @@ class Gap {
     return !this.hasBreak && this.#blanks === '';
   }
 
-  /** Takes white space; `refuseTab` is asked about each tab at the beginning of a line. */
+  /** Takes white space; calls `refuseTab` for each tab at the beginning of a line. */
   scan(cursor: Cursor, refuseTab: () => void = () => undefined): void {
     for (let char = cursor.peek(); isBlank(char) || isBreak(char); char = cursor.peek()) {
       if (isBreak(char)) {
@@ -124,7 +124,7 @@ class Gap {
   }
 }
 
-/** Reads a quoted scalar; `quote` is the quote that it begins with. */
+/** Reads a quoted scalar; `quote` is its opening quote. */
 export function scanQuotedScalar(cursor: Cursor, quote: string): string {
   const { line } = cursor;
   cursor.skip();
@@ -187,7 +187,7 @@ const escapes: Record<string, string> = {
 };
 const escapeLengths: Record<string, number> = { x: 2, u: 4, U: 8 };
 
-/** The character that stands behind a backslash. */
+/** The character for an escape sequence after a backslash. */
 function scanEscape(cursor: Cursor): string {
   const char = cursor.peek();
   const length = Object.hasOwn(escapeLengths, char) ? escapeLengths[char]! : 0;
@@ -209,7 +209,7 @@ function scanEscape(cursor: Cursor): string {
 
 export interface PlainScalar {
   text: string;
-  /** Whether a line break stands behind it. */
+  /** Whether a line break follows it. */
   endsLine: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Splits a YAML text into tokens as the devices' reader (YAML 1.1, libyaml's rules) does: where blocks begin and end is told
-// by indentation, and a `:` can make a key of a token before it, which then waits in a queue.
+// Splits a YAML text into tokens as the devices' reader does (YAML 1.1, libyaml's rules): indentation determines where
+// blocks begin and end. A `:` can make an earlier token a key, so that token waits in a queue.
 import { isBlankOrEnd, isBreak, isBreakOrEnd, isWordChar, Cursor, type Mark } from './cursor.ts';
 import { scanBlockScalar, scanPlainScalar, scanQuotedScalar } from './scalars.ts';
 
@@ -34,7 +34,7 @@ interface PossibleKey {
   mark: Mark;
 }
 
-/** A key may be so many code points long. */
+/** The maximum length of a key in code points. */
 const maxKeyLength = 1024;
 
 const flowTokens: Record<string, MarkToken> = {
@@ -54,7 +54,7 @@ export class Scanner {
   readonly #indents: number[] = [];
   /** One for each open flow collection, and one for the block around them. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined];
-  /** The place in `#keys` of each token that may become a key. */
+  /** The index in `#keys` of each token that may become a key. */
   readonly #levelOfToken = new Map<number, number>();
   #keyAllowed = true;
 
@@ -82,7 +82,7 @@ export class Scanner {
     return level !== undefined && this.#isValidKey(level);
   }
 
-  /** Whether the key that is possible on this level still is; forgets it if not. */
+  /** Whether the possible key on this level is still possible; removes it if not. */
   #isValidKey(level: number): boolean {
     const key = this.#keys[level];
     if (key === undefined) return false;
@@ -115,7 +115,7 @@ export class Scanner {
     this.#queue.push({ type, line: this.#cursor.line });
   }
 
-  /** Opens a block collection if this column is deeper than the one around it; `at` is its place in the queue. */
+  /** Opens a block collection if this column is deeper than the one around it; `at` is its position in the queue. */
   #rollIndent(column: number, type: MarkToken, line: number, at = this.#queue.length): void {
     if (this.#flowLevel > 0 || this.#indent >= column) return;
     this.#indents.push(this.#indent);
@@ -167,7 +167,7 @@ export class Scanner {
   }
 
   #startsPlainScalar(char: string): boolean {
-    // `-`, `?` and `:` with a blank behind them have been dealt with, and the two latter in a flow collection too.
+    // `-`, `?` and `:` before a blank are already handled, and the latter two in a flow collection, too.
     return !isBlankOrEnd(char) && !'#%@`|>'.includes(char);
   }
 
@@ -184,7 +184,7 @@ export class Scanner {
   }
 
   #fetchEnd(): void {
-    // No key can be waiting on a line that has ended, of whichever collection.
+    // No collection can have a pending key on a line that has ended.
     this.#cursor.endLine();
     this.#closeBlocks();
     this.#push('stream-end');

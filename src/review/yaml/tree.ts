@@ -1,33 +1,33 @@
-// Builds the values of a YAML text's first document, as the devices' reader understands them: of equal keys the last counts,
-// `<<` merges where it stands, unknown tags are ignored. What follows the first document is not read.
+// Builds the values of a YAML text's first document, as the devices' reader does: of equal keys the last counts, `<<`
+// merges at its position, unknown tags are ignored. Text after the first document is not read.
 import { quoted } from '../unacceptable.ts';
 import { Scanner, type Token } from './scanner.ts';
 import { YamlFault } from './cursor.ts';
 
-/** Values of a document; `Scalar` is what its reader makes of texts. Aliases share their values. */
+/** Values of a document; `Scalar` is the type that `scalar` returns. Aliases share their values. */
 export type YamlValue<Scalar> = Scalar | YamlValue<Scalar>[] | Map<YamlValue<Scalar>, YamlValue<Scalar>>;
 
 export interface ScalarSource {
   text: string;
-  /** The tag as written out in full; undefined without one. */
+  /** The expanded tag; undefined without one. */
   tag: string | undefined;
-  /** Whether the text may stand for something else than text: it is not quoted, and not in a block of its own. */
+  /** Whether the text may be another type than text: it is not quoted and not a block scalar. */
   plain: boolean;
 }
 
 export interface TreeOptions<Scalar> {
-  /** What a scalar stands for. Throws `YamlFault` for a text that its tag does not allow. */
+  /** Returns the value of a scalar. Throws `YamlFault` for a text that its tag does not allow. */
   scalar: (source: ScalarSource, line: number) => Scalar;
-  /** Told of a key that stands in a mapping a second time. */
+  /** Called with a key that a mapping has a second time. */
   onDuplicate?: (mapping: Map<YamlValue<Scalar>, YamlValue<Scalar>>, key: YamlValue<Scalar>) => void;
   maxDepth: number;
-  /** How many values may be written in the text. */
+  /** The maximum number of values written in the text. */
   maxValues: number;
-  /** How many values there may be when all aliases are written out. */
+  /** The maximum number of values with all aliases expanded. */
   maxExpandedValues: number;
 }
 
-/** Thrown for a text that a device reads, but that is larger than larder reads. */
+/** Thrown for a text that a device can read, but that exceeds larder's limits. */
 export class YamlTooLarge extends Error {}
 
 type FrameKind = 'block-sequence' | 'indentless-sequence' | 'block-mapping' | 'flow-sequence' | 'flow-mapping' | 'pair';
@@ -36,11 +36,11 @@ type FrameKind = 'block-sequence' | 'indentless-sequence' | 'block-mapping' | 'f
 interface Frame<Scalar> {
   kind: FrameKind;
   collection: YamlValue<Scalar>[] | Map<YamlValue<Scalar>, YamlValue<Scalar>>;
-  /** The number of values in it so far, aliases written out. */
+  /** The number of values in it so far, with aliases expanded. */
   size: number;
   first: boolean;
   key: { value: YamlValue<Scalar>; merges: boolean } | undefined;
-  /** Whether the key of a flow mapping stands alone, so that its value is empty. */
+  /** Whether the key of a flow mapping has no value, so that its value is empty. */
   keyAlone: boolean;
 }
 
@@ -67,7 +67,7 @@ class TreeReader<Scalar> {
     ['!', '!'],
     ['!!', yamlTags],
   ]);
-  /** How many values a finished collection has, aliases written out; not there for those that are still open. */
+  /** The number of values of each finished collection, with aliases expanded; open collections are absent. */
   readonly #sizes = new Map<YamlValue<Scalar>, number>();
   #valueCount = 0;
   /** How many pairs `<<` has copied. */
@@ -87,7 +87,7 @@ class TreeReader<Scalar> {
     if (explicit && isEmpty) this.#addEmpty(token.line);
     else this.#readNode(true, false);
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) this.#step(frame);
-    // The devices' reader looks at the next token too, and at nothing behind it.
+    // The devices' reader checks one more token, and nothing after it.
     this.#scanner.peek();
     return this.#root;
   }
@@ -173,7 +173,7 @@ class TreeReader<Scalar> {
     const token = this.#scanner.peek();
     if (frame.first) {
       const isEmpty = isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end');
-      // The devices' reader loses this token.
+      // The devices' reader drops this token.
       if (isEmpty) this.#scanner.skip();
       this.#readNodeUnless(isEmpty, false, false);
     } else if (frame.key === undefined) this.#close();
@@ -227,7 +227,7 @@ class TreeReader<Scalar> {
     this.#addScalar({ text: '', tag, plain: tag === undefined }, token.line, anchor);
   }
 
-  /** An anchor and a tag, in either order. */
+  /** Reads an anchor and a tag, in either order. */
   #readProperties(): Properties {
     const properties: Properties = { anchor: undefined, tag: undefined };
     for (let token = this.#scanner.peek(); ; token = this.#scanner.peek()) {
@@ -318,7 +318,7 @@ class TreeReader<Scalar> {
       throw new YamlTooLarge('becomes too long when its aliases are written out: use fewer of them');
   }
 
-  /** Of a list of mappings, the first counts most. What is merged replaces what has been written before it. */
+  /** In a list of mappings, the first takes precedence. Merged values replace those written before. */
   #merge(into: Map<YamlValue<Scalar>, YamlValue<Scalar>>, value: YamlValue<Scalar>): void {
     for (const mapping of Array.isArray(value) ? value.toReversed() : [value]) {
       if (!(mapping instanceof Map)) {

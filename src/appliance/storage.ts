@@ -36,7 +36,7 @@ export interface Storage {
   store: Store;
   log: Logger;
   health: Health;
-  /** Whether an fsync has failed: nothing written from then on is reliable. */
+  /** Whether a sync has failed: nothing written from then on is reliable. */
   isBroken(): boolean;
   /** Whether changes get access to the database. */
   lock: { isFree(): boolean };
@@ -162,7 +162,7 @@ async function joinProcesses(
   };
 }
 
-/** Reports a failed fsync as a fault, and to the caller that started the appliance. */
+/** Reports a failed sync as a fault, and to the caller that started the appliance. */
 function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
   let isBroken = false;
   health.watch('write-failed', () => (isBroken ? {} : undefined));

@@ -29,7 +29,7 @@ export type Order =
 export type Report =
   | { report: 'here' }
   | { report: 'serves'; url: string }
-  /** `atOnce` if no worker may continue: an fsync failed. */
+  /** `atOnce` if no worker may continue: a sync failed. */
   | { report: 'failed'; problem: string; atOnce: boolean }
   | { report: 'renewed' }
   | { report: 'answer'; ask: number; answer: unknown }

@@ -34,7 +34,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['cli/package-import.test.ts', 'a snap comes in'],
   ['cli/package-set-id.test.ts'],
   ['cli/reviews.test.ts', 'an upload waits', 'a person rejects', 'guardrails'],
-  ['faults.test.ts', "'backup-failed'"],
+  ['faults/serving.test.ts', "'backup-failed'"],
   ['identity/login-page.test.ts', 'somebody sets his own password'],
   ['identity/logins.test.ts'],
   ['integrity/passing-errors.test.ts', 'what is in quarantine'],

@@ -82,9 +82,10 @@ t.test('an older release leaves records alone that a newer one has written, whic
   const refusal =
     /^larder: cannot open data written by a newer release of larder \(it holds 9999-what-comes-later\)[^\n]*\n$/;
   t.match(await start(t, ['serve', '--data', store.data]).ended, { code: 1, err: refusal });
-  for (const line of ['account list', 'status', 'audit verify', 'verify']) {
+  for (const line of ['account list', 'audit verify', 'verify']) {
     t.match(await store.larder(line), { code: 1, err: refusal }, line);
   }
+  t.match(await store.larder('status'), { code: 1, out: /cannot open data written by a\s+newer\s+release/ });
   t.match(await store.larder('doctor'), { code: 1, out: /WRONG Records: cannot open data written by a newer release/ });
   await server.ask("DELETE FROM migrations WHERE name = '9999-what-comes-later'", store.database);
   t.match(await store.larder('audit verify'), { code: 0 }, 'and nothing was changed');

@@ -153,7 +153,7 @@ t.test('a second host has the store when the first one has given it its keys, an
   writeFileSync(join(third.data, 'site.key'), randomBytes(32).toString('base64'));
   for (const line of ['account list', 'serve --listen 127.0.0.1:0']) {
     const { code, err } = await third.larder(line);
-    t.match({ code, err }, { code: 1, err: /this site\.key is of another store: its fingerprint is/ });
+    t.match({ code, err }, { code: 1, err: /this site\.key is of another store: its fingerprint is/i });
     t.match(err, oneLine);
   }
 });
@@ -202,7 +202,7 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
   const refused = async (address: string, why: RegExp, also: 'init too' | 'init may' = 'init too'): Promise<void> => {
     changeConfig(store.configuration, { 'records.postgres': address });
     const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
-    const lines = ['account list', 'status', 'verify', 'serve --listen 127.0.0.1:0'];
+    const lines = ['account list', 'verify', 'serve --listen 127.0.0.1:0'];
     if (also === 'init too') lines.push(`init --data ${fresh} ${given}`);
     for (const line of lines) {
       const { code, err } = await store.larder(line);
@@ -210,7 +210,11 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
       t.match(err, oneLine);
     }
     t.notOk(existsSync(fresh));
-    t.match(await store.larder('doctor'), { code: 1, out: why });
+    // Both tell how the store is, and this is how.
+    for (const line of ['status', 'doctor']) {
+      const { code, out } = await store.larder(line);
+      t.match({ code, out: out.replaceAll(/\s+/g, ' ') }, { code: 1, out: why }, line);
+    }
     writeFileSync(store.configuration, good);
   };
   await refused(at('none'), /the server has no database none; make it with createdb/);

@@ -9,7 +9,7 @@ export function leaveMemoryOut(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
-    // There is no such file but on Linux, and a sandbox may forbid to write it.
+    // Only Linux has the file, and a sandbox may forbid writing it.
   }
 }
 

@@ -8,6 +8,6 @@ export function yieldToOthers(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_LOW);
   } catch {
-    // Where that is not allowed it takes its turn like the others.
+    // If that is not allowed, the thread keeps its priority.
   }
 }

@@ -68,7 +68,7 @@ export function repeated(text: string): { first: Entry; again: Entry } | undefin
       seen.set(id, entry);
     }
   } catch {
-    // The text is broken in a way that hides it; the parser's own words have to do.
+    // The text is too broken to find it; the message of the parser must be sufficient.
   }
   return undefined;
 }

@@ -15,7 +15,7 @@ export function writeState(directory: string, state: object): void {
     writeFileSync(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch {
-    // On a full disk the store serves on; what it says of itself is then old.
+    // On a full disk the store keeps serving; the state file is then out of date.
   }
 }
 

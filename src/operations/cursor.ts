@@ -12,7 +12,7 @@ export function readCursor(cursor: string, members: number): string[] {
     const isPlace = Array.isArray(place) && place.length === members && place.every((one) => typeof one === 'string');
     if (isPlace && writeCursor(place) === cursor) return place;
   } catch {
-    // Said below, as of any other text that is no cursor.
+    // Refused below, like any other invalid text.
   }
   throw new Refusal('api-error', 'This is no cursor of this list; begin again without one at /cursor');
 }

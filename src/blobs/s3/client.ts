@@ -76,7 +76,7 @@ function changing({ renewed, ...access }: BucketAccess) {
       try {
         fresh = renewed?.();
       } catch {
-        // It is being written just now, or is not there: what is known goes on being used.
+        // The file is being written, or is missing: the known credentials stay in use.
       }
       if (fresh === undefined) return false;
       if (fresh.accessKeyId === accessKeyId && fresh.secretAccessKey === secretAccessKey) return false;

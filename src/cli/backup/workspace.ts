@@ -104,7 +104,7 @@ async function removeWorkspace(folder: string, asCaller: OpenStore['asCaller']):
       rmdirSync(folder);
     });
   } catch {
-    // It takes room and nothing else; the next backup of this name tries again.
+    // The folder only takes space; the next backup of this name tries again.
   }
 }
 

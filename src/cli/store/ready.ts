@@ -74,7 +74,7 @@ function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
     // A process with the lock is starting, or serves with fewer workers than configured.
     if (isHeld(data)) return [];
   } catch {
-    // What cannot be locked is not held, and the owner of the files may be why.
+    // A directory that cannot be locked is not in use; wrong file permissions may be the cause.
   }
   return faultsOfStart(data, unit, refusedConfiguration(data));
 }

@@ -46,7 +46,7 @@ export async function openPostgres(
     transaction: (work) =>
       closing ? Promise.reject(new Error('cannot write: the database is closed')) : lane.transaction(work),
     keepRowDigests() {
-      // The server has checksums of its pages; whoever looks the store over is told where they are off.
+      // The server verifies the checksums of its own pages.
     },
     size: sizeFrom(readers),
     server: {

@@ -110,7 +110,7 @@ function damagedPages(db: SQLite.Database): string[] {
     );
     for (const { name, type, rootpage } of all.iterate()) roots.set(rootpage, `the ${type} ${name}`);
   } catch {
-    // Then the very list of tables is damaged, and pages are named alone.
+    // The list of tables itself is corrupt: report page numbers without names.
   }
   return [...new Set(said.flatMap((lines) => lines.split('\n')).flatMap((line) => inWords(line, roots)))];
 }

@@ -16,12 +16,14 @@ export interface RoomKeeper {
 /** `release` releases the ballast, if there is one. It is a parameter because the records may need the space before the blobs are open. */
 export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, 'report' | 'watch'>): RoomKeeper {
   let wasFull = false;
+  let releaseCount = 0;
   let free = (): Promise<number> => Promise.resolve(0);
   // The job restores the ballast within a minute; the fault clears as soon as there is space for it.
   health.watch('disk-full', async () => (wasFull && (await free()) < ballastBytes ? {} : undefined));
   return {
     makeRoom() {
       wasFull = true;
+      releaseCount++;
       health.report('disk-full', {});
       return release();
     },
@@ -33,7 +35,9 @@ export function keepRoom(release: () => Promise<boolean>, health: Pick<Health, '
         oncePer: 'process',
         every: minutes(1),
         async run() {
-          if (await blobs.keepBallast()) wasFull = false;
+          const before = releaseCount;
+          // A release while the ballast was being written counts: the disk is full again.
+          if ((await blobs.keepBallast()) && releaseCount === before) wasFull = false;
           return {};
         },
       };

@@ -183,7 +183,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.match(await release(), { status: 200, revision: 1 });
   t.match(run('larder', 'status'), /Serving +yes/, 'a command takes those of the service');
   run('systemctl', 'stop', 'larder');
-  const [, advice = ''] = /: (systemd-run .*) larder …/.exec(container.try('larder', 'status').err) ?? [];
+  const [, advice = ''] = /: (systemd-run .*) larder …/.exec(container.try('larder', 'account', 'list').err) ?? [];
   t.match(run(...(advice.split(' ') as [string]), 'larder', 'status'), /Serving +no/, 'or follows the advice');
   run('systemctl', 'start', 'larder');
   await servesAtOnce('and again');

@@ -27,14 +27,14 @@ export const firstSettings = {
 };
 
 /** Makes a store with so many snaps, each with so many revisions, of one account. */
-export async function fillStore(packages: number, revisionsEach: number): Promise<FilledStore> {
+export async function fillStore(packages: number, revisionsEach: number, ids = randomIds): Promise<FilledStore> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-bench-'));
   writeFileSync(join(directory, 'larder.toml'), initialConfig(firstSettings), { mode: 0o600 });
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
-  const store = await openStore({ directory });
+  const store = await openStore({ directory, newId: ids });
   const at = new Date().toISOString();
-  const accountId = randomIds.id();
-  const packageIds = Array.from({ length: packages }, () => randomIds.id());
+  const accountId = ids.id();
+  const packageIds = Array.from({ length: packages }, () => ids.id());
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
     const fill = filler(tx, at);
     await fill.account(accountId, 'ada');

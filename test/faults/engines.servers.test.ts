@@ -66,10 +66,12 @@ const rows: Row[] = [
   {
     code: 'database-open',
     says: /^every role of the server may connect to the database \w+, and any of them can hold the lock/,
-    produce: ({ server, database }) =>
-      Promise.resolve(async () => {
+    async produce({ server, database }) {
+      await server.ask(`GRANT CONNECT ON DATABASE ${database} TO PUBLIC`);
+      return async () => {
         await server.ask(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
-      }),
+      };
+    },
   },
 ];
 

@@ -35,8 +35,8 @@ export function watchFaults(
   const { server } = store.database;
   if (server !== undefined) {
     health.watch('database-open', async () => {
-      const { isOpenToAll, database } = await server.state();
-      return isOpenToAll ? { database } : undefined;
+      const database = await server.openDatabase();
+      return database === undefined ? undefined : { database };
     });
   }
   health.watch('damaged-blobs', () => damagedFacts(records));

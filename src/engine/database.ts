@@ -123,6 +123,8 @@ export interface DatabaseServer {
   state(): Promise<ServerState>;
   /** Returns the session that holds the lock for changes, or undefined if no session holds it now. */
   lockHolder(): Promise<LockHolder | undefined>;
+  /** Returns the name of the database if every role of the server may connect to it. */
+  openDatabase(): Promise<string | undefined>;
   /** Returns the state of the connections of this process. */
   pool(): PoolFigures;
 }

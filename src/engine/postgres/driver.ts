@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 import { refuseOther } from './contents.ts';
 import { newCounts } from './counts.ts';
 import { codeOf, isHeld, NoConnection } from './errors.ts';
-import { lockHolderOf, poolOf, sizeFrom, stateOf } from './figures.ts';
+import { lockHolderOf, openDatabaseOf, poolOf, sizeFrom, stateOf } from './figures.ts';
 import { queriesOn, serverClock, tableNamed } from './queries.ts';
 import { reach, type ReachOptions } from './reach.ts';
 import { Readers } from './readers.ts';
@@ -54,6 +54,7 @@ export async function openPostgres(
       clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at),
       state: () => stateOf(readers),
       lockHolder: () => lockHolderOf(readers),
+      openDatabase: () => openDatabaseOf(readers),
       pool: () => poolOf(readers, lane, counts),
     },
     close: () => (closing ??= lane.close().then(() => readers.close())),

@@ -82,6 +82,13 @@ export async function lockHolderOf(readers: Pick<Readers, 'all'>): Promise<LockH
   return found && { ...found, isOwnRole: found.isOwnRole === 1 };
 }
 
+const openDatabase = () => sql`
+  SELECT current_database() AS name WHERE has_database_privilege('public', current_database(), 'CONNECT')`;
+
+/** Returns the name of the database if every role may connect to it: the part of `stateOf` that is cheap enough for every `/readyz`. */
+export const openDatabaseOf = async (readers: Pick<Readers, 'all'>): Promise<string | undefined> =>
+  (await readers.all<{ name: string }>(openDatabase()))[0]?.name;
+
 export async function stateOf(readers: Pick<Readers, 'all'>): Promise<ServerState> {
   // This first query may wait for a connection to be opened; the second one is timed.
   await readers.all(sql`SELECT 1`);

@@ -118,6 +118,3 @@ export async function writeWireTypes(folder: string, target: string): Promise<vo
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
-
-// Running this file writes every generated file, as `npm run generate` does.
-if (import.meta.main) void import('./generate.ts');

@@ -112,12 +112,13 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   ];
   const setWorkers = team && workerGauges([standing]);
 
+  const ofThisProcess = (): Registry => Registry.merge([processMetrics(), counted]);
   const figures = async (): Promise<Figures> => {
     const now = process();
     setProcess(now);
     // Without an S3 server the page has no S3 metrics.
     if (now.s3 !== undefined) (setTraffic ??= s3Counters([counted]))(now.s3);
-    return Registry.merge([processMetrics(), counted]).getMetricsAsJSON();
+    return ofThisProcess().getMetricsAsJSON();
   };
   const write = async (): Promise<string> => {
     const now = await store();
@@ -126,8 +127,7 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
     if (isCounted) for (const set of gauges) set(now);
     setWorkers?.(team!.workers());
     const own = await figures();
-    const all =
-      team === undefined ? Registry.merge([processMetrics(), counted]) : sumOf([own, ...(await team.others(own))]);
+    const all = team === undefined ? ofThisProcess() : sumOf([own, ...(await team.others(own))]);
     // Leaves out metrics of the store that could not be read now, so that older values do not look current.
     return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await found.metrics()] : [])].join('\n');
   };

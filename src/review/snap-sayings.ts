@@ -26,8 +26,8 @@ export function readSnapSayings(document: ReadonlyMap<Yaml, Yaml>): Pick<SnapFac
   const stated = document.get('links');
   const links: SnapLinks = {};
   for (const [key, kind] of kinds) {
-    const listed = stated instanceof Map ? stated.get(key) : undefined;
-    const fitting = linksIn(kind, listed).length > 0 ? linksIn(kind, listed) : linksIn(kind, document.get(key));
+    const listed = linksIn(kind, stated instanceof Map ? stated.get(key) : undefined);
+    const fitting = listed.length > 0 ? listed : linksIn(kind, document.get(key));
     if (fitting.length > 0) links[kind] = fitting;
   }
   return { license: isLicense && isPlain(license) ? license : null, links };

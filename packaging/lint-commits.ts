@@ -40,35 +40,25 @@ function git(folder: string, ...args: string[]): string | undefined {
 
 /** The commits to check: no merges, and none whose parents this clone lacks, because all their files look new. */
 export function commitsSince(folder: string, since: Date): Commit[] {
-  const list = git(folder, 'log', '--no-merges', `--max-count=${String(maxCommits)}`, '--format=%H %at %P') ?? '';
-  return list
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([, time, parent]) => parent !== undefined && parent !== '' && Number(time) * 1000 >= since.getTime())
-    .flatMap(([id = '']) => readCommit(folder, id));
+  // git compares the time of the committer, which is never before the author's.
+  const range = ['--no-merges', `--max-count=${String(maxCommits)}`, `--since=${since.toISOString()}`];
+  const format = '--format=%x01%H%x00%at%x00%P%x00%s%x00%b%x00';
+  const log = git(folder, '-c', 'log.showSignature=false', 'log', ...range, '--no-color', '-M', '--numstat', format);
+  return (log ?? '')
+    .split('\u0001')
+    .slice(1)
+    .map((text) => text.split('\0'))
+    .filter(([, time, parents]) => parents !== '' && Number(time) * 1000 >= since.getTime())
+    .map(([id = '', , , subject = '', body = '', stats = '']) => ({ id, subject, body, files: filesIn(stats) }));
 }
 
-function readCommit(folder: string, id: string): Commit[] {
-  const text = git(
-    folder,
-    '-c',
-    'log.showSignature=false',
-    'show',
-    '--no-color',
-    '-M',
-    '--numstat',
-    '--format=%s%x00%b%x00',
-    id,
-  );
-  if (text === undefined) return [];
-  const [subject = '', body = '', stats = ''] = text.split('\0');
-  const files = stats.split('\n').flatMap((line) => {
+/** The files of a commit in the output of `--numstat`. */
+const filesIn = (stats: string): Commit['files'] =>
+  stats.split('\n').flatMap((line) => {
     const [added, removed, path] = line.split('\t');
     if (added === undefined || removed === undefined || path === undefined) return [];
     return [{ path, lines: added === '-' ? undefined : Number(added) + Number(removed) }];
   });
-  return [{ id, subject, body, files }];
-}
 
 if (import.meta.main) {
   const problems = commitsSince(root, ruleSince).flatMap((commit) => missingBody(commit) ?? []);

@@ -1,17 +1,14 @@
 // What holds for every guide: each example is run by a test, each command line can be typed, each setting can be written.
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 
 import { parse } from 'smol-toml';
 import t from 'tap';
 
 import { guides, type Guide } from '#api/documents/guides.ts';
-import { readArguments } from '#cli/frame/arguments.ts';
-import { groups } from '#cli/index.ts';
 import { changeConfig, readConfig } from '#src/config.ts';
 import { examplesOf, guideFolder, readGuide } from '#test/fixtures/guides.ts';
-import { words } from './world.ts';
+import { canBeTyped } from './typed-lines.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -96,8 +93,6 @@ const commandsIn = (line: string): string[] =>
     .filter((command) => command.startsWith('larder '));
 
 t.test('every command line of larder in a guide is one that larder reads', async (t) => {
-  const entries = groups.flatMap(({ commands }) => commands);
-  const world = { stdout: { write: () => true }, stderr: { write: () => true }, stdin: Readable.from([]), env: {} };
   const lines = guideNames.flatMap((name) =>
     examplesOf(name)
       .filter(({ language }) => language === 'sh')
@@ -110,15 +105,7 @@ t.test('every command line of larder in a guide is one that larder reads', async
       .flatMap(commandsIn),
   );
   t.ok(lines.length > 150);
-  for (const line of lines) {
-    const [, ...typed] = words(line);
-    const name = [typed.slice(0, 2).join(' '), typed[0] ?? ''].find((each) =>
-      entries.some((entry) => entry.name === each),
-    );
-    const command = await entries.find((entry) => entry.name === name)?.load();
-    t.ok(command, line);
-    if (command) t.doesNotThrow(() => readArguments(command, typed.slice(name!.split(' ').length), world), line);
-  }
+  await canBeTyped(t, lines);
 });
 
 t.test('every setting in a guide is one of larder.toml', (t) => {

@@ -1,31 +1,18 @@
 // The guide for what was stolen, leaked or released by mistake: its lines are typed as they stand.
 import { writeFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
 
 import t from 'tap';
 
-import { groups } from '#cli/index.ts';
-import { readArguments } from '#cli/frame/arguments.ts';
 import { demoSnaps } from '#cli/demo/snaps.ts';
 import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';
 import { newBrandStore } from './brand-store.ts';
-import { words } from './world.ts';
+import { canBeTyped } from './typed-lines.ts';
 
 const lines = examplesThroughout('incident').flat();
 
 t.test('every line of the guide can be typed', async (t) => {
-  const entries = groups.flatMap(({ commands }) => commands);
-  const world = { stdout: { write: () => true }, stderr: { write: () => true }, stdin: Readable.from([]), env: {} };
   t.equal(lines.length, 16);
-  for (const line of lines) {
-    const [, ...typed] = words(line);
-    const name = [typed.slice(0, 2).join(' '), typed[0] ?? ''].find((each) =>
-      entries.some((entry) => entry.name === each),
-    );
-    const command = await entries.find((entry) => entry.name === name)?.load();
-    t.ok(command, line);
-    if (command) t.doesNotThrow(() => readArguments(command, typed.slice(name!.split(' ').length), world), line);
-  }
+  await canBeTyped(t, lines);
 });
 
 t.test('the lines about a laptop, a credential, a key and a wrong revision do what the guide says', async (t) => {

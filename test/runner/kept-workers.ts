@@ -1,6 +1,6 @@
 // Threads that review uploads or compute digests serve one command after the other, instead of one each: to start one costs 50 to 100 ms of
-// processor time, more than most commands of a test do otherwise. Who has such a thread cannot tell: it is a real one that has nothing
-// left to do. Any other thread, and one that has failed, was stopped amid its work or has other limits, ends as always.
+// processor time, more than the rest of most commands. A lent thread is a real one that is idle, so its user cannot tell. Other threads, and
+// those that failed, were stopped while they worked, or have other limits, end as usual.
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { syncBuiltinESMExports } from 'node:module';
@@ -21,7 +21,7 @@ function reviewing(): Progress {
   return { sent: () => open++, heard: () => open--, isIdle: () => open === 0 };
 }
 
-/** A job ends with its digests, its results or its failure; after one that was let go of nothing is known (src/blobs/digest-worker.ts). */
+/** A job ends with its digests, its results or its failure. An abandoned job may end at any time (src/blobs/digest-worker.ts). */
 function digesting(): Progress {
   const open = new Set<number>();
   let isKnown = true;
@@ -45,14 +45,14 @@ const kinds = new Map<unknown, () => Progress>([
   [join(root, 'src/blobs/digest-worker.ts'), digesting],
 ]);
 
-/** So many of a kind wait for work. */
+/** The maximum number of idle threads of a kind. */
 const maxWaiting = 4;
 const waiting = new Map<string, Worker[]>();
-/** What hears that a waiting thread has ended. */
+/** The listener of each idle thread that removes it when it ends. */
 const leaving = new WeakMap<Worker, () => void>();
 const events = ['online', 'message', 'messageerror', 'error', 'exit'];
 
-/** A thread as one of its users has it. */
+/** A thread while it is lent to one user. */
 class LentWorker extends EventEmitter {
   readonly #kind: string;
   readonly #progress: Progress;
@@ -114,7 +114,7 @@ class LentWorker extends EventEmitter {
   }
 }
 
-/** Keeps a thread that has nothing to do; if it ends meanwhile it is lent no more. */
+/** Keeps an idle thread for the next user. If it ends, it is no longer lent. */
 function keepWaiting(kind: string, thread: Worker): void {
   const others = waiting.get(kind) ?? [];
   waiting.set(kind, [...others, thread]);

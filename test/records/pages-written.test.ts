@@ -19,8 +19,14 @@ const changes = 40;
 /** Ids that are spread like random ones and the same in every run: where they fall in the indexes decides how many pages a change writes. */
 function sameIds(): typeof randomIds {
   let made = 0;
-  const next = (): string => createHash('sha256').update(`id ${String(made++)}`).digest('hex');
-  return { id: () => next().slice(0, 32), uuid: () => next().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5') };
+  const next = (): string =>
+    createHash('sha256')
+      .update(`id ${String(made++)}`)
+      .digest('hex');
+  return {
+    id: () => next().slice(0, 32),
+    uuid: () => next().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
+  };
 }
 
 t.test('what is written together stands together', async (t) => {

@@ -142,6 +142,14 @@ const keyKinds = {
     () => 'The store is sealed: without the signing master key it signs nothing',
     'Put master.key back into the data directory, or set keys.master_key_file or keys.passphrase_file, then reload.',
   ),
+  'wrong-master-key': problem<{ keys: number; all: number }>(
+    'Signing key',
+    ({ keys, all }) =>
+      `The signing master key cannot open ${String(keys)} of ${counted(all, 'signing key')}: ` +
+      `${keys === 1 ? 'it was' : 'they were'} sealed under another master key`,
+    "Put the copy of this store's own master.key in its place, then reload; it is kept with the backups. If there is no copy, " +
+      "delete the signing keys with 'larder key delete' and make new ones.",
+  ),
   'wrong-site-key': problem<{ given: string; expected: string | undefined }>(
     'Site key',
     ({ given, expected }) =>

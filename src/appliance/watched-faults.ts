@@ -2,6 +2,7 @@
 import { diskSpace } from '#data/blobs.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults, ownerFaults } from '#examinations/files.ts';
+import { masterKeyFaults } from '#examinations/keys.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { jobFaults } from '#examinations/server.ts';
 import { transferFaults } from '#examinations/transfers.ts';
@@ -19,7 +20,7 @@ export function watchFaults(
   { current, certificate }: { current: Current; certificate: Pick<Certificate, 'current' | 'settled'> },
 ): void {
   const { records, now } = store;
-  health.watch('sealed', () => (current().masterKey === undefined ? {} : undefined));
+  health.watchAll('master-key', () => masterKeyFaults(records, current().masterKey));
   health.watch('administrator-credential', () => {
     const missing = missingForExchange(current().config) ?? [];
     return missing.length === 0 ? undefined : { missing };

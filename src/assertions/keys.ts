@@ -10,6 +10,8 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+
+import { Refusal } from '#domain/refusal.ts';
 import { encodePublicKey, fingerprint, keyId } from './openpgp.ts';
 
 const generateKeyPair = promisify(generateKeyPairCallback);
@@ -72,7 +74,7 @@ export function seal(masterKey: KeyObject, owner: KeyOwner, privateKey: KeyObjec
   }
 }
 
-/** Opens a sealed key. Failures are internal errors, never the caller's. */
+/** Opens a sealed key. Under another master key it is as if the store were sealed; other failures are internal errors. */
 export function open(masterKey: KeyObject, owner: KeyOwner, sealed: string): KeyObject {
   const parts = read(owner, sealed);
   const dataKey = openDataKey(masterKey, owner, parts);
@@ -111,8 +113,11 @@ interface Parts {
   readonly privateKey: Buffer;
 }
 
+/** The beginning of every key that is sealed under a master key, and of no other. */
+export const sealedPrefixOf = (masterKey: KeyObject): string => `${heading} master=${markOf(masterKey)} `;
+
 const written = (masterKey: KeyObject, dataKey: Buffer, privateKey: Buffer): string =>
-  `${heading} master=${markOf(masterKey)} data-key=${dataKey.toString('base64url')} private-key=${privateKey.toString('base64url')}`;
+  `${sealedPrefixOf(masterKey)}data-key=${dataKey.toString('base64url')} private-key=${privateKey.toString('base64url')}`;
 
 function read(owner: KeyOwner, sealed: string): Parts {
   const match = /^master=([0-9a-f]{16}) data-key=([\w-]+) private-key=([\w-]+)$/.exec(
@@ -124,7 +129,10 @@ function read(owner: KeyOwner, sealed: string): Parts {
 }
 
 function openDataKey(masterKey: KeyObject, owner: KeyOwner, { master, dataKey }: Parts): Buffer {
-  if (master !== markOf(masterKey)) throw cannotOpen(owner, 'it was sealed under another master key');
+  if (master !== markOf(masterKey)) {
+    const { message } = cannotOpen(owner, 'it was sealed under another master key');
+    throw new Refusal('sealed', `${message}. Give the store the master key that sealed it, then signing works again.`);
+  }
   try {
     return decrypt(masterKey, owner, 'data-key', dataKey);
   } catch (cause) {

@@ -1,7 +1,11 @@
 // Examines the two wrapping keys: site key and master key.
+import type { KeyObject } from 'node:crypto';
+
+import { sealedPrefixOf } from '#assertions/keys.ts';
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
 import { readMasterKey, readSiteKey } from '#data/secrets.ts';
-import { describeFault } from '#src/faults.ts';
+import type { Records } from '#records/index.ts';
+import { describeFault, type Fault } from '#src/faults.ts';
 import { CannotLook, judgedBy, well, type Examination } from './examination.ts';
 
 export const siteKey: Examination = {
@@ -20,13 +24,23 @@ export const siteKey: Examination = {
 
 export const signingKey: Examination = {
   what: 'Signing key',
-  async look({ data, credentials, config, serving }) {
+  async look({ data, credentials, config, serving, store }) {
     // systemd may give the keys to the serving process only.
     const state = await serving();
     if (state !== undefined) return judgedBy(state.sealed ? [describeFault('sealed', {})] : [], 'the store can sign');
     const { master_key_file: masterKeyFile, passphrase_file: passphraseFile } = config().keys;
-    return readMasterKey({ directory: data, credentials, masterKeyFile, passphraseFile })
-      ? well('the signing master key is there')
-      : judgedBy([describeFault('sealed', {})], '');
+    const key = readMasterKey({ directory: data, credentials, masterKeyFile, passphraseFile });
+    if (key === undefined) return judgedBy([describeFault('sealed', {})], '');
+    return judgedBy(await masterKeyFaults((await store()).records, key), 'the signing master key is there');
   },
 };
+
+/** The fault of a store whose master key is missing, or does not open its signing keys. */
+export async function masterKeyFaults(
+  { signingKeys }: Pick<Records, 'signingKeys'>,
+  masterKey: KeyObject | undefined,
+): Promise<Fault[]> {
+  if (masterKey === undefined) return [describeFault('sealed', {})];
+  const facts = await signingKeys.countSealedOtherwise(sealedPrefixOf(masterKey));
+  return facts.keys === 0 ? [] : [describeFault('wrong-master-key', facts)];
+}

@@ -43,6 +43,11 @@ export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
         requested_at AS "requestedAt"
       FROM signing_keys WHERE brand_account_id = ${brandAccountId} ORDER BY created_at, name`),
 
+  /** Counts all keys, and those whose sealed text does not begin with `prefix`. */
+  countSealedOtherwise: async (prefix: string) =>
+    (await db.get<{ all: number; keys: number }>(sql`
+      SELECT count(*) AS "all", count(CASE WHEN sealed NOT LIKE ${`${prefix}%`} THEN 1 END) AS keys FROM signing_keys`))!,
+
   hasName: async (brandAccountId: string, name: string) =>
     undefined !==
     (await db.get(sql`SELECT 1 FROM signing_keys WHERE brand_account_id = ${brandAccountId} AND name = ${name}`)),

@@ -34,7 +34,9 @@ t.test('a sealed key opens for nobody else, and the fault names no secret', (t) 
     [[privateKey, owner, sealed], /master key that is not 32 bytes long/],
   ];
   for (const [of, message] of faults) {
-    t.throws(() => open(...of), { name: 'Error', message }, String(message));
+    // Under another master key the store is as good as sealed, which the administrator can change.
+    const name = of[0] === otherMasterKey ? 'Refusal' : 'Error';
+    t.throws(() => open(...of), { name, message }, String(message));
     try {
       open(...of);
     } catch (fault) {

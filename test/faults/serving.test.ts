@@ -3,10 +3,16 @@ import { chmodSync, existsSync, globSync, renameSync, writeFileSync } from 'node
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
+import t from 'tap';
 
+import { newWrappingKey } from '#data/secrets.ts';
 import { days } from '#domain/clock.ts';
+import { describeFault } from '#src/faults.ts';
 import { larder } from '#test/cli/world.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { until } from '#test/fixtures/until.ts';
+import { doctorShows, has } from './places.ts';
 import { changeFile, configurationOf, reconfigure, testRows, type Row } from './rows.ts';
 
 const rows: Row[] = [
@@ -20,6 +26,26 @@ const rows: Row[] = [
       return () => {
         renameSync(`${key}.aside`, key);
         appliance.reload();
+      };
+    },
+  },
+  {
+    code: 'wrong-master-key',
+    says: /^The signing master key cannot open 2 of 2 signing keys: they were sealed under another master key$/,
+    async produce(store, t) {
+      const keys = await keysOfAdaAndBob(store);
+      const ada = await store.as('ada');
+      const sign = () => ada.post(`/v1/brand/${store.ids.ada}/signing_key/${keys[0]!}/account-key-request`);
+      const restore = changeFile(join(store.directory, 'master.key'), newWrappingKey);
+      await store.restart();
+      t.match(await sign(), {
+        status: 503,
+        body: { 'error-list': [{ code: 'sealed', message: /another master key/ }] },
+      });
+      return async () => {
+        restore();
+        store.appliance.reload();
+        t.match(await sign(), { status: 200 });
       };
     },
   },
@@ -201,3 +227,36 @@ const rows: Row[] = [
 ];
 
 testRows(rows);
+
+/** Makes ada and bob brands, each with a signing key; returns the keys. */
+async function keysOfAdaAndBob(store: TestAppliance): Promise<string[]> {
+  const ada = await addSigningKey(store, await addBrand(store, 'ada'), 'rsa4096-a', 'default');
+  const bob = await addSigningKey(store, await addBrand(store, 'bob'), 'rsa4096-b', 'default');
+  return [ada, bob];
+}
+
+t.test(
+  "'wrong-master-key' shows while the store is not served too, as long as a key needs the other one",
+  async (t) => {
+    const store = await startStore(t);
+    const [ofAda = '', ofBob = ''] = await keysOfAdaAndBob(store);
+    const { ids, directory } = store;
+    const ada = await store.as('ada');
+    const bob = await store.as('bob');
+    const restore = changeFile(join(directory, 'master.key'), newWrappingKey);
+    t.equal((await ada.delete(`/v1/brand/${ids.ada}/signing_key/${ofAda}`)).status, 204);
+    await store.appliance.stop();
+    const fault = describeFault('wrong-master-key', { keys: 1, all: 1 });
+    const status = await larder(`status --data ${directory}`);
+    t.ok(has(fault.says, fault.remedy)(status.out), 'status', { status });
+    doctorShows(t, await larder(`doctor --data ${directory}`), fault);
+
+    restore();
+    for (const command of ['status', 'doctor'])
+      t.notOk(has('sealed under another master key')((await larder(`${command} --data ${directory}`)).out), command);
+    changeFile(join(directory, 'master.key'), newWrappingKey);
+    await store.restart();
+    t.equal((await bob.delete(`/v1/brand/${ids.bob}/signing_key/${ofBob}`)).status, 204);
+    t.strictSame((await store.anyone.get('/readyz')).body.problems, [], 'without keys the store needs no other');
+  },
+);

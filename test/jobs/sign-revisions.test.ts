@@ -1,6 +1,6 @@
 // A revision whose provenance was delegated to a brand of the store gets its assertion.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,6 +12,7 @@ import { importAssertions } from '#acts/assertions.ts';
 import { mediaType, parseAssertion, parseStream, stream } from '#assertions/assertion.ts';
 import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
+import { newWrappingKey } from '#data/secrets.ts';
 import { revisionSigning } from '#jobs/sign-revisions.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { chain, vectorSigner } from '#test/assertions/vectors.ts';
@@ -115,6 +116,26 @@ t.test('a revision is signed once it is approved and the declaration allows it',
   await devicesTake(t, store, kept.text);
   const rows = (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'sign_revision');
   t.equal(rows.length, 1);
+});
+
+t.test('a revision waits to be signed while the store has the master key of another store', async (t) => {
+  const { store, brand, back } = await withSnap(t);
+  const file = join(store.directory, 'master.key');
+  const own = readFileSync(file);
+  writeFileSync(file, newWrappingKey());
+  store.appliance.reload();
+  await back('store-account-key', 'brand-account', 'decl-ra', 'brand-account-key');
+  await brand.post('/v1/snap', { name: 'foo' });
+  await addRevision(store, snapId, 'name: foo\nversion: 1\nprovenance: my-prov\n');
+  await approveAnother(store);
+  const { assertions } = store.beside.records;
+  t.equal(await assertions.find(wanted('my-prov')), undefined);
+  t.notMatch(store.log.join(''), /cannot sign revisions/, 'the signing of others goes on');
+
+  writeFileSync(file, own);
+  store.appliance.reload();
+  await approveAnother(store, 'app-xz');
+  t.match(await assertions.find(wanted('my-prov')), { text: /authority-id: my-brand/ });
 });
 
 t.test('a snap that is pushed is signed with its approval', async (t) => {

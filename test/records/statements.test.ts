@@ -41,6 +41,7 @@ const wholeLists = [
   / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
   // Signing keys are few.
   / FROM signing_keys WHERE requested_at IS NOT NULL\) AS "keyRequests"/,
+  / AS keys FROM signing_keys$/,
   // By a person, when a transfer was lost.
   /^DELETE FROM sent_(?:contents|packages) WHERE sequence = /,
   // Accounts and damaged blobs are few beside what they are counted with.

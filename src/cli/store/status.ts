@@ -1,4 +1,6 @@
 // larder status
+import type { KeyObject } from 'node:crypto';
+
 import { counted, distance } from '#domain/quantities.ts';
 import { copiesForReturn } from '#backup/before-upgrade.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
@@ -11,16 +13,18 @@ import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { ConfigError } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
-import { command, Failure, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, type Answer, type Call, type World } from '../frame/command.ts';
 import { askServing } from '#data/ask-serving.ts';
 import { workersSay, type ServingState } from '#data/serving-state.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
+import { masterKeyFaults } from '#examinations/keys.ts';
 import { whyInvalid } from '#examinations/opening.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { transferFaults } from '#examinations/transfers.ts';
 import { describeFault, textOf, type Fault, type Severity } from '#src/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
+import { masterKeyOf } from '../key/keys.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { faultsOfStart, unitState, whyNotServed, type UnitState } from './service.ts';
@@ -93,7 +97,7 @@ function statusOfProcess({ data, world }: Pick<Call, 'data' | 'world'>, serving:
 
 const statusOfRecords = (call: Pick<Call, 'data' | 'world'>, unit: UnitState | undefined): Promise<Answer> =>
   withStore(call, async (store) => {
-    const found = await lookAt(store, unit);
+    const found = await lookAt(store, call.world, unit);
     const { certificate, head } = found;
     const json = {
       version,
@@ -127,12 +131,12 @@ const statusOfRecords = (call: Pick<Call, 'data' | 'world'>, unit: UnitState | u
 type Row = [label: string, text: string];
 type Found = Awaited<ReturnType<typeof lookAt>>;
 
-async function lookAt(store: OpenStore, unit: UnitState | undefined) {
+async function lookAt(store: OpenStore, world: World, unit: UnitState | undefined) {
   const { records, config, directory, siteKey, latestTime, database } = store;
   const serving = await askServing(directory);
   return {
     serving,
-    faults: serving === undefined ? await faultsUnserved(store, unit) : (serving.faults ?? []),
+    faults: serving === undefined ? await faultsUnserved(store, world, unit) : (serving.faults ?? []),
     pending: await pendingWork(records, store.now()),
     baseUrl: config.http.base_url,
     documents: documentsAt(config),
@@ -208,11 +212,12 @@ function rowsOfFaults({ serving, faults }: Pick<Found, 'serving' | 'faults'>): R
 }
 
 /** The faults of a store that can be opened but is not served. */
-async function faultsUnserved(store: OpenStore, unit: UnitState | undefined): Promise<Fault[]> {
+async function faultsUnserved(store: OpenStore, world: World, unit: UnitState | undefined): Promise<Fault[]> {
   const { records, config, directory, now } = store;
   const tls = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
   return [
     whyNotServed(directory, unit) ?? describeFault('not-served', { data: directory }),
+    ...(await faultsOfReadableKey(store, world)),
     ...diskFaults(diskSpace(directory), config.uploads.reserve),
     ...(tls === undefined ? [] : expiryFaults(certificateEnds(tls), now())),
     ...(await backupFaults(store)),
@@ -220,6 +225,17 @@ async function faultsUnserved(store: OpenStore, unit: UnitState | undefined): Pr
     ...(await tokenFaults(store)),
     ...pendingFaults(await pendingWork(records, now())),
   ];
+}
+
+/** The faults of the master key, if this command can read one: systemd may give it to the serving process only. */
+async function faultsOfReadableKey(store: OpenStore, world: World): Promise<Fault[]> {
+  let key: KeyObject | undefined;
+  try {
+    key = masterKeyOf(store, world);
+  } catch {
+    // It keeps the store from starting: the fault of the last start names it.
+  }
+  return key === undefined ? [] : masterKeyFaults(store.records, key);
 }
 
 function pendingSays(work: readonly PendingKind[]): string {

@@ -181,8 +181,16 @@ export const trustSource = act({
     }
     note({ ...source });
     await tx.transferSources.set({ ...source, scanners, scans, accept, addedAt: at, addedBy: actor });
+    const doubt = doubtKept(source.name);
+    if ((await tx.appliance.find(doubt)) !== inDoubt) return;
+    await tx.transferSources.doubtFloor(source.name);
+    await tx.appliance.set(doubt, '');
   },
 });
+
+/** The appliance setting that keeps the doubt about the floor of a source while the source is not trusted. */
+const doubtKept = (name: string): string => `transfer-floor/${name}`;
+const inDoubt = 'in doubt';
 
 /**
  * How the highest accepted number is settled after a restore: proven by a receipt, or declared as lost, which needs
@@ -258,8 +266,10 @@ export const distrustSource = act({
   gate: { never: 'who finds out that a key was stolen must not wait for others' },
 
   async perform(tx, { name }: { name: string }) {
-    await believed(tx, name);
+    const { floorInDoubt } = await believed(tx, name);
     await tx.transferSources.remove(name);
+    // To trust the source again must not settle what a restore left in doubt.
+    if (floorInDoubt) await tx.appliance.set(doubtKept(name), inDoubt);
   },
 });
 

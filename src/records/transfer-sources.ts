@@ -109,6 +109,9 @@ export const transferSourceChanges = (db: Queries) => ({
   /** Marks all floors as uncertain: higher numbers may have been accepted. */
   doubtFloors: () => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 1 WHERE name > ''`),
 
+  /** Marks the floor of one source as uncertain. */
+  doubtFloor: (name: string) => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 1 WHERE name = ${name}`),
+
   /** Marks the floor of a source as certain. */
   believeFloor: (name: string) => db.run(sql`UPDATE transfer_sources SET floor_in_doubt = 0 WHERE name = ${name}`),
 

@@ -39,10 +39,6 @@ const elsewhere: Record<string, readonly [file: string, test: string]> = {
     'operations/signing-keys/delete-signing-key.test.ts',
     'a signing key is made, listed and deleted, and its private half is nowhere to be read',
   ],
-  distrust_source: [
-    'transfers/source-trust.test.ts',
-    'whatever is changed of a source while its transfer waits counts when the transfer is accepted',
-  ],
   end_pull_credential: [
     'operations/registry/pull-credentials.test.ts',
     'credentials to pull are listed and ended, and the next image is given others',

@@ -1,9 +1,70 @@
-// Undoing what a site asks of others.
+// Undoing what a site asks of others, and whom it believes.
 import { itself } from '#acts/act.ts';
+import { distrustSource, settleFloor, trustSource } from '#acts/sites.ts';
 import { subscribe, unsubscribe } from '#acts/subscriptions.ts';
 import { statusOf, type UndoRow, type World } from './world.ts';
 
+/** Keys of sources; only their texts matter here. */
+const keys = { first: 'a'.repeat(43), second: 'b'.repeat(43) } as const;
+
 export const siteRows: Readonly<Record<string, UndoRow>> = {
+  distrust_source: {
+    done: (world) => trust(world, 'first'),
+    undone: (world) => statusOf(distrust(world)),
+    cases: [
+      { between: 'nothing', after: sources, equals: [] },
+      {
+        between: 'it was trusted with another key and scope',
+        event: (world) => trust(world, 'second', ['charm/*']),
+        ...{ after: sources, equals: [] },
+      },
+      {
+        between: 'another source was trusted',
+        event: (world) => trust({ ...world, name: `${world.name}-other` }, 'second'),
+        ...{ after: sources, equals: [['other', 'second', '*/*', 'certain']] },
+      },
+      { between: 'it was distrusted already', event: distrust, status: 404, after: sources, equals: [] },
+      {
+        between: 'it was distrusted, and trusted with another key',
+        async event(world) {
+          await distrust(world);
+          await trust(world, 'second');
+        },
+        ...{ after: sources, equals: [] },
+      },
+      {
+        between: 'nothing, and it is trusted again',
+        async after(world) {
+          await trust(world, 'second');
+          return sources(world);
+        },
+        equals: [['', 'second', '*/*', 'certain']],
+      },
+      {
+        between: 'the store was restored, and it is trusted again',
+        event: doubtFloor,
+        async after(world) {
+          await trust(world, 'second');
+          return sources(world);
+        },
+        equals: [['', 'second', '*/*', 'in doubt']],
+      },
+      {
+        between: 'the store was restored and the doubt settled, and it is trusted again',
+        async event(world) {
+          await doubtFloor(world);
+          await distrust(world);
+          await trust(world, 'first');
+          await world.store.beside.acts.do(settleFloor, itself, { name: world.name, proven: 7 });
+        },
+        async after(world) {
+          await trust(world, 'second');
+          return sources(world);
+        },
+        equals: [['', 'second', '*/*', 'certain']],
+      },
+    ],
+  },
   unsubscribe: {
     done: (world) => wish(world, 'snap', ['latest/stable']),
     undone: ({ store, name }) => statusOf(store.beside.acts.do(unsubscribe, itself, { namespace: 'snap', name })),
@@ -48,4 +109,32 @@ async function wishes({ store, name }: World): Promise<Record<string, readonly s
     if (one !== undefined) found[namespace] = one.channels;
   }
   return found;
+}
+
+function trust({ store, name }: World, key: keyof typeof keys, packages = ['*/*']) {
+  const source = { name, keys: [keys[key]], threshold: 1, packages, mayRelease: true };
+  return store.beside.acts.do(trustSource, itself, source);
+}
+
+function distrust({ store, name }: World) {
+  return store.beside.acts.do(distrustSource, itself, { name });
+}
+
+/** Leaves in doubt what was accepted last of the source, as a restore does for each. */
+function doubtFloor({ store, name }: World) {
+  const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'restore', object: 'appliance' };
+  return store.beside.records.change(entry, (tx) => tx.transferSources.doubtFloor(name));
+}
+
+/** The sources of this case: what their names have behind the name of the case, key, scope, and whether their floor is certain. */
+async function sources({ store, name }: World): Promise<unknown[]> {
+  const all = await store.beside.records.transferSources.list();
+  return all
+    .filter((one) => one.name.startsWith(name))
+    .map((one) => [
+      one.name.slice(name.length + 1),
+      Object.entries(keys).find(([, key]) => key === one.keys.join())?.[0],
+      one.packages.join(),
+      one.floorInDoubt ? 'in doubt' : 'certain',
+    ]);
 }

@@ -117,6 +117,55 @@ t.test('what was signed counts as long as the key does', async (t) => {
   });
 });
 
+type Signing = Awaited<ReturnType<typeof signing>>;
+
+/** Registers a key of somebody, as if those whom the policy asks had approved. */
+function registerKey({ store, idOf }: Signing, who: string, key: string): Promise<unknown> {
+  const at = store.clock.now.toISOString();
+  const entry = { at, actor: 'test', action: 'add_approver_key', object: `account/${idOf(who)}` };
+  return store.beside.records.change(entry, (tx) =>
+    tx.approverKeys.add({ key, accountId: idOf(who), addedAt: at, addedBy: 'test' }),
+  );
+}
+
+const registerAnother = (here: Signing) =>
+  registerKey(here, 'bob', readSshKey(sshKeyPair(here.stick, 'another').publicKey)?.line ?? '');
+
+/** Registers bob's removed key again, and waits until approvals count from people whose keys have changed. */
+async function registerAgain(here: Signing, who: string): Promise<void> {
+  await registerKey(here, who, here.keyOf('bob'));
+  here.store.clock.advance(hours(73));
+}
+
+type Event = (here: Signing) => Promise<unknown>;
+
+/** What may happen between bob's signature and the removal of the key that made it, and after the removal. */
+const aroundRemoval: Record<string, { before?: Event; after?: Event }> = {
+  nothing: {},
+  'a restart before': { before: ({ store }) => store.restart() },
+  'a restart after': { after: ({ store }) => store.restart() },
+  'another key of bob before': { before: registerAnother },
+  'another key of bob after': { after: registerAnother },
+  'the same key for carol after': { after: (here) => registerAgain(here, 'carol') },
+  'the same key for bob again after': { after: (here) => registerAgain(here, 'bob') },
+};
+
+t.test('a signature counts no more once its key was removed, whatever happens in between', async (t) => {
+  for (const [what, { before, after }] of Object.entries(aroundRemoval)) {
+    const here = await signing(t);
+    const { acts, put, textOf, sign, approve, release, keyOf, idOf } = here;
+    await put(['1 signed of bob, dave for snap/*:*/stable']);
+    await release(1);
+    await approve('bob', 1, sign('bob', await textOf(1)));
+    await before?.(here);
+    const remove = () => acts.do(removeApproverKey, itself, { id: idOf('bob'), key: keyOf('bob') });
+    await remove();
+    await t.rejects(remove(), { code: 'resource-not-found' }, `${what}: a second removal`);
+    await after?.(here);
+    t.match(await release(1), /Waits for 1 more approval/, what);
+  }
+});
+
 t.test('who approved before signatures were asked for signs once more', async (t) => {
   const { put, textOf, sign, approve, release } = await signing(t);
   await put(['1 of bob, carol for snap/*:*/stable']);

@@ -1,7 +1,8 @@
 // Undoing what was done with accounts, their tokens and their agents.
 import { itself } from '#acts/act.ts';
 import { registerAgent, removeAgent } from '#acts/agents.ts';
-import { minutes } from '#domain/clock.ts';
+import { days, minutes } from '#domain/clock.ts';
+import { forgetSessions } from '#jobs/forget-sessions.ts';
 import type { Client } from '#test/fixtures/appliance.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 import { release, status, statusOf, type UndoRow, type World } from './world.ts';
@@ -18,7 +19,71 @@ async function newToken({ store, name, notes }: World, key: string): Promise<voi
 }
 const whoami = ({ name }: World, key: string) => status(tokens.get(`${name} ${key}`)!.get('/v1/tokens/whoami'));
 
+/** Issues a token to bob for a day, revokes it, and lets so much time pass that no login can begin its session again. */
+async function beginForgettable(world: World): Promise<void> {
+  const { store, notes } = world;
+  const accountId = store.ids.bob;
+  const { token, sessionId } = await store.beside.authority.issue({ accountId, ttl: 86_400 }, { actor: accountId });
+  notes['first'] = sessionId;
+  tokens.set(`${world.name} first`, store.with(token));
+  await (await store.as('bob')).post('/v1/tokens/revoke', { 'session-id': sessionId });
+  store.clock.advance(days(457));
+}
+const forget = ({ store: { beside } }: World) => forgetSessions(beside.records, beside.acts, beside.latestTime).run();
+/** Whether the session of the token is still listed. */
+const isListed = async ({ store, notes }: World, key: string): Promise<boolean> => {
+  const { body } = await (await store.as('bob')).get('/v1/tokens?include-inactive');
+  return (body.macaroons as { 'session-id': string }[]).some((one) => one['session-id'] === notes[key]);
+};
+
+const sessionRows: Readonly<Record<string, UndoRow>> = {
+  forget_sessions: {
+    done: beginForgettable,
+    undone: (world) => statusOf(forget(world)),
+    cases: [
+      {
+        between: 'nothing',
+        after: async (world) => [await whoami(world, 'first'), await isListed(world, 'first')],
+        equals: [401, false],
+      },
+      {
+        between: 'the account got another token',
+        event: (world) => newToken(world, 'second'),
+        async after(world) {
+          const others = [await whoami(world, 'second'), await isListed(world, 'second')];
+          return [await whoami(world, 'first'), await isListed(world, 'first'), ...others];
+        },
+        equals: [401, false, 200, true],
+      },
+      {
+        between: 'an administrator revoked it again',
+        event: async ({ store, notes }) =>
+          (await store.as('root')).post('/internal/v1/tokens/revoke', { 'session-id': notes['first'] }),
+        after: async (world) => [await whoami(world, 'first'), await isListed(world, 'first')],
+        equals: [401, false],
+      },
+      {
+        between: 'it was forgotten already',
+        event: forget,
+        after: async (world) => [await whoami(world, 'first'), await isListed(world, 'first')],
+        equals: [401, false],
+      },
+      {
+        between: 'nothing, and the account is disabled and enabled',
+        async after(world) {
+          const root = await world.store.as('root');
+          await setDisabled({ ...world, root }, 'disable');
+          await setDisabled({ ...world, root }, 'enable');
+          return [await whoami(world, 'first'), await isListed(world, 'first')];
+        },
+        equals: [401, false],
+      },
+    ],
+  },
+};
+
 export const accountRows: Readonly<Record<string, UndoRow>> = {
+  ...sessionRows,
   revoke_token: {
     done: (world) => newToken(world, 'first'),
     undone: ({ root, notes }) => status(root.post('/internal/v1/tokens/revoke', { 'session-id': notes['first'] })),

@@ -49,7 +49,150 @@ const allowed = async (world: World): Promise<(string | null)[]> => {
   return all.filter((one) => one['from-model'] === world.name).map((one) => one['from-serial']);
 };
 
+const asBrand = ({ store }: World) => addBrand(store, 'ada', ['bob']);
+const deleteBrand = (world: World) => world.ada.delete(brandAt(world));
+const addKey = ({ store }: World, vector = 'rsa4096-b') => addSigningKey(store, store.ids.ada, vector, 'default');
+const deleteKey = async (world: World, key = world.notes['key']!) =>
+  world.ada.delete(`${brandAt(world)}/signing_key/${key}`);
+const addModel = (world: World) => world.ada.post(`${brandAt(world)}/model`, { name: world.name, series: '16' });
+
+/** Whether ada and bob, who administers it too, see the brand. */
+const isSeen = async (world: World): Promise<boolean[]> =>
+  [await world.ada.get(brandAt(world)), await world.bob.get(brandAt(world))].map(({ status }) => status === 200);
+
+/** The same, and deletes the brand with what a case gave it. */
+async function isSeenStill(world: World): Promise<boolean[]> {
+  const seen = await isSeen(world);
+  await deleteModel(world);
+  if (world.notes['key'] !== undefined) await deleteKey(world);
+  await deleteBrand(world);
+  return seen;
+}
+
+/** The names of the keys that the brand has, and the status of a request that the key of the case signs. */
+async function keysLeft(world: World): Promise<unknown[]> {
+  const keys = `${brandAt(world)}/signing_key`;
+  const names = ((await world.ada.get(keys)).body as { name: string }[]).map(({ name }) => name);
+  return [names, await status(signRequest(world))];
+}
+const signRequest = (world: World) =>
+  world.ada.post(`${brandAt(world)}/signing_key/${world.notes['key']!}/account-key-request`, {});
+
+async function addPolicyOfKey(world: World): Promise<void> {
+  await addModel(world);
+  await world.ada.post(`${modelAt(world)}/serial_policy`, { 'signing-key-sha3-384': world.notes['key'] });
+}
+
+/** The same, and deletes the key that is left. */
+async function keysLeftThen(world: World, clear: () => Promise<unknown>): Promise<unknown[]> {
+  const left = await keysLeft(world);
+  await clear();
+  return left;
+}
+
+const brandAndKeyRows: Readonly<Record<string, UndoRow>> = {
+  delete_brand: {
+    done: asBrand,
+    undone: (world) => status(deleteBrand(world)),
+    cases: [
+      { between: 'nothing', after: isSeen, equals: [false, false] },
+      {
+        between: 'it got another name',
+        event: (world) => world.bob.patch(brandAt(world), { name: 'Pumps' }),
+        ...{ after: isSeen, equals: [false, false] },
+      },
+      { between: 'it got a model', event: addModel, status: 409, after: isSeenStill, equals: [true, true] },
+      {
+        between: 'it got a signing key',
+        event: async (world) => (world.notes['key'] = await addKey(world)),
+        ...{ status: 409, after: isSeenStill, equals: [true, true] },
+      },
+      {
+        between: 'its model and its key were deleted',
+        async event(world) {
+          await addModel(world);
+          await deleteModel(world);
+          await deleteKey(world, await addKey(world));
+        },
+        ...{ after: isSeen, equals: [false, false] },
+      },
+      { between: 'it was deleted already', event: deleteBrand, status: 404, after: isSeen, equals: [false, false] },
+      {
+        between: 'it was deleted, and the account became a brand again',
+        async event(world) {
+          await deleteBrand(world);
+          await addBrand(world.store, 'ada');
+        },
+        ...{ after: isSeen, equals: [false, false] },
+      },
+      {
+        between: 'nothing, and the account becomes a brand again',
+        async after(world) {
+          await addBrand(world.store, 'ada');
+          return isSeenStill(world);
+        },
+        // Its former administrators are none of the new one.
+        equals: [true, false],
+      },
+    ],
+  },
+  delete_signing_key: {
+    async done(world) {
+      await asBrand(world);
+      world.notes['key'] = await addKey(world);
+    },
+    undone: (world) => status(deleteKey(world)),
+    cases: [
+      { between: 'nothing', after: keysLeft, equals: [[], 404] },
+      { between: 'it signed', event: signRequest, after: keysLeft, equals: [[], 404] },
+      {
+        between: 'a serial policy was made that uses it',
+        event: addPolicyOfKey,
+        status: 409,
+        after: (world) =>
+          keysLeftThen(world, async () => {
+            await deletePolicy(world);
+            await deleteKey(world);
+          }),
+        equals: [['default'], 200],
+      },
+      {
+        between: 'the serial policy that used it was deleted',
+        async event(world) {
+          await addPolicyOfKey(world);
+          await deletePolicy(world);
+        },
+        ...{ after: keysLeft, equals: [[], 404] },
+      },
+      {
+        between: 'it was deleted already',
+        event: (world) => deleteKey(world),
+        ...{ status: 404, after: keysLeft, equals: [[], 404] },
+      },
+      {
+        between: 'it was deleted, and another key got its name',
+        async event(world) {
+          await deleteKey(world);
+          world.notes['other'] = await addKey(world, 'rsa4096-a');
+        },
+        status: 404,
+        after: (world) => keysLeftThen(world, () => deleteKey(world, world.notes['other'])),
+        equals: [['default'], 404],
+      },
+      {
+        between: 'nothing, and the same key is taken in again',
+        async after(world) {
+          await addKey(world);
+          return keysLeftThen(world, () => deleteKey(world));
+        },
+        equals: [['default'], 200],
+      },
+    ],
+  },
+};
+
 export const brandRows: Readonly<Record<string, UndoRow>> = {
+  ...brandAndKeyRows,
   delete_model: {
     done: begin,
     undone: (world) => status(deleteModel(world)),

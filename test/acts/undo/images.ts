@@ -1,16 +1,22 @@
 // Undoing what was pushed to a registry of images: a tag, a manifest, a blob.
+import { itself } from '#acts/act.ts';
+import { forgetImages } from '#acts/unwanted-images.ts';
+import { after as later, days, timestamp } from '#domain/clock.ts';
 import {
   declare,
   descriptor,
   digestOf,
+  fetchToken,
   imageOf,
   logIn,
   mediaTypes,
   pushImage,
+  repositoryOf,
   uploadLogin,
+  type Login,
   type RegistryClient,
 } from '#test/fixtures/images.ts';
-import type { UndoRow, World } from './world.ts';
+import { status, statusOf, type UndoRow, type World } from './world.ts';
 
 /** The clients of the repositories, by case. */
 const clients = new Map<string, RegistryClient>();
@@ -50,7 +56,150 @@ async function beginWithImage(world: World): Promise<void> {
   await push(world, 'v1');
 }
 
+/** Pushes an image that loses its tag to another one, and lets so much time pass that it can be forgotten. */
+async function beginUntagged(world: World): Promise<void> {
+  await beginWithImage(world);
+  await push(world, 'v1', 'another layer');
+  world.store.clock.advance(days(31));
+  await logInAgain(world);
+}
+
+/** Logs in again: credentials to push end after some hours. */
+async function logInAgain({ store, name }: World): Promise<void> {
+  clients.set(name, await logIn(store, await uploadLogin(await store.as('ada'), name)));
+}
+
+const forget = ({ store }: World) => {
+  const before = timestamp(later(store.clock.now, -days(30)));
+  return store.beside.acts.do(forgetImages, itself, { before, most: 100 });
+};
+const imageAt = ({ name }: World): string => `/v1/charm/${name}/resources/image`;
+
+/** Asks for what deployments need to pull the image of the case. */
+async function handOut(world: World): Promise<Login> {
+  const ada = await world.store.as('ada');
+  const { body } = await ada.post(`${imageAt(world)}/oci-image/blob`, { 'image-digest': digestOfImage(world) });
+  return { image: body.ImageName, username: body.Username, password: body.Password };
+}
+
+/** Publishes the image of the case as a revision of its resource. */
+async function publish(world: World): Promise<void> {
+  const ada = await world.store.as('ada');
+  const { body } = await ada.post(`${imageAt(world)}/oci-image/blob`, { 'image-digest': digestOfImage(world) });
+  const upload = await ada.upload(JSON.stringify(body));
+  await ada.post(`${imageAt(world)}/revisions`, { 'upload-id': upload, type: 'oci-image' });
+  await world.store.appliance.reviewed();
+}
+
+/** The credentials to pull, by case and name. */
+const logins = new Map<string, Login>();
+const loginOf = ({ name }: World, key: string): Login => logins.get(`${name} ${key}`)!;
+const keepLogin = async (world: World, key: string) => logins.set(`${world.name} ${key}`, await handOut(world));
+const pulls = async (world: World, key: string): Promise<boolean> => {
+  const login = loginOf(world, key);
+  return (await fetchToken(world.store, login, `repository:${repositoryOf(login)}:pull`)).status === 200;
+};
+const endLogin = (world: World, overlap?: number) =>
+  world.root.post(`/internal/v1/pull-credentials/${loginOf(world, 'first').username}/end`, { overlap });
+
+const pullRows: Readonly<Record<string, UndoRow>> = {
+  end_pull_credential: {
+    async done(world) {
+      await beginWithImage(world);
+      await keepLogin(world, 'first');
+    },
+    undone: (world) => status(endLogin(world)),
+    cases: [
+      { between: 'nothing', after: (world) => pulls(world, 'first'), equals: false },
+      {
+        between: 'they were to end later, and others were given in their place',
+        async event(world) {
+          await endLogin(world, 7200);
+          await keepLogin(world, 'second');
+        },
+        after: async (world) => [await pulls(world, 'first'), await pulls(world, 'second')],
+        equals: [false, true],
+      },
+      {
+        between: 'they ended already',
+        event: (world) => endLogin(world),
+        ...{ status: 409, after: (world) => pulls(world, 'first'), equals: false },
+      },
+      {
+        between: 'the charm got another publisher',
+        event: ({ root, store, name }) =>
+          root.post(`/internal/v1/packages/charm/${name}/publisher`, { 'account-id': store.ids.bob }),
+        ...{ after: (world) => pulls(world, 'first'), equals: false },
+      },
+      {
+        between: 'nothing, and others are asked for twice',
+        async after(world) {
+          await keepLogin(world, 'second');
+          await keepLogin(world, 'third');
+          const isSame = loginOf(world, 'second').username === loginOf(world, 'third').username;
+          return [await pulls(world, 'first'), await pulls(world, 'second'), isSame];
+        },
+        equals: [false, true, true],
+      },
+    ],
+  },
+  forget_images: {
+    done: beginUntagged,
+    undone: (world) => statusOf(forget(world)),
+    cases: [
+      { between: 'nothing', after: (world) => isShown(world, digestOfImage(world), 'v1'), equals: [false, true] },
+      {
+        between: 'it got a tag again',
+        event: (world) => push(world, 'v2'),
+        ...{ after: (world) => isShown(world, digestOfImage(world), 'v1'), equals: [true, true] },
+      },
+      {
+        between: 'it was pushed again without a tag',
+        event: (world) => push(world, digestOfImage(world)),
+        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+      },
+      {
+        between: 'an index was pushed that names it',
+        event: pushIndex,
+        ...{ after: (world) => isShown(world, 'all', digestOfImage(world)), equals: [true, true] },
+      },
+      {
+        between: 'ada asked for what deployments need to pull it',
+        event: (world) => handOut(world),
+        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+      },
+      {
+        between: 'it was deleted',
+        event: (world) => drop(world, `manifests/${digestOfImage(world)}`),
+        ...{ after: (world) => isShown(world, digestOfImage(world), 'v1'), equals: [false, true] },
+      },
+      {
+        between: 'it was forgotten and pushed again',
+        async event(world) {
+          await forget(world);
+          await push(world, digestOfImage(world));
+        },
+        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+      },
+      {
+        between: 'nothing, and it is pushed again with a tag',
+        async after(world) {
+          await push(world, 'v2');
+          return isShown(world, digestOfImage(world), 'v2', 'v1');
+        },
+        equals: [true, true, true],
+      },
+      {
+        between: 'it became a revision of its resource',
+        event: publish,
+        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+      },
+    ],
+  },
+};
+
 export const imageRows: Readonly<Record<string, UndoRow>> = {
+  ...pullRows,
   delete_image_tag: {
     done: beginWithImage,
     undone: (world) => drop(world, 'manifests/v1'),

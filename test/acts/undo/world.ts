@@ -1,6 +1,8 @@
 // What the rows of undoing acts are made of: an act, its undoing, and what may happen between.
 import { Refusal } from '#domain/refusal.ts';
-import type { Client, TestAppliance } from '#test/fixtures/appliance.ts';
+import type { Client, startStore, TestAppliance } from '#test/fixtures/appliance.ts';
+
+type Test = Parameters<typeof startStore>[0];
 
 export interface World {
   store: TestAppliance;
@@ -28,6 +30,8 @@ export interface UndoCase {
 }
 
 export interface UndoRow {
+  /** The store of the row, unless a store without anything serves. */
+  start?(t: Test): Promise<TestAppliance>;
   done(world: World): Promise<unknown>;
   undone(world: World): Promise<number>;
   cases: readonly UndoCase[];

@@ -5,18 +5,18 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } 
 import type { Config as ConfigFile, IntegrityConfig, QuotasConfig, UploadsConfig } from '#api/wire.ts';
 import { checkText } from './configuration/check.ts';
 import { ConfigError, type ConfigProblem } from './configuration/config-error.ts';
-import { edit, type Value } from './configuration/edit.ts';
+import { edit, type ConfigValue } from './configuration/edit.ts';
 import { findKey, sections } from './configuration/keys.ts';
 import { render } from './configuration/render.ts';
-import { bytes } from './configuration/sizes.ts';
+import { parseByteSize } from './configuration/sizes.ts';
 import type { SiteLabels } from './domain/site-label.ts';
 import { prepareFile, type PreparedFile } from './files/durable.ts';
-import { inWords } from './system-errors.ts';
+import { describeSystemError } from './system-errors.ts';
 
 export { ConfigError, type ConfigProblem };
 /** The description of all keys, for commands and pages that show them. */
-export { sections as configurationSections, type Key as ConfigurationKey } from './configuration/keys.ts';
-export { authorityIn, credentialsIn } from './configuration/s3-files.ts';
+export { sections as configurationSections, type ConfigKey as ConfigurationKey } from './configuration/keys.ts';
+export { readS3Authority as authorityIn, readS3Credentials as credentialsIn } from './configuration/s3-files.ts';
 
 type Settled<Section> = {
   readonly [Key in keyof Section]-?: NonNullable<Section[Key]> extends (infer Member)[]
@@ -59,7 +59,7 @@ export interface Config {
 
 const largest = 1024 * 1024;
 
-type Changes = Readonly<Record<string, Value | undefined>>;
+type ConfigChanges = Readonly<Record<string, ConfigValue | undefined>>;
 
 /** Reads and checks a configuration file; throws ConfigError. */
 export function readConfig(file: string): Config {
@@ -93,12 +93,12 @@ export function parseConfig(file: string, text: string): Config {
  * Sets keys, by dotted name, in a configuration file and keeps the rest of it, comments and order included; undefined removes a key. The
  * file is replaced atomically, and only if the new content is valid; throws ConfigError if not.
  */
-export function changeConfig(file: string, changes: Changes): void {
+export function changeConfig(file: string, changes: ConfigChanges): void {
   prepareConfig(file, changes).place();
 }
 
 /** Prepares the same change, so that only the replacement of the file is left. */
-export function prepareConfig(file: string, changes: Changes): PreparedFile {
+export function prepareConfig(file: string, changes: ConfigChanges): PreparedFile {
   const before = readText(file);
   // A file that the parser refuses cannot be edited. A file with a wrong value can, and the change may correct it.
   const { values, problems } = checkText(before);
@@ -173,7 +173,7 @@ function settled(values: Readonly<Record<string, Readonly<Record<string, unknown
     const own: Record<string, unknown> = {};
     for (const [name, key] of keys) {
       const value = values[section]?.[name] ?? structuredClone(key.default);
-      if (value !== undefined) own[name] = key.size ? bytes(value as number | string) : value;
+      if (value !== undefined) own[name] = key.size ? parseByteSize(value as number | string) : value;
       Object.freeze(own[name]);
     }
     config[section] = Object.freeze(own);
@@ -191,7 +191,7 @@ function readText(file: string): string {
       ENOENT: "there is no such file; 'larder init' makes one",
       EISDIR: 'this is not a file',
     };
-    const message = words[code ?? ''] ?? inWords(error);
+    const message = words[code ?? ''] ?? describeSystemError(error);
     if (message === undefined) throw error;
     throw new ConfigError(file, [{ message }]);
   }

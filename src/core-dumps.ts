@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
  * Excludes the memory of this process and of its child processes from core dumps, for any limits of the process. Does nothing if the system
  * does not support it; doctor reports that.
  */
-export function leaveMemoryOut(): void {
+export function excludeMemory(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {

@@ -1,6 +1,6 @@
 // The kinds of faults: the severity, sentence and remedy of each. faults.ts makes faults from them.
-import { bytes } from '#domain/byte-size.ts';
-import { counted } from '#domain/quantities.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { formatCount } from '#domain/quantities.ts';
 
 /** A problem needs action. A notice is worth knowing, and the store can be well with it. */
 export type Severity = 'problem' | 'notice';
@@ -67,12 +67,14 @@ const serviceKinds = {
   ),
   'few-workers': notice<{ serving: number; wanted: number }>(
     'Server',
-    ({ serving, wanted }) => `${String(serving)} of ${String(wanted)} workers serve; the others are being started`,
+    ({ serving, wanted: expected }) =>
+      `${String(serving)} of ${String(expected)} workers serve; the others are being started`,
     'Wait a few seconds.',
   ),
   'workers-end': problem<{ serving: number; wanted: number }>(
     'Server',
-    ({ serving, wanted }) => `${String(serving)} of ${String(wanted)} workers serve: the others end again and again`,
+    ({ serving, wanted: expected }) =>
+      `${String(serving)} of ${String(expected)} workers serve: the others end again and again`,
     'The log says why.',
   ),
   'configuration-invalid': problem<{ because: string }>(
@@ -145,21 +147,21 @@ const keyKinds = {
   'wrong-master-key': problem<{ keys: number; all: number }>(
     'Signing key',
     ({ keys, all }) =>
-      `The signing master key cannot open ${String(keys)} of ${counted(all, 'signing key')}: ` +
+      `The signing master key cannot open ${String(keys)} of ${formatCount(all, 'signing key')}: ` +
       `${keys === 1 ? 'it was' : 'they were'} sealed under another master key`,
     "Put the copy of this store's own master.key in its place, then reload; it is kept with the backups. If there is no copy, " +
       "delete the signing keys with 'larder key delete' and make new ones.",
   ),
   'wrong-site-key': problem<{ given: string; expected: string | undefined }>(
     'Site key',
-    ({ given, expected }) =>
-      `this site.key is of another store: its fingerprint is ${given}` +
+    ({ given: fingerprint, expected }) =>
+      `this site.key is of another store: its fingerprint is ${fingerprint}` +
       (expected === undefined ? '' : `, and that of this store's ${expected}`),
     "Put the copy of this store's own site.key in its place; it is kept with the backups.",
   ),
   'certificate-expires': notice<ExpiryFacts>(
     'Certificate',
-    ({ whose, ends, days }) => `${whose} expires on ${ends}, in ${counted(days, 'day')}`,
+    ({ whose, ends, days }) => `${whose} expires on ${ends}, in ${formatCount(days, 'day')}`,
     ({ renewal }) => renewals[renewal],
   ),
   'certificate-expired': problem<ExpiryFacts>(
@@ -167,7 +169,7 @@ const keyKinds = {
     ({ whose, ends, days }) =>
       days < 0
         ? `${whose} expired on ${ends}: clients refuse it`
-        : `${whose} expires on ${ends}, in ${counted(days, 'day')}: clients then refuse it`,
+        : `${whose} expires on ${ends}, in ${formatCount(days, 'day')}: clients then refuse it`,
     ({ renewal }) => renewals[renewal],
   ),
 };
@@ -188,7 +190,7 @@ const diskKinds = {
   'disk-low': problem<{ free: number; size: number; reserve: number }>(
     'Disk',
     ({ free, size, reserve }) =>
-      `${bytes(free)} of ${bytes(size)} are free; uploads stop at ${bytes(reserve)} (uploads.reserve)`,
+      `${formatBytes(free)} of ${formatBytes(size)} are free; uploads stop at ${formatBytes(reserve)} (uploads.reserve)`,
     'Make room on the disk, or move the store to a larger one.',
   ),
   'reserve-too-large': problem<{ size: number; reserve: number }>(
@@ -201,7 +203,7 @@ const diskKinds = {
   'unreadable-uploads': problem<{ uploads: number }>(
     'Blobs',
     ({ uploads }) =>
-      `${counted(uploads, 'upload waits for its', 'uploads wait for their')} review because the store cannot read what was sent`,
+      `${formatCount(uploads, 'upload waits for its', 'uploads wait for their')} review because the store cannot read what was sent`,
     "The disk may be failing: make a backup, and look at the system's log. It is tried again every few minutes.",
   ),
   'unreadable-blobs': problem<{ names: readonly string[]; all: number }>(
@@ -238,7 +240,7 @@ const recordKinds = {
   'damaged-records': problem<{ at: string; count: number; first?: string | undefined; remedy: string }>(
     'Records',
     ({ at, count, first }) =>
-      `When the records were looked over at ${at}, ${counted(count, 'thing was', 'things were')} wrong` +
+      `When the records were looked over at ${at}, ${formatCount(count, 'thing was', 'things were')} wrong` +
       (first === undefined ? '' : `, the first: ${first.slice(0, 200)}`),
     ({ remedy }) => `'larder verify' names all. ${remedy}`,
   ),
@@ -247,10 +249,10 @@ const recordKinds = {
     ({ because }) => capital(because),
     "'larder audit verify' tells more. If the database was put back, restore the backup with 'larder restore', which says so.",
   ),
-  'database-held': problem<{ by?: string | undefined; remedy?: string | undefined }>(
+  'database-held': problem<{ holder?: string | undefined; remedy?: string | undefined }>(
     'Records',
-    ({ by }) =>
-      `Another program holds the database of the store${by === undefined ? '' : ` (${by})`}: every change is refused`,
+    ({ holder }) =>
+      `Another program holds the database of the store${holder === undefined ? '' : ` (${holder})`}: every change is refused`,
     ({ remedy }) => remedy ?? "Find the program and end it: 'fuser larder.db' in the data directory names it.",
   ),
   'database-open': notice<{ database: string }>(
@@ -261,8 +263,8 @@ const recordKinds = {
   ),
   'engine-away': problem<{ engine: string; about: string; why?: string | undefined }>(
     'Database server',
-    ({ engine, why }) =>
-      `${engine} does not answer as it should${why === undefined ? '' : ` (${why})`}: until it does, what needs it is ` +
+    ({ engine, why: reason }) =>
+      `${engine} does not answer as it should${reason === undefined ? '' : ` (${reason})`}: until it does, what needs it is ` +
       'refused, and this host asks its load balancer for nothing',
     'Look whether it runs, and what it says.',
   ),
@@ -302,7 +304,7 @@ const workKinds = {
   pending: notice<{ kinds: readonly { kind: string; count: number }[] }>(
     'Pending',
     ({ kinds }) =>
-      `${listOf(kinds.map(({ kind, count }) => counted(count, kind)))} ${isSingle(kinds) ? 'waits' : 'wait'} for people`,
+      `${listOf(kinds.map(({ kind, count }) => formatCount(count, kind)))} ${isSingle(kinds) ? 'waits' : 'wait'} for people`,
     "They are listed in the console under 'What waits' and 'Carry', and by 'larder status'.",
   ),
   'transfer-held': notice<{ sequence: number; source: string; id: string; because: string }>(
@@ -317,7 +319,7 @@ const workKinds = {
     ({ days, expected }) =>
       days === undefined
         ? 'No transfer was ever accepted here'
-        : `No transfer was accepted for ${counted(days, 'day')}, and one is expected every ${counted(expected, 'day')}`,
+        : `No transfer was accepted for ${formatCount(days, 'day')}, and one is expected every ${formatCount(expected, 'day')}`,
     "'larder transfer request' asks for the subscriptions of this store; 'larder transfer list' shows what waits here.",
   ),
   'source-key-copied': problem<{ source: string }>(
@@ -345,7 +347,7 @@ const workKinds = {
   'tokens-ending': notice<{ tokens: number }>(
     'Tokens',
     ({ tokens }) =>
-      `${counted(tokens, 'token')} in use for two weeks or more ${tokens === 1 ? 'ends' : 'end'} within the next two`,
+      `${formatCount(tokens, 'token')} in use for two weeks or more ${tokens === 1 ? 'ends' : 'end'} within the next two`,
     "'larder token list --ending 14d' lists them; 'larder token rotate SESSION' issues another one in its place.",
   ),
 };

@@ -1,8 +1,8 @@
 // The present faults of the store. Every place that shows the state of the store reads them here, so that all of them agree.
 import type { Logger } from 'pino';
 
-import { isAway } from '#domain/refusal.ts';
-import type { Soon } from '#domain/soon.ts';
+import { isEngineUnavailable } from '#domain/refusal.ts';
+import type { MaybePromise } from '#domain/soon.ts';
 import { describeFault, textOf, type FactsOf, type Fault, type FaultCode } from './faults.ts';
 import { inOneSentence } from './system-errors.ts';
 
@@ -16,9 +16,13 @@ export interface Health {
    * Watches a fault: `look` runs whenever the health is read. A failed look is a fault too. While an engine on another machine is
    * unavailable the last result stays, because that fault is already shown.
    */
-  watch<Code extends FaultCode>(code: Code, look: () => Soon<FactsOf<Code> | undefined>, instance?: string): void;
+  watch<Code extends FaultCode>(
+    code: Code,
+    look: () => MaybePromise<FactsOf<Code> | undefined>,
+    instance?: string,
+  ): void;
   /** The same for several faults with one look. */
-  watchAll(subject: string, look: () => Soon<readonly Fault[]>): void;
+  watchAll(subject: string, look: () => MaybePromise<readonly Fault[]>): void;
   /** Runs all looks and returns the present faults, in the order of their first appearance by kind. */
   look(): Promise<Fault[]>;
 }
@@ -34,14 +38,14 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   let next: Promise<Fault[]> | undefined;
 
   async function lookAtAll(): Promise<Fault[]> {
-    const found = await Promise.all(
+    const faultLists = await Promise.all(
       [...sources].map(async ([key, look]) => {
         const faults = await look();
         changes.tell(key, faults);
         return faults;
       }),
     );
-    return found.flat();
+    return faultLists.flat();
   }
 
   /** A running look may have missed the latest change of its caller, so callers share the next one. */
@@ -86,9 +90,9 @@ export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
       const before = logged.get(key) ?? new Map<FaultCode, Fault>();
       const now = new Map(faults.map((fault) => [fault.code, fault]));
       for (const [code, fault] of now) {
-        const known = before.get(code);
+        const previous = before.get(code);
         // The figures in the sentence of a watched fault may differ each time.
-        if (known !== undefined && (!isReport || textOf(known) === textOf(fault))) continue;
+        if (previous !== undefined && (!isReport || textOf(previous) === textOf(fault))) continue;
         log[fault.severity === 'problem' ? 'error' : 'info']({ fault: code }, textOf(fault));
       }
       for (const [code, fault] of before)
@@ -101,7 +105,7 @@ export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
 /** Runs a look in bounded time, even if it fails or hangs. */
 function boundedLook(
   subject: string,
-  look: () => Soon<readonly Fault[]>,
+  look: () => MaybePromise<readonly Fault[]>,
   log: Pick<Logger, 'error'>,
 ): () => Promise<readonly Fault[]> {
   let last: readonly Fault[] = [];
@@ -111,7 +115,7 @@ function boundedLook(
       last = await look();
       failure = '';
     } catch (error) {
-      if (isAway(error)) return last;
+      if (isEngineUnavailable(error)) return last;
       const because = inOneSentence(error);
       if (failure !== because) log.error({ subject, err: error }, 'cannot look whether all is well');
       failure = because;

@@ -6,14 +6,14 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 export interface LogOptions {
   /** Whether the next line is text for people; called for each line. */
   asText?: () => boolean;
-  destination?: Destination;
+  destination?: LogDestination;
   /** The number of this process among several that serve the store together, if there are several. */
   worker?: number | undefined;
   /** Whether other processes write to the same place, as they do for a worker. */
   others?: boolean;
 }
 
-type Destination = DestinationStream & {
+type LogDestination = DestinationStream & {
   flush?(done?: () => void): void;
   /** Sets a function that gets the number of lost lines, once lines can be written again. */
   onLost?(tell: (lines: number) => void): void;
@@ -104,7 +104,7 @@ const waiting = 1024 * 1024;
  * (`npm run bench -- tricks`). If `others` write to the same place, each write is so short that lines of two processes do not mix: one
  * process that writes for all would cost 2 µs per line.
  */
-function standardError(others: boolean): Destination {
+function standardError(others: boolean): LogDestination {
   const out = outgoing();
   const bytes = Buffer.allocUnsafe(2 * together);
   let used = 0;
@@ -123,9 +123,9 @@ function standardError(others: boolean): Destination {
   });
   return {
     write(line) {
-      const most = 3 * line.length; // bytes of UTF-8
-      if (used + most > bytes.length) flush();
-      if (most > bytes.length) out.write(Buffer.from(line));
+      const maxBytes = 3 * line.length; // bytes of UTF-8
+      if (used + maxBytes > bytes.length) flush();
+      if (maxBytes > bytes.length) out.write(Buffer.from(line));
       else used += bytes.write(line, used);
       if (used > together) flush();
     },
@@ -147,7 +147,7 @@ function* inPieces(lines: Buffer): Generator<Buffer> {
  * Writes to standard error in order. The store continues when the disk of its log is full: lines wait for space, every write tries again,
  * and lines above the maximum are lost.
  */
-function outgoing(): { write(bytes: Buffer): void; onLost: NonNullable<Destination['onLost']> } {
+function outgoing(): { write(bytes: Buffer): void; onLost: NonNullable<LogDestination['onLost']> } {
   let held: Buffer[] = [];
   let size = 0;
   let lost = 0;
@@ -162,8 +162,8 @@ function outgoing(): { write(bytes: Buffer): void; onLost: NonNullable<Destinati
     size += bytes.length;
   };
   return {
-    onLost(told) {
-      tell = told;
+    onLost(callback) {
+      tell = callback;
     },
     write(bytes) {
       hold(bytes);
@@ -213,12 +213,12 @@ function stamp(worker: number | undefined): () => string {
 /** The same line as text: time, level, message, and the other members, each value as one word. */
 function textLine(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-  const known = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
+  const entries = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
   return `${[
     word(time).replace('T', ' '),
     word(level).toUpperCase().padEnd(5),
     inOneLine(typeof msg === 'string' ? msg : ''),
-    ...known.map(([name, value]) => `${inOneLine(name)}=${word(value)}`),
+    ...entries.map(([name, value]) => `${inOneLine(name)}=${word(value)}`),
   ]
     .join(' ')
     .trimEnd()}\n`;

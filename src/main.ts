@@ -1,11 +1,11 @@
 // The main program: runs the command in argv and ends with its exit code.
 import { constants, getPriority, setPriority } from 'node:os';
 import { isMainThread, parentPort } from 'node:worker_threads';
-import type { Output } from '#cli/frame/command.ts';
+import type { CommandOutput } from '#cli/frame/command.ts';
 import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
 import { groups } from '#cli/index.ts';
-import { leaveMemoryOut } from './core-dumps.ts';
+import { excludeMemory } from './core-dumps.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;
 
@@ -16,14 +16,14 @@ function exit(code: number): void {
 
 /** Lowers the priority below the serving store, but above programs for idle machines. */
 const yieldToOthers = (): void => {
-  const wanted = constants.priority.PRIORITY_BELOW_NORMAL;
+  const priority = constants.priority.PRIORITY_BELOW_NORMAL;
   // A lower priority set with `nice` stays; only root could raise it again.
-  if (getPriority() < wanted) setPriority(wanted);
+  if (getPriority() < priority) setPriority(priority);
 };
 
 stdout.on('error', () => undefined); // the writer gets the error
 stderr.on('error', () => undefined); // there is no reader left to tell; the command continues
-const output: Output = {
+const output: CommandOutput = {
   isTTY: stdout.isTTY,
   get columns() {
     return stdout.columns;
@@ -43,7 +43,7 @@ if (problem === undefined) {
   if (isMainThread) {
     // Files that a command writes are for the owner of the store only, unless the command says otherwise.
     process.umask(0o077);
-    leaveMemoryOut();
+    excludeMemory();
   } else {
     // A thread gets no signals; its starter sends a message instead.
     parentPort?.once('message', () => process.emit('SIGTERM', 'SIGTERM')).unref();

@@ -82,8 +82,8 @@ export function loadNative(bytes: Buffer, installed: string, places: readonly st
 function directories(environment: NodeJS.ProcessEnv): string[] {
   const { LARDER_NATIVE_DIR, CACHE_DIRECTORY, XDG_RUNTIME_DIR, XDG_CACHE_HOME, HOME, TMPDIR } = environment;
   const home = XDG_CACHE_HOME ?? (HOME === undefined ? undefined : join(HOME, '.cache'));
-  const named = [LARDER_NATIVE_DIR, ...(CACHE_DIRECTORY ?? '').split(':'), XDG_RUNTIME_DIR, home, TMPDIR];
-  const absolute = named.filter((directory) => directory?.startsWith('/') === true) as string[];
+  const candidates = [LARDER_NATIVE_DIR, ...(CACHE_DIRECTORY ?? '').split(':'), XDG_RUNTIME_DIR, home, TMPDIR];
+  const absolute = candidates.filter((directory) => directory?.startsWith('/') === true) as string[];
   return [...new Set([...absolute, '/tmp', '/var/tmp', '/dev/shm'])];
 }
 

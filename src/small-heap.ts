@@ -23,11 +23,11 @@ export function keepHeapSmall(): void {
   setFlagsFromString('--optimize-for-size');
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  let kept = used();
+  let lastUsed = used();
   collectMuch = () => {
-    if (used() < kept + looked.garbage) return;
+    if (used() < lastUsed + looked.garbage) return;
     collect();
-    kept = used();
+    lastUsed = used();
   };
   setInterval(collectMuch, looked.every).unref();
 }
@@ -39,17 +39,17 @@ export function keepHeapSmall(): void {
  * 250 MB instead of 110 MB (`npm run bench -- reads`), and 1 to 3 % more time for the requests of gateways
  * (`npm run bench -- permissions`).
  */
-export function makeNothingOld(): void {
+export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
 /** Call after dropping much memory: no timer runs during synchronous work, such as that of SQLite. */
-export function letGo(): void {
+export function collectGarbage(): void {
   collectMuch?.();
 }
 
 /** Returns the memory of bytes with their own buffer now, without waiting for a garbage collection; the bytes are gone afterwards. */
-export function giveBack({ buffer }: Buffer): void {
+export function releaseBuffer({ buffer }: Buffer): void {
   (buffer as ArrayBuffer).transfer(0);
 }
 

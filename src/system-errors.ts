@@ -5,53 +5,53 @@ import { basename, dirname, join } from 'node:path';
 import { shellWord } from '#domain/shell-word.ts';
 
 /** The context of an error, if the error does not name it. */
-export interface About {
+export interface ErrorContext {
   /** The data directory. */
   data?: string | undefined;
 }
 
 /** The error and its causes, outermost first, each in words for people. */
-export function inOneSentence(error: unknown, about: About = {}): string {
-  const said: string[] = [];
-  for (const cause of causes(error)) {
-    const words = inWords(cause, about);
-    said.push(words ?? (cause instanceof Error ? cause.message : String(cause)));
+export function inOneSentence(error: unknown, about: ErrorContext = {}): string {
+  const clauses: string[] = [];
+  for (const cause of listCauses(error)) {
+    const words = describeSystemError(cause, about);
+    clauses.push(words ?? (cause instanceof Error ? cause.message : String(cause)));
     // The cause of a system error only repeats it in the words of the system.
     if (words !== undefined || saysAll(cause)) break;
   }
-  return said.join(': ');
+  return clauses.join(': ');
 }
 
 /** Whether the message of an error already includes its cause. */
 const saysAll = (error: unknown): boolean => error instanceof Error && 'saysAll' in error && error.saysAll === true;
 
 /** An error, its cause, and so on. */
-export function causes(error: unknown): unknown[] {
-  const found: unknown[] = [];
-  for (let cause = error; found.length === 0 || (cause !== undefined && found.length < 8);) {
-    found.push(cause);
+export function listCauses(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let cause = error; chain.length === 0 || (cause !== undefined && chain.length < 8);) {
+    chain.push(cause);
     cause = cause instanceof Error ? cause.cause : undefined;
   }
-  return found;
+  return chain;
 }
 
-type Told = Partial<Pick<NodeJS.ErrnoException, 'code' | 'path' | 'syscall'>> & { dest?: string };
+type SystemErrorFields = Partial<Pick<NodeJS.ErrnoException, 'code' | 'path' | 'syscall'>> & { dest?: string };
 
 /** Explains an error of the system or of SQLite as a clause without a full stop; undefined for any other error. */
-export function inWords(error: unknown, about: About = {}): string | undefined {
+export function describeSystemError(error: unknown, about: ErrorContext = {}): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const told = error as Told;
-  if (typeof told.code !== 'string') return undefined;
-  if (told.code.startsWith('SQLITE_')) return ofDatabase(told.code, about);
-  return typeof told.syscall === 'string' || told.code in ofSystem ? ofSystemCall(told, about) : undefined;
+  const fields = error as SystemErrorFields;
+  if (typeof fields.code !== 'string') return undefined;
+  if (fields.code.startsWith('SQLITE_')) return ofDatabase(fields.code, about);
+  return typeof fields.syscall === 'string' || fields.code in ofSystem ? ofSystemCall(fields, about) : undefined;
 }
 
-function ofSystemCall(told: Told, about: About): string {
-  const path = told.dest ?? told.path;
-  const code = told.code ?? '';
+function ofSystemCall(fields: SystemErrorFields, about: ErrorContext): string {
+  const path = fields.dest ?? fields.path;
+  const code = fields.code ?? '';
   const explain = ofSystem[code];
-  if (explain !== undefined) return explain(path ?? about.data, told);
-  return `the system could not ${told.syscall ?? 'use'} ${named(path ?? about.data)}; LARDER_DEBUG=1 shows what it said`;
+  if (explain !== undefined) return explain(path ?? about.data, fields);
+  return `the system could not ${fields.syscall ?? 'use'} ${displayPath(path ?? about.data)}; LARDER_DEBUG=1 shows what it said`;
 }
 
 /** The codes for too many open files and connections in this process, or on this machine. */
@@ -64,11 +64,11 @@ const diskFails = ['EIO', 'EUCLEAN', 'ENODEV', 'ENXIO', 'ESTALE', 'ETIMEDOUT'] a
 export const isShortage = (code: string): boolean => tooManyOpen.has(code) || code === 'ENOMEM';
 
 /** Whether the code of a system error means a failing disk. */
-export const isFailingDisk = (code: string): boolean => diskFails.some((one) => one === code);
+export const isFailingDisk = (code: string): boolean => diskFails.some((diskCode) => diskCode === code);
 
 /** Whether the cause is too many open files and connections in this process or on this system. */
 export function isOutOfFiles(error: unknown): boolean {
-  for (const cause of causes(error)) {
+  for (const cause of listCauses(error)) {
     if (!(cause instanceof Error && 'code' in cause)) continue;
     if (tooManyOpen.has(String(cause.code))) return true;
     // If a thread cannot be started for that reason, only the message says so.
@@ -78,30 +78,30 @@ export function isOutOfFiles(error: unknown): boolean {
   return false;
 }
 
-type Explain = (path: string | undefined, told: Told) => string;
+type SystemErrorExplainer = (path: string | undefined, fields: SystemErrorFields) => string;
 
-const named = (path: string | undefined): string => path ?? 'what it needs';
+const displayPath = (path: string | undefined): string => path ?? 'what it needs';
 
-const full: Explain = (path) =>
-  `the disk that holds ${named(path)} is full; make room on it, or use a place on another disk, and try again`;
+const full: SystemErrorExplainer = (path) =>
+  `the disk that holds ${displayPath(path)} is full; make room on it, or use a place on another disk, and try again`;
 
-const notAllowed: Explain = (path, { syscall = '' }) => {
+const notAllowed: SystemErrorExplainer = (path, { syscall = '' }) => {
   const does = /^(?:open|read|scandir|stat|lstat|access)/.test(syscall) ? 'open' : 'change';
   const foreign = path === undefined ? undefined : ownerWords(path);
-  return `this user may not ${does} ${named(path)}${foreign ?? '; name a place that it may use, or run this as its owner or as root'}`;
+  return `this user may not ${does} ${displayPath(path)}${foreign ?? '; name a place that it may use, or run this as its owner or as root'}`;
 };
 
 const tooManyFiles = (whose: string, mend: string): string => `${whose} too many files open; ${mend}, and try again`;
 
-const failing: Explain = (path) =>
-  `the disk does not give or take ${named(path)}; it may be failing: look at the log of the kernel ('journalctl -k'), and have a backup at hand`;
+const failing: SystemErrorExplainer = (path) =>
+  `the disk does not give or take ${displayPath(path)}; it may be failing: look at the log of the kernel ('journalctl -k'), and have a backup at hand`;
 
 /** By the name of the error, see errno(3). */
-const ofSystem: Readonly<Record<string, Explain>> = {
+const ofSystem: Readonly<Record<string, SystemErrorExplainer>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
   EROFS: (path) =>
-    `${named(path)} is on a disk that can only be read; make it writable ('mount -o remount,rw' as root; the log of the kernel tells when it became so by itself), or use another place`,
+    `${displayPath(path)} is on a disk that can only be read; make it writable ('mount -o remount,rw' as root; the log of the kernel tells when it became so by itself), or use another place`,
   ENOSPC: full,
   EDQUOT: full,
   EMFILE: () =>
@@ -112,24 +112,24 @@ const ofSystem: Readonly<Record<string, Explain>> = {
   ENOENT: (path) =>
     path !== undefined && !isThere(dirname(path))
       ? `there is no folder ${dirname(path)}; make it first, or name another place`
-      : `there is no ${named(path)}; look whether that is the right place`,
-  ENOTDIR: (path) => `${named(path)} cannot be there: a part of that path is a file, not a folder`,
-  EISDIR: (path) => `${named(path)} is a folder, not a file; name a file`,
-  EEXIST: (path) => `${named(path)} is there already; name another place, or take it away first`,
-  ENOTEMPTY: (path) => `${named(path)} is not empty; name another place, or empty it first`,
+      : `there is no ${displayPath(path)}; look whether that is the right place`,
+  ENOTDIR: (path) => `${displayPath(path)} cannot be there: a part of that path is a file, not a folder`,
+  EISDIR: (path) => `${displayPath(path)} is a folder, not a file; name a file`,
+  EEXIST: (path) => `${displayPath(path)} is there already; name another place, or take it away first`,
+  ENOTEMPTY: (path) => `${displayPath(path)} is not empty; name another place, or empty it first`,
   EFBIG: (path) =>
-    `${named(path)} would be larger than its disk or this process allows; use a disk with another file system, or raise the limit ('ulimit -f unlimited')`,
-  ENAMETOOLONG: (path) => `the name ${basename(named(path)).slice(0, 40)}… is too long; name another place`,
-  ELOOP: (path) => `${named(path)} is a link that leads back to itself; mend the link, or name another place`,
-  EBUSY: (path) => `${named(path)} is in use by the system; try again, or name another place`,
-  EXDEV: (path) => `${named(path)} is on another disk; name a place on the same one`,
+    `${displayPath(path)} would be larger than its disk or this process allows; use a disk with another file system, or raise the limit ('ulimit -f unlimited')`,
+  ENAMETOOLONG: (path) => `the name ${basename(displayPath(path)).slice(0, 40)}… is too long; name another place`,
+  ELOOP: (path) => `${displayPath(path)} is a link that leads back to itself; mend the link, or name another place`,
+  EBUSY: (path) => `${displayPath(path)} is in use by the system; try again, or name another place`,
+  EXDEV: (path) => `${displayPath(path)} is on another disk; name a place on the same one`,
   EADDRINUSE: () => 'another program listens there; stop it, or listen elsewhere with --listen or http.listen',
   EADDRNOTAVAIL: () => 'this machine has no such address; name one of its own with --listen or http.listen',
   ENOTFOUND: () => 'this machine knows no such name; name an address with --listen or http.listen',
 };
 
 /** Explains an error of the database of a data directory, by the code of SQLite. */
-function ofDatabase(code: string, { data }: About): string {
+function ofDatabase(code: string, { data }: ErrorContext): string {
   const file = data === undefined ? 'the database' : `the database ${join(data, 'larder.db')}`;
   const directory = data ?? 'the data directory';
   if (/^SQLITE_(?:CORRUPT|NOTADB|FORMAT)/.test(code)) {
@@ -160,7 +160,7 @@ function hindrance(data: string): string | undefined {
     }
     return undefined;
   } catch (error) {
-    return inWords(error, { data });
+    return describeSystemError(error, { data });
   } finally {
     for (const probe of probes) closeSync(probe);
   }

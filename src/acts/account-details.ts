@@ -2,8 +2,8 @@
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
-import type { Changes } from '#records/index.ts';
-import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import { accountObject, requireAccount, markTouched, type AccountTarget } from './accounts.ts';
 import { act } from './act.ts';
 
 /** The details that can change; omitted ones stay. */
@@ -19,9 +19,9 @@ export const updateAccount = act({
   object: accountObject,
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  async perform(tx, { id, ...details }: OfAccount & AccountDetails, doing) {
+  async perform(tx, { id, ...details }: AccountTarget & AccountDetails, doing) {
     const account = await change(tx, { id, details, at: doing.at, note: doing.note });
-    await touched(tx, id, doing, 'update_account');
+    await markTouched(tx, id, doing, 'update_account');
     return account;
   },
 });
@@ -33,18 +33,18 @@ export const updateOwnAccount = act({
   object: accountObject,
   gate: { never: 'it is what somebody calls himself' },
 
-  perform: (tx, { id, displayName }: OfAccount & Required<Pick<AccountDetails, 'displayName'>>, { at, note }) =>
+  perform: (tx, { id, displayName }: AccountTarget & Required<Pick<AccountDetails, 'displayName'>>, { at, note }) =>
     change(tx, { id, details: { displayName }, at, note }),
 });
 
-interface Change extends OfAccount {
+interface AccountDetailsChange extends AccountTarget {
   details: AccountDetails;
   at: string;
-  note: (told: Record<string, unknown>) => void;
+  note: (details: Record<string, unknown>) => void;
 }
 
-async function change(tx: Changes, { id, details, at, note }: Change): Promise<Account> {
-  const before = await existing(tx, id);
+async function change(tx: ChangeRecords, { id, details, at, note }: AccountDetailsChange): Promise<Account> {
+  const before = await requireAccount(tx, id);
   const account = { ...before, ...details };
   refuseWrong(account);
   const names = ['username', 'displayName', 'email', 'validation'] as const;
@@ -69,7 +69,7 @@ function refuseWrong({ username, displayName, email, validation }: Account): voi
     usernameProblem(username) ??
     displayNameProblem(displayName) ??
     (emailAddress(email) === email ? undefined : `'${email}' is no e-mail address.`) ??
-    (validations.some((one) => one === validation)
+    (validations.some((allowed) => allowed === validation)
       ? undefined
       : `The validation is ${validations.join(', ')}, not '${validation}'.`);
   if (problem !== undefined) throw new Refusal('api-error', problem);

@@ -2,10 +2,10 @@
 import { displayNameProblem, emailAddress, usernameProblem } from '#domain/account.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Role } from '#domain/role.ts';
+import type { AccountRole } from '#domain/role.ts';
 import type { Account } from '#records/accounts.ts';
-import type { Changes } from '#records/index.ts';
-import { act, type Doing } from './act.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import { act, type ActContext } from './act.ts';
 
 export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayName' | 'email'> {
   /** Whether this store made the id, so that it does not exist in the online store. */
@@ -13,13 +13,13 @@ export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayNa
 }
 
 /** The account of an act. */
-export interface OfAccount {
+export interface AccountTarget {
   /** The account's id. */
   id: string;
 }
 
 /** The object of an act on an account. */
-export const accountObject = ({ id }: OfAccount): string => `account/${id}`;
+export const accountObject = ({ id }: AccountTarget): string => `account/${id}`;
 
 export const createAccount = act({
   name: 'account create',
@@ -28,9 +28,9 @@ export const createAccount = act({
   object: accountObject,
   gate: { never: 'an account that was just made approves of nothing for three days' },
 
-  async perform(tx, { idMadeHere, ...wanted }: NewAccount, doing): Promise<Account> {
+  async perform(tx, { idMadeHere, ...details }: NewAccount, doing): Promise<Account> {
     const { at, note } = doing;
-    const { id, username, displayName, email } = wanted;
+    const { id, username, displayName, email } = details;
     const problem =
       usernameProblem(username) ??
       displayNameProblem(displayName) ??
@@ -38,12 +38,12 @@ export const createAccount = act({
       (isAccountId(id) ? undefined : `'${id}' is no account id.`);
     if (problem !== undefined) throw new Refusal('api-error', problem);
     note({ username, email });
-    if (await tx.accounts.isForeign(id)) return makeOwn(tx, wanted, doing);
-    const taken = await tx.accounts.taken(wanted);
-    if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${wanted[taken]}' is taken.`);
-    const account = { ...wanted, validation: 'unproven', createdAt: at };
+    if (await tx.accounts.isForeign(id)) return convertToOwnAccount(tx, details, doing);
+    const taken = await tx.accounts.taken(details);
+    if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${details[taken]}' is taken.`);
+    const account = { ...details, validation: 'unproven', createdAt: at };
     await tx.accounts.add(account, { idMadeHere });
-    await touched(tx, id, doing, 'account create');
+    await markTouched(tx, id, doing, 'account create');
     return account;
   },
 });
@@ -52,13 +52,17 @@ export const createAccount = act({
  * Turns the account of another store, known from imported packages, into an account of this store. It keeps its
  * packages.
  */
-async function makeOwn(tx: Changes, wanted: Omit<NewAccount, 'idMadeHere'>, doing: Doing): Promise<Account> {
-  const account = { ...(await existing(tx, wanted.id)), ...wanted };
+async function convertToOwnAccount(
+  tx: ChangeRecords,
+  details: Omit<NewAccount, 'idMadeHere'>,
+  doing: ActContext,
+): Promise<Account> {
+  const account = { ...(await requireAccount(tx, details.id)), ...details };
   const taken = await tx.accounts.takenFrom(account);
   if (taken !== undefined) throw new Refusal('conflict', `The ${taken} is taken.`);
   await tx.accounts.update(account);
   await tx.accounts.makeOwn(account.id);
-  await touched(tx, account.id, doing, 'account create');
+  await markTouched(tx, account.id, doing, 'account create');
   return account;
 }
 
@@ -77,16 +81,16 @@ export const disableAccount = act({
    */
   async perform(
     tx,
-    { id, moment, endTokens }: OfAccount & { moment: string; endTokens: boolean },
+    { id, moment, endTokens }: AccountTarget & { moment: string; endTokens: boolean },
     { actor, note },
   ): Promise<{ disabledAt: string | null; endedTokens: number | undefined }> {
-    await existing(tx, id);
+    await requireAccount(tx, id);
     await refuseLastAdministrator(tx, id);
     await tx.accounts.disable(id, moment);
     await tx.setUpLinks.removeOf(id);
     const disabledAt = await tx.accounts.disabledAt(id);
     if (!endTokens) return { disabledAt, endedTokens: undefined };
-    const endedTokens = await tx.macaroons.endAll(id, { at: moment, by: actor, issuedBefore: null });
+    const endedTokens = await tx.macaroons.endAll(id, { at: moment, actor: actor, issuedBefore: null });
     note({ 'ended-tokens': endedTokens });
     return { disabledAt, endedTokens };
   },
@@ -99,8 +103,8 @@ export const enableAccount = act({
   object: accountObject,
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
-  async perform(tx, { id }: OfAccount, doing): Promise<void> {
-    await existing(tx, id);
+  async perform(tx, { id }: AccountTarget, doing): Promise<void> {
+    await requireAccount(tx, id);
     if (await tx.accounts.isForeign(id)) {
       throw new Refusal(
         'conflict',
@@ -109,7 +113,7 @@ export const enableAccount = act({
       );
     }
     await tx.accounts.enable(id);
-    await touched(tx, id, doing, 'enable_account');
+    await markTouched(tx, id, doing, 'enable_account');
   },
 });
 
@@ -121,10 +125,14 @@ export const changeRole = act({
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /** Returns the roles of the account after the change. */
-  async perform(tx, { id, role, remove }: OfAccount & { role: Role; remove: boolean }, doing): Promise<string[]> {
+  async perform(
+    tx,
+    { id, role, remove }: AccountTarget & { role: AccountRole; remove: boolean },
+    doing,
+  ): Promise<string[]> {
     const { at, note } = doing;
     note({ role, removed: remove });
-    await existing(tx, id);
+    await requireAccount(tx, id);
     if (role === 'store-admin') {
       if (remove) await refuseLastAdministrator(tx, id);
       await (remove ? tx.accounts.endStoreAdministrator(id) : tx.accounts.makeStoreAdministrator(id, at));
@@ -137,7 +145,7 @@ export const changeRole = act({
       }
       await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
     }
-    await touched(tx, id, doing, 'account role');
+    await markTouched(tx, id, doing, 'account role');
     return tx.accounts.rolesOf(id);
   },
 });
@@ -147,24 +155,24 @@ export const changeRole = act({
  * This includes changes by the account itself, because an administrator can log in as an account that they just
  * created.
  */
-export const touched = async (
-  { accounts }: Pick<Changes, 'accounts'>,
+export const markTouched = async (
+  { accounts }: Pick<ChangeRecords, 'accounts'>,
   id: string,
-  { at, actor }: Pick<Doing, 'at' | 'actor'>,
-  what: string,
+  { at, actor }: Pick<ActContext, 'at' | 'actor'>,
+  actName: string,
 ): Promise<void> => {
-  await accounts.touch(id, { at, by: actor, what });
+  await accounts.touch(id, { at, by: actor, what: actName });
 };
 
 /** Returns an account; refuses an unknown id. */
-export async function existing({ accounts }: Pick<Changes, 'accounts'>, id: string): Promise<Account> {
+export async function requireAccount({ accounts }: Pick<ChangeRecords, 'accounts'>, id: string): Promise<Account> {
   const account = await accounts.find(id);
   if (account !== undefined) return account;
   throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
 }
 
 /** Refuses to disable or demote the only enabled store administrator. */
-async function refuseLastAdministrator({ accounts }: Changes, id: string): Promise<void> {
+async function refuseLastAdministrator({ accounts }: ChangeRecords, id: string): Promise<void> {
   if (!(await accounts.isStoreAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
   throw new Refusal(
     'conflict',

@@ -1,11 +1,11 @@
 // Acts: each declares one possible change of the store. Only acts write.
-import type { ApprovalKind, Line } from '#domain/approvals.ts';
-import type { Outcome } from '#records/audit.ts';
-import type { Changes } from '#records/index.ts';
-import type { Approval } from '#records/proposals.ts';
+import type { ApprovalKind, ApprovalLine } from '#domain/approvals.ts';
+import type { AuditOutcome } from '#records/audit.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import type { StoredApproval } from '#records/proposals.ts';
 
 /** The actor of an act, for the audit log. */
-export interface By {
+export interface Actor {
   /** An account id, `cli:<user>` for a command on the host, or `larder` for the store itself. */
   actor: string;
   sessionId?: string | null;
@@ -13,21 +13,21 @@ export interface By {
 }
 
 /** The store itself as the actor. */
-export const itself: By = { actor: 'larder' };
+export const itself: Actor = { actor: 'larder' };
 
 /** The context of an act while it is performed. */
-export interface Doing extends By {
+export interface ActContext extends Actor {
   /** The time of the act in the audit log, RFC 3339. */
   at: string;
   /** Adds details to the entry in the audit log. */
   note(details: Record<string, unknown>): void;
   /** The proposal of the act with its approvals; undefined if it needed none. */
-  approved?: Approved;
+  approved?: ApprovedProposal;
 }
 
-export interface Approved {
+export interface ApprovedProposal {
   proposal: number;
-  by: readonly Approval[];
+  approvals: readonly StoredApproval[];
   /** The text that approvers signed; undefined if none signed. */
   text?: string;
 }
@@ -41,7 +41,7 @@ export interface Gate<Input> {
    * are the same proposal, so the lines must cover everything that the act does with its input. The caller drops lines
    * that change nothing.
    */
-  lines(tx: Changes, input: Input, doing: Pick<Doing, 'at' | 'actor'>): Promise<Line[]>;
+  lines(tx: ChangeRecords, input: Input, doing: Pick<ActContext, 'at' | 'actor'>): Promise<ApprovalLine[]>;
 }
 
 export interface Act<Input, Result> {
@@ -54,14 +54,14 @@ export interface Act<Input, Result> {
   /** The object of the act, such as `snap/hello`. `perform` gets its data from the input, not from here. */
   object(input: NoInfer<Input>): string;
   /** `done` by default. `refused` for an act that denies access and changes nothing but the audit log. */
-  outcome?: Outcome;
+  outcome?: AuditOutcome;
   /** Whether the act can be held for approvals; if not, why. */
   gate: Gate<NoInfer<Input>> | { never: string };
   /**
    * Performs the act, all of it or nothing. Awaits only `tx` and may be retried from the start, so it has no effect
    * outside the transaction.
    */
-  perform(tx: Changes, input: Input, doing: Doing): Promise<Result>;
+  perform(tx: ChangeRecords, input: Input, doing: ActContext): Promise<Result>;
 }
 
 /**
@@ -69,11 +69,11 @@ export interface Act<Input, Result> {
  * is written, the audit log has one entry, and the caller gets `given` as the result.
  */
 export class DoneAlready<Result> extends Error {
-  readonly given: Result;
+  readonly result: Result;
 
-  constructor(given: Result) {
+  constructor(result: Result) {
     super('this is done already');
-    this.given = given;
+    this.result = result;
   }
 }
 
@@ -81,7 +81,11 @@ export class DoneAlready<Result> extends Error {
 export const act = <Input, Result>(record: Act<Input, Result>): Act<Input, Result> => record;
 
 /** Performs an act. If it throws, nothing was changed. */
-export type Do = <Input, Result>(what: Act<Input, Result>, by: By, input: NoInfer<Input>) => Promise<Result>;
+export type Do = <Input, Result>(
+  declaredAct: Act<Input, Result>,
+  actor: Actor,
+  input: NoInfer<Input>,
+) => Promise<Result>;
 
 /** The only interface through which the store is changed. */
 export interface Acts {

@@ -1,7 +1,7 @@
 // Agents: programs that log in with their own key as the account that they act for.
 import { Refusal } from '#domain/refusal.ts';
 import type { Agent } from '#records/agents.ts';
-import { existing, touched } from './accounts.ts';
+import { requireAccount, markTouched } from './accounts.ts';
 import { act } from './act.ts';
 
 const agentObject = ({ username }: { username: string }): string => `agent/${username}`;
@@ -13,15 +13,18 @@ export const registerAgent = act({
   object: agentObject,
   gate: { never: 'the approvals of an account that was just changed do not count for three days' },
 
-  async perform(tx, wanted: Omit<Agent, 'createdAt'>, doing): Promise<Agent> {
-    doing.note({ account: wanted.accountId, publicKey: wanted.publicKey });
-    await existing(tx, wanted.accountId);
-    const agent = { ...wanted, createdAt: doing.at };
+  async perform(tx, registration: Omit<Agent, 'createdAt'>, doing): Promise<Agent> {
+    doing.note({ account: registration.accountId, publicKey: registration.publicKey });
+    await requireAccount(tx, registration.accountId);
+    const agent = { ...registration, createdAt: doing.at };
     if (await tx.agents.claim(agent)) {
-      await touched(tx, wanted.accountId, doing, 'agent register');
+      await markTouched(tx, registration.accountId, doing, 'agent register');
       return agent;
     }
-    throw new Refusal('conflict', `There is an agent '${wanted.username}' already; 'larder agent remove' ends it.`);
+    throw new Refusal(
+      'conflict',
+      `There is an agent '${registration.username}' already; 'larder agent remove' ends it.`,
+    );
   },
 });
 

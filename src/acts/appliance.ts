@@ -1,8 +1,8 @@
 // Acts of the appliance itself and of the administrator of its host on the store as a whole.
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import { keepSiteKeyCheck } from './site-key.ts';
 import { act } from './act.ts';
-import { leaves } from './exports.ts';
+import { recordExport } from './exports.ts';
 
 /** The administrator account of a new store. */
 export const administratorId = 'larder-admin';
@@ -56,7 +56,7 @@ export interface FirstApprover {
   recovery: readonly string[];
 }
 
-async function addApprover(tx: Changes, approver: FirstApprover, at: string): Promise<void> {
+async function addApprover(tx: ChangeRecords, approver: FirstApprover, at: string): Promise<void> {
   const { id, username, linkDigest, linkUntil, totpSecret, recovery } = approver;
   const account = { id, username, displayName: username, email: `${username}@larder.invalid` };
   await tx.accounts.add({ ...account, validation: 'unproven', createdAt: at }, { idMadeHere: true });
@@ -67,7 +67,7 @@ async function addApprover(tx: Changes, approver: FirstApprover, at: string): Pr
 }
 
 /** For acts that change no record and are only written to the audit log. */
-const noted = async (
+const noteDetails = async (
   _tx: unknown,
   details: Readonly<Record<string, unknown>>,
   { note }: { note: (details: Record<string, unknown>) => void },
@@ -84,10 +84,10 @@ export const upgrade = act({
 
   /** The migrations that ran, the release that ran them, and the number of problems in the database before. */
   perform: (tx, ran: { migrations: string[]; version: string; problems: number }, doing) =>
-    noted(tx, { ...ran }, doing),
+    noteDetails(tx, { ...ran }, doing),
 });
 
-export const goBack = act({
+export const rollBackUpgrade = act({
   name: 'go-back',
   summary: 'Put the records back as they were before an upgrade.',
   on: 'store',
@@ -96,7 +96,7 @@ export const goBack = act({
 
   async perform(tx, _: undefined, doing) {
     await tx.transferSources.doubtFloors();
-    await noted(tx, {}, doing);
+    await noteDetails(tx, {}, doing);
   },
 });
 
@@ -110,7 +110,7 @@ export const acceptAudit = act({
   async perform(tx, { problems }: { problems: readonly string[] }, doing) {
     // The audit log may belong to records that were restored by hand.
     if (problems.length > 0) await tx.transferSources.doubtFloors();
-    await noted(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing);
+    await noteDetails(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing);
   },
 });
 
@@ -124,20 +124,20 @@ export const acceptBucket = act({
   /**
    * The number of blobs that the records need, how many of them are in the bucket, and the number of other blobs in it.
    */
-  perform: (tx, found: { place: string; needed: number; there: number; others: number }, doing) =>
-    noted(tx, { ...found }, doing),
+  perform: (tx, findings: { place: string; needed: number; there: number; others: number }, doing) =>
+    noteDetails(tx, { ...findings }, doing),
 });
 
 export const makeBackup = act({
   name: 'backup',
   summary: 'Make a backup.',
   on: 'backup/ID',
-  object: ({ id }: BackupMade) => `backup/${id}`,
+  object: ({ id }: BackupSummary) => `backup/${id}`,
   gate: { never: 'it takes nothing from the store and changes nothing in it' },
 
-  async perform(tx, made: BackupMade, doing) {
-    await noted(tx, { ...made }, doing);
-    await leaves(tx, { what: 'backup', name: made.id, sha256: made.sha256, bytes: made.bytes }, doing);
+  async perform(tx, made: BackupSummary, doing) {
+    await noteDetails(tx, { ...made }, doing);
+    await recordExport(tx, { what: 'backup', name: made.id, sha256: made.sha256, bytes: made.bytes }, doing);
   },
 });
 
@@ -148,10 +148,10 @@ export const failBackup = act({
   object: () => 'store',
   gate: { never: 'it changes nothing but what is known of backups' },
 
-  perform: (tx, failed: { because: string }, doing) => noted(tx, { ...failed }, doing),
+  perform: (tx, failed: { because: string }, doing) => noteDetails(tx, { ...failed }, doing),
 });
 
-interface BackupMade {
+interface BackupSummary {
   id: string;
   /** The backup that this one builds on. */
   since: string | null;
@@ -176,7 +176,7 @@ export const restore = act({
   async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
     await tx.transferSources.doubtFloors();
     // A proposal that waited or was approved may have been carried out after the backup was made.
-    await tx.proposals.fallAll({ at, by: actor });
+    await tx.proposals.fallAll({ at, actor: actor });
     let forgotten = 0;
     for (const content of gone) {
       for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));
@@ -200,7 +200,7 @@ export const move = act({
     tx,
     moved: { from: string; to: string; rows: number } | { from: string; to: string; blobs: number; bytes: number },
     doing,
-  ) => noted(tx, { ...moved }, doing),
+  ) => noteDetails(tx, { ...moved }, doing),
 });
 
 export const changeSetting = act({
@@ -211,7 +211,8 @@ export const changeSetting = act({
   gate: { never: 'the caller may write the configuration file anyway' },
 
   /** Values as in the file; `null` if the key is not set. */
-  perform: (tx, changed: { key: string; before: unknown; after: unknown }, doing) => noted(tx, { ...changed }, doing),
+  perform: (tx, changed: { key: string; before: unknown; after: unknown }, doing) =>
+    noteDetails(tx, { ...changed }, doing),
 });
 
 export const setLogLevel = act({
@@ -221,7 +222,7 @@ export const setLogLevel = act({
   object: () => 'log',
   gate: { never: 'whoever may do it writes the configuration' },
 
-  perform: (tx, { level }: { level: string }, doing) => noted(tx, { level }, doing),
+  perform: (tx, { level }: { level: string }, doing) => noteDetails(tx, { level }, doing),
 });
 
 export const sealMasterKey = act({
@@ -231,7 +232,7 @@ export const sealMasterKey = act({
   object: () => 'master key',
   gate: { never: 'whoever may do it has the key' },
 
-  perform: (tx, _: undefined, doing) => noted(tx, {}, doing),
+  perform: (tx, _: undefined, doing) => noteDetails(tx, {}, doing),
 });
 
 export const renewCertificate = act({
@@ -242,5 +243,5 @@ export const renewCertificate = act({
   gate: { never: 'it follows from the time, or from files on the host' },
 
   perform: (tx, { ends, ...certificate }: { hosts: string[]; ends: Date; fingerprint: string }, doing) =>
-    noted(tx, { ...certificate, ends: ends.toISOString() }, doing),
+    noteDetails(tx, { ...certificate, ends: ends.toISOString() }, doing),
 });

@@ -1,17 +1,17 @@
 // The text that approvers of a proposal sign.
-import { approvalText, type Proposed } from '#domain/approval-text.ts';
+import { approvalText, type ProposalToSign } from '#domain/approval-text.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
-import { siteNameKept } from './sites.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
+import { siteNameSetting } from './sites.ts';
 
-type Read = Pick<Records, 'appliance'> | Pick<Changes, 'appliance'>;
+type SiteNameRecords = Pick<StoreRecords, 'appliance'> | Pick<ChangeRecords, 'appliance'>;
 
 /** Returns the text of a proposal. Refused if the store has no name, because the text names the store. */
-export const textToSign = async (records: Read, proposal: Proposed): Promise<string> =>
+export const textToSign = async (records: SiteNameRecords, proposal: ProposalToSign): Promise<string> =>
   approvalText(await nameToSign(records), proposal);
 
-export async function nameToSign({ appliance }: Read): Promise<string> {
-  const name = await appliance.find(siteNameKept);
+export async function nameToSign({ appliance }: SiteNameRecords): Promise<string> {
+  const name = await appliance.find(siteNameSetting);
   if (name !== undefined) return name;
   throw new Refusal(
     'conflict',

@@ -4,19 +4,19 @@ import { createHash } from 'node:crypto';
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/assertion.ts';
 import { acceptAll, acceptEach, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
-import { eachRestedOn, restsOn } from '#assertions/prerequisites.ts';
-import type { AssertionsByName, Picked, SpooledAssertions } from '#assertions/spooled.ts';
+import { eachPrerequisite, prerequisitesOf } from '#assertions/prerequisites.ts';
+import type { AssertionsByName, AssertionSelection, SpilledAssertions } from '#assertions/spooled.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
 import { NameIndex } from '#domain/name-index.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
-import type { KeptAssertion } from '#records/assertions.ts';
-import type { Changes, Records } from '#records/index.ts';
-import { act, type Acts, type By, type Doing } from './act.ts';
+import type { StoredAssertion } from '#records/assertions.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
+import { act, type Acts, type Actor, type ActContext } from './act.ts';
 import { noSigningKey } from './signing-keys.ts';
 
 /** A verified stream of assertions, with the state of the records that it was verified against. */
-export interface Believed {
+export interface VerifiedAssertions {
   /**
    * If set, an account-key must be for a key of this brand that is held or was requested here. If undefined, any key
    * that a trusted root vouches for is accepted.
@@ -37,39 +37,40 @@ interface Basis {
   digest: string;
 }
 
-type Known = {
-  assertions: Pick<Records['assertions'], 'listOf' | 'keysOf'>;
-  signingKeys: Pick<Records['signingKeys'], 'publicHalf'>;
+type AssertionRecords = {
+  assertions: Pick<StoreRecords['assertions'], 'listOf' | 'keysOf'>;
+  signingKeys: Pick<StoreRecords['signingKeys'], 'publicHalf'>;
 };
 
-export const keepImported = act({
+export const storeImportedAssertions = act({
   name: 'import_assertions',
   summary: 'Take in assertions that came back from the online store, checked up to a root of trust.',
   on: 'brand/ACCOUNT-ID or assertions',
-  object: ({ brandAccountId }: Believed) => (brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`),
+  object: ({ brandAccountId }: VerifiedAssertions) =>
+    brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`,
   gate: { never: 'what it brings counts as far as a trusted root vouches for it' },
 
-  perform: (tx, believed: Believed, doing) => keepBelieved(tx, believed, doing),
+  perform: (tx, believed: VerifiedAssertions, doing) => storeVerifiedAssertions(tx, believed, doing),
 });
 
 /** Stores the new assertions, unless a related record changed since they were verified. */
-export async function keepBelieved(
-  tx: Changes,
-  { brandAccountId, upload, accepted, basis }: Believed,
-  { at, actor, note }: Doing,
+export async function storeVerifiedAssertions(
+  tx: ChangeRecords,
+  { brandAccountId, upload, accepted, basis }: VerifiedAssertions,
+  { at, actor, note }: ActContext,
 ): Promise<void> {
   // A key that one of them relies on may have been revoked or deleted since they were verified.
-  if ((await basisOf(upload, tx, brandAccountId)).digest !== basis) throw overtaken();
+  if ((await basisOf(upload, tx, brandAccountId)).digest !== basis) throw overtakenRefusal();
   // The request only shows that registration was asked for; no assertion relies on it.
-  const kept: string[] = [];
-  for (const one of accepted.values().filter(({ type }) => type !== 'account-key-request')) {
-    if (!(await tx.assertions.keep(asKept(one, 'imported', { at, actor })))) throw overtaken();
-    kept.push(`${nameOf(one)} revision ${one.revision}`);
+  const storedNames: string[] = [];
+  for (const assertion of accepted.values().filter(({ type }) => type !== 'account-key-request')) {
+    if (!(await tx.assertions.keep(toAssertionRecord(assertion, 'imported', { at, actor })))) throw overtakenRefusal();
+    storedNames.push(`${nameOf(assertion)} revision ${assertion.revision}`);
   }
-  note({ assertions: kept });
+  note({ assertions: storedNames });
 }
 
-export const keepSigned = act({
+export const storeSignedAssertion = act({
   name: 'assertion sign',
   summary: "Keep an assertion that was signed here with a brand's key.",
   on: 'TYPE/PRIMARY-KEY',
@@ -81,7 +82,7 @@ export const keepSigned = act({
     if ((await tx.signingKeys.find(key)) === undefined) {
       throw noSigningKey(signed.headers['authority-id'] as string, key);
     }
-    if (!(await tx.assertions.keep(asKept(signed, 'signed', { at, actor })))) {
+    if (!(await tx.assertions.keep(toAssertionRecord(signed, 'signed', { at, actor })))) {
       throw new Refusal(
         'conflict',
         `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the one that is here.`,
@@ -91,7 +92,7 @@ export const keepSigned = act({
   },
 });
 
-export const askForRegistration = act({
+export const storeKeyRequest = act({
   name: 'dashboard_account_key',
   summary: "Keep a request to register a publisher's own key until somebody carries it to the online store.",
   on: 'account/ID',
@@ -103,15 +104,15 @@ export const askForRegistration = act({
       throw new Refusal('api-error', 'The request is for a key of another account; make it with your own account id.');
     }
     const key = request.headers['public-key-sha3-384'] as string;
-    if (!(await tx.assertions.keep(asKept(request, 'imported', { at, actor })))) {
+    if (!(await tx.assertions.keep(toAssertionRecord(request, 'imported', { at, actor })))) {
       throw new Refusal('conflict', `It was asked before to register the key ${key}, and that request waits here.`);
     }
     note({ key });
   },
 });
 
-export interface Import {
-  records: Known;
+export interface AssertionImport {
+  records: AssertionRecords;
   acts: Acts;
   roots: Roots;
   now: Date;
@@ -124,77 +125,83 @@ export interface Import {
  */
 export async function importAssertions(
   text: string | Uint8Array,
-  by: By,
-  { records, acts, roots, now, brandAccountId }: Import,
+  actor: Actor,
+  { records, acts, roots, now, brandAccountId }: AssertionImport,
 ): Promise<Assertion[]> {
   const upload = parseStream(text);
   upload.forEach(checkAssertion);
-  const known: Assertion[] = [];
-  const { held, digest: basis } = await basisOf(upload, records, brandAccountId, (one) => known.push(one));
+  const stored: Assertion[] = [];
+  const { held, digest: basis } = await basisOf(upload, records, brandAccountId, (assertion) => stored.push(assertion));
   const accepted = acceptUpload(text, {
     roots,
-    known,
+    storedAssertions: stored,
     held,
     takesForeignKeys: brandAccountId === undefined,
     now,
   });
-  await acts.do(keepImported, by, { brandAccountId, upload, accepted, basis });
+  await acts.do(storeImportedAssertions, actor, { brandAccountId, upload, accepted, basis });
   return accepted;
 }
 
 /** Believed assertions, with a lookup by name of the assertions that they rely on. */
-export type BelievedByName<Accepted extends Sequence<Assertion> = Sequence<Assertion>> = Believed & {
-  accepted: Accepted;
-  find: (name: string) => Assertion | undefined;
-};
+export type VerifiedAssertionsByName<Accepted extends Sequence<Assertion> = Sequence<Assertion>> =
+  VerifiedAssertions & {
+    accepted: Accepted;
+    find: (name: string) => Assertion | undefined;
+  };
 
 /**
  * Verifies parsed assertions of any account that a trusted root vouches for. Skips an assertion that this store has in
  * the same or a newer revision, and uses the stored one instead.
  */
-export async function believe(
+export async function verifyAssertions(
   upload: readonly Assertion[],
-  { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
-): Promise<BelievedByName<Assertion[]>> {
+  { records, roots, now }: Pick<AssertionImport, 'records' | 'roots' | 'now'>,
+): Promise<VerifiedAssertionsByName<Assertion[]>> {
   upload.forEach(checkAssertion);
-  const known: Assertion[] = [];
-  const { held, digest: basis } = await basisOf(upload, records, undefined, (one) => known.push(one));
-  const here = new Map([...roots.assertions, ...known].map((one) => [nameOf(one), one]));
-  const wanted = upload.filter((one) => (here.get(nameOf(one))?.revision ?? -1) < one.revision);
-  const accepted = acceptAll(wanted, { roots, known, held, takesForeignKeys: true, now });
-  for (const one of accepted) here.set(nameOf(one), one);
-  return { brandAccountId: undefined, upload, accepted, basis, find: (name) => here.get(name) };
+  const stored: Assertion[] = [];
+  const { held, digest: basis } = await basisOf(upload, records, undefined, (assertion) => stored.push(assertion));
+  const byName = new Map([...roots.assertions, ...stored].map((assertion) => [nameOf(assertion), assertion]));
+  const newAssertions = upload.filter(
+    (assertion) => (byName.get(nameOf(assertion))?.revision ?? -1) < assertion.revision,
+  );
+  const accepted = acceptAll(newAssertions, { roots, storedAssertions: stored, held, takesForeignKeys: true, now });
+  for (const assertion of accepted) byName.set(nameOf(assertion), assertion);
+  return { brandAccountId: undefined, upload, accepted, basis, find: (name) => byName.get(name) };
 }
 
 /** The same for large numbers: neither these assertions nor the stored ones are held in memory. */
-export async function believeMany(
-  upload: SpooledAssertions,
-  { records, roots, now }: Pick<Import, 'records' | 'roots' | 'now'>,
-): Promise<BelievedByName<Picked>> {
-  for (const one of upload) checkAssertion(one);
-  const known = upload.beside();
-  const { held, digest: basis } = await basisOf(upload, records, undefined, (one) => {
-    known.add(one);
+export async function verifySpooledAssertions(
+  upload: SpilledAssertions,
+  { records, roots, now }: Pick<AssertionImport, 'records' | 'roots' | 'now'>,
+): Promise<VerifiedAssertionsByName<AssertionSelection>> {
+  for (const assertion of upload) checkAssertion(assertion);
+  const stored = upload.createSibling();
+  const { held, digest: basis } = await basisOf(upload, records, undefined, (assertion) => {
+    stored.add(assertion);
   });
-  const rooted = new Map(roots.assertions.map((one) => [nameOf(one), one]));
-  const isNew = (one: Assertion): boolean => {
-    const name = nameOf(one);
-    const number = known.numberOf(name);
-    return (number < 0 ? (rooted.get(name)?.revision ?? -1) : known.revisionAt(number)) < one.revision;
+  const rooted = new Map(roots.assertions.map((assertion) => [nameOf(assertion), assertion]));
+  const isNew = (assertion: Assertion): boolean => {
+    const name = nameOf(assertion);
+    const number = stored.numberOf(name);
+    return (number < 0 ? (rooted.get(name)?.revision ?? -1) : stored.revisionAt(number)) < assertion.revision;
   };
-  const wanted: AssertionsByName & Iterable<Assertion> = {
+  const newAssertions: AssertionsByName & Iterable<Assertion> = {
     get(name) {
-      const found = upload.get(name);
-      return found !== undefined && isNew(found) ? found : undefined;
+      const candidate = upload.get(name);
+      return candidate !== undefined && isNew(candidate) ? candidate : undefined;
     },
     ofType: (type) => upload.ofType(type).filter(isNew),
     [Symbol.iterator]: () => upload.values().filter(isNew),
   };
   const accepted: number[] = [];
-  acceptEach(wanted, wanted, { roots, known, held, takesForeignKeys: true, now }, (one) =>
-    accepted.push(upload.numberOf(nameOf(one))),
+  acceptEach(
+    newAssertions,
+    newAssertions,
+    { roots, storedAssertions: stored, held, takesForeignKeys: true, now },
+    (assertion) => accepted.push(upload.numberOf(nameOf(assertion))),
   );
-  const find = (name: string): Assertion | undefined => wanted.get(name) ?? known.get(name) ?? rooted.get(name);
+  const find = (name: string): Assertion | undefined => newAssertions.get(name) ?? stored.get(name) ?? rooted.get(name);
   return { brandAccountId: undefined, upload, accepted: upload.pick(accepted), basis, find };
 }
 
@@ -212,22 +219,22 @@ export function readKeyRequest(text: string): Assertion {
 const headerOf = ({ headers }: Assertion, name: string): string | null => (headers[name] as string | undefined) ?? null;
 
 /** Converts an assertion to its record. */
-export const asKept = (
-  one: Assertion,
-  origin: KeptAssertion['origin'],
+export const toAssertionRecord = (
+  assertion: Assertion,
+  origin: StoredAssertion['origin'],
   { at, actor }: { at: string; actor: string },
-): KeptAssertion => ({
-  name: nameOf(one),
-  type: one.type,
-  accountId: ['account-key', 'validation-set'].includes(one.type) ? headerOf(one, 'account-id') : null,
-  snapName: one.type === 'snap-declaration' ? headerOf(one, 'snap-name') : null,
-  setName: one.type === 'validation-set' ? headerOf(one, 'name') : null,
-  sequence: one.type === 'validation-set' ? Number(one.headers['sequence']) : null,
-  snapId: one.type === 'snap-revision' ? headerOf(one, 'snap-id') : null,
-  snapRevision: one.type === 'snap-revision' ? Number(one.headers['snap-revision']) : null,
-  revision: one.revision,
+): StoredAssertion => ({
+  name: nameOf(assertion),
+  type: assertion.type,
+  accountId: ['account-key', 'validation-set'].includes(assertion.type) ? headerOf(assertion, 'account-id') : null,
+  snapName: assertion.type === 'snap-declaration' ? headerOf(assertion, 'snap-name') : null,
+  setName: assertion.type === 'validation-set' ? headerOf(assertion, 'name') : null,
+  sequence: assertion.type === 'validation-set' ? Number(assertion.headers['sequence']) : null,
+  snapId: assertion.type === 'snap-revision' ? headerOf(assertion, 'snap-id') : null,
+  snapRevision: assertion.type === 'snap-revision' ? Number(assertion.headers['snap-revision']) : null,
+  revision: assertion.revision,
   origin,
-  text: joined(one),
+  text: joined(assertion),
   keptAt: at,
   keptBy: actor,
 });
@@ -238,57 +245,57 @@ export const asKept = (
  */
 async function basisOf(
   upload: Iterable<Assertion>,
-  known: Known,
+  records: AssertionRecords,
   brandAccountId: string | undefined,
-  tell?: (one: Assertion) => void,
+  tell?: (assertion: Assertion) => void,
 ): Promise<Basis> {
   const keys: Pick<Assertion, 'headers'>[] = [];
   const digest = createHash('sha256');
-  const told = new NameIndex();
-  const add = (one: Assertion): void => {
-    const before = told.size;
-    if (told.add(nameOf(one)) < before) return;
-    digest.update(`\0${joined(one)}`);
-    tell?.(one);
+  const seenNames = new NameIndex();
+  const add = (assertion: Assertion): void => {
+    const before = seenNames.size;
+    if (seenNames.add(nameOf(assertion)) < before) return;
+    digest.update(`\0${joined(assertion)}`);
+    tell?.(assertion);
   };
   const names = namesFor(upload, (key) => keys.push({ headers: key.headers }));
-  for await (const { assertion } of eachRestedOn(names, (some) => known.assertions.listOf(some))) add(assertion);
+  for await (const { assertion } of eachPrerequisite(names, (some) => records.assertions.listOf(some))) add(assertion);
   const owners = new Set(keys.map(({ headers }) => headers['account-id'] as string));
-  for (const { text } of await known.assertions.keysOf([...owners])) add(parseAssertion(text));
+  for (const { text } of await records.assertions.keysOf([...owners])) add(parseAssertion(text));
   const ids = keys.map(({ headers }) => headers['public-key-sha3-384'] as string);
-  const held = (await heldKeys(ids, known)).filter(
+  const held = (await heldKeys(ids, records)).filter(
     ({ accountId }) => brandAccountId === undefined || accountId === brandAccountId,
   );
   return { held, digest: digest.update(JSON.stringify(held)).digest('hex') };
 }
 
 /** The names of an upload and of the assertions that it relies on. Passes each account-key to `key`. */
-function* namesFor(upload: Iterable<Assertion>, key: (one: Assertion) => void): Generator<string> {
-  for (const one of upload) {
-    if (one.type === 'account-key') key(one);
-    yield nameOf(one);
-    yield* restsOn(one);
+function* namesFor(upload: Iterable<Assertion>, key: (assertion: Assertion) => void): Generator<string> {
+  for (const assertion of upload) {
+    if (assertion.type === 'account-key') key(assertion);
+    yield nameOf(assertion);
+    yield* prerequisitesOf(assertion);
   }
 }
 
 /** The keys that are signing keys of this store, or that their owners have asked this store to register. */
-async function heldKeys(ids: readonly string[], { assertions, signingKeys }: Known): Promise<HeldKey[]> {
+async function heldKeys(ids: readonly string[], { assertions, signingKeys }: AssertionRecords): Promise<HeldKey[]> {
   const held: HeldKey[] = [];
   for (const id of ids) {
     const key = await signingKeys.publicHalf(id);
     if (key !== undefined) held.push({ keyId: id, accountId: key.brandAccountId, name: key.name });
   }
   const requests = await assertions.listOf(ids.map((id) => `account-key-request/${id}`));
-  return [...held, ...requests.map(({ text }) => askedFor(parseAssertion(text)))];
+  return [...held, ...requests.map(({ text }) => toHeldKey(parseAssertion(text)))];
 }
 
-const askedFor = ({ headers }: Assertion): HeldKey => ({
+const toHeldKey = ({ headers }: Assertion): HeldKey => ({
   keyId: headers['public-key-sha3-384'] as string,
   accountId: headers['account-id'] as string,
   name: headers['name'] as string,
 });
 
-const overtaken = (): Refusal =>
+const overtakenRefusal = (): Refusal =>
   new Refusal(
     'conflict',
     'Something that these assertions rest on, or a newer revision of one, came in meanwhile; nothing was imported. Send them again.',

@@ -3,7 +3,7 @@ import { brandNameProblem } from '#domain/account.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { act } from './act.ts';
 
 export interface NamedBrand {
@@ -22,8 +22,8 @@ export const createBrand = act<NamedBrand, Brand>({
   object,
   gate: { never: 'a brand without keys signs nothing' },
 
-  async perform(tx, { accountId, name: given }, { at, note }) {
-    const name = brandName(given);
+  async perform(tx, { accountId, name: rawName }, { at, note }) {
+    const name = brandName(rawName);
     const brand = { accountId, name, createdAt: at, createdBy: accountId, modifiedAt: null, modifiedBy: null };
     if (!(await tx.brands.claim(brand))) {
       throw new Refusal('conflict', `The account '${accountId}' is a brand already.`);
@@ -40,8 +40,8 @@ export const updateBrand = act<NamedBrand, Brand>({
   object,
   gate: { never: 'the name is for people to read and decides nothing' },
 
-  async perform(tx, { accountId, name: given }, { at, actor, note }) {
-    const name = brandName(given);
+  async perform(tx, { accountId, name: rawName }, { at, actor, note }) {
+    const name = brandName(rawName);
     const brand = await tx.brands.find(accountId);
     if (brand === undefined) throw noBrand(accountId);
     const renamed = { ...brand, name, modifiedAt: at, modifiedBy: actor };
@@ -71,7 +71,7 @@ export const deleteBrand = act({
 export const administers = async (
   principal: Pick<Principal, 'accountId' | 'storeAdministrator'>,
   brandAccountId: string,
-  { brands }: { brands: Pick<Records['brands'], 'isAdministrator'> },
+  { brands }: { brands: Pick<StoreRecords['brands'], 'isAdministrator'> },
 ): Promise<boolean> =>
   principal.storeAdministrator || (await brands.isAdministrator(brandAccountId, principal.accountId));
 
@@ -83,8 +83,8 @@ export const noBrand = (accountId: string): Refusal =>
   );
 
 /** The name as it is stored, without surrounding blanks. */
-function brandName(given: string): string {
-  const name = given.trim();
+function brandName(rawName: string): string {
+  const name = rawName.trim();
   const problem = brandNameProblem(name);
   if (problem !== undefined) throw new Refusal('api-error', problem);
   return name;

@@ -5,7 +5,7 @@ import type { Build, BuildSet } from '#records/build-sets.ts';
 import type { CommitWorkflow } from '#records/commit-workflows.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 
 const gate = { never: 'it tells what a build host has done already' };
 
@@ -30,41 +30,41 @@ export const addBuildset = act({
     { package: subject, set, builds }: NewBuildSet,
     { at, note },
   ): Promise<{ set: BuildSet; builds: Build[] }> {
-    await latestOf(tx, subject);
-    const kept = { ...set, packageId: subject.id, createdAt: at };
-    await tx.buildSets.add(kept);
+    await requireCurrentPackage(tx, subject);
+    const buildSet = { ...set, packageId: subject.id, createdAt: at };
+    await tx.buildSets.add(buildSet);
     const begun = builds.map((build): Build => {
       const completedAt = isBuildOver(build.status) ? at : null;
       return { ...build, buildSetId: set.id, createdAt: at, completedAt };
     });
     for (const [position, build] of begun.entries()) await tx.buildSets.putBuild(subject.id, position, build);
     note({ id: set.id });
-    return { set: kept, builds: begun };
+    return { set: buildSet, builds: begun };
   },
 });
 
-interface ToldOfBuild {
+interface BuildChange {
   package: PublishedPackage;
   buildSetId: string;
   buildId: string;
   /** The new state; omitted fields stay. */
-  told: Partial<Pick<Build, 'status' | 'errors' | 'logs' | 'releasedChannel' | 'releasedRevision'>>;
+  changes: Partial<Pick<Build, 'status' | 'errors' | 'logs' | 'releasedChannel' | 'releasedRevision'>>;
 }
 
 export const updateBuild = act({
   name: 'update_build',
   summary: 'Keep what has become of a build.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: ToldOfBuild) => packageObject(subject),
+  object: ({ package: subject }: BuildChange) => packageObject(subject),
   gate,
 
-  async perform(tx, { package: subject, buildSetId, buildId, told }: ToldOfBuild, { at, note }): Promise<Build> {
-    note({ buildset: buildSetId, build: buildId, status: told.status });
+  async perform(tx, { package: subject, buildSetId, buildId, changes }: BuildChange, { at, note }): Promise<Build> {
+    note({ buildset: buildSetId, build: buildId, status: changes.status });
     const builds = await tx.buildSets.buildsOf([buildSetId]);
     const position = builds.findIndex(({ id }) => id === buildId);
     const build = builds[position];
     if (build === undefined) throw unknownBuild();
-    const next = { ...build, ...told };
+    const next = { ...build, ...changes };
     if (!buildMayMove(build.status, next.status)) {
       throw new Refusal('conflict', `A build that is ${build.status} cannot become ${next.status}.`);
     }
@@ -91,34 +91,34 @@ export const addCommitWorkflow = act({
   gate,
 
   async perform(tx, { package: subject, workflow }: NewWorkflow, { at, note }): Promise<CommitWorkflow> {
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     const completedAt = isWorkflowOver(workflow.status) ? at : null;
-    const kept = { ...workflow, packageId: subject.id, createdAt: at, completedAt };
-    await tx.commitWorkflows.put(kept);
-    note({ id: kept.id });
-    return kept;
+    const newWorkflow = { ...workflow, packageId: subject.id, createdAt: at, completedAt };
+    await tx.commitWorkflows.put(newWorkflow);
+    note({ id: newWorkflow.id });
+    return newWorkflow;
   },
 });
 
-interface ToldOfWorkflow {
+interface WorkflowChange {
   package: PublishedPackage;
   id: string;
   /** The new state; omitted fields stay. */
-  told: Partial<Pick<CommitWorkflow, 'status' | 'errors' | 'buildSets'>>;
+  changes: Partial<Pick<CommitWorkflow, 'status' | 'errors' | 'buildSets'>>;
 }
 
 export const updateCommitWorkflow = act({
   name: 'update_commit_workflow',
   summary: 'Keep what has become of a commit workflow.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: ToldOfWorkflow) => packageObject(subject),
+  object: ({ package: subject }: WorkflowChange) => packageObject(subject),
   gate,
 
-  async perform(tx, { id, told }: ToldOfWorkflow, { at, note }): Promise<CommitWorkflow> {
-    note({ id, status: told.status });
+  async perform(tx, { id, changes }: WorkflowChange, { at, note }): Promise<CommitWorkflow> {
+    note({ id, status: changes.status });
     const before = await tx.commitWorkflows.find(id);
     if (before === undefined) throw unknownWorkflow();
-    const next = { ...before, ...told };
+    const next = { ...before, ...changes };
     if (!workflowMayMove(before.status, next.status)) {
       const [from, to] = [before.status ?? 'not begun', next.status ?? 'not begun'];
       throw new Refusal('conflict', `A commit workflow that is ${from} cannot become ${to}.`);

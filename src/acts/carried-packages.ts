@@ -1,33 +1,35 @@
 // Packages published in another store: imported revisions, and the content that may be pushed to them here.
 import { parseAssertion } from '#assertions/assertion.ts';
-import { delegates, type CarriedSnap } from '#assertions/carried-snap.ts';
+import { delegates, type ForeignSnap } from '#assertions/carried-snap.ts';
 import { defaultProvenance, series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { provenanceIn } from '#review/provenance.ts';
-import type { FoundRevision } from './new-revision.ts';
+import { readProvenance } from '#review/provenance.ts';
+import type { RevisionFindings } from './new-revision.ts';
 import { packageObject } from './package.ts';
 
-type Read = Pick<Records, 'packages' | 'revisions' | 'accounts'> | Pick<Changes, 'packages' | 'revisions' | 'accounts'>;
+type ImportedPackageRecords =
+  | Pick<StoreRecords, 'packages' | 'revisions' | 'accounts'>
+  | Pick<ChangeRecords, 'packages' | 'revisions' | 'accounts'>;
 
 /** The existing records that an imported snap relates to. */
-export interface Place {
+export interface ImportedSnapMatch {
   /** Its package; undefined if the import adds it. */
   subject: PublishedPackage | undefined;
   /** The newest revision number of its package here; 0 if there is none. */
   newest: number;
   /** The record of its revision, which has the same content; undefined if there is none. */
-  there: { isDeleted: boolean; withdrawnBecause: string | null; assertion: string | null } | undefined;
+  revision: { isDeleted: boolean; withdrawnBecause: string | null; assertion: string | null } | undefined;
 }
 
 /**
  * Finds the records that an imported snap relates to. Refuses it if its name, id or number belongs to something else
  * here, or if an account of this store publishes its package.
  */
-export async function placeOf(records: Read, snap: CarriedSnap): Promise<Place> {
+export async function findImportedSnap(records: ImportedPackageRecords, snap: ForeignSnap): Promise<ImportedSnapMatch> {
   const subject = await packageOf(records, snap);
-  if (subject === undefined) return { subject, newest: 0, there: undefined };
+  if (subject === undefined) return { subject, newest: 0, revision: undefined };
   const { revisions } = records;
   const numbered = await revisions.numbered(snap.id, snap.revision);
   const called = `'${snap.name}'`;
@@ -44,21 +46,21 @@ export async function placeOf(records: Read, snap: CarriedSnap): Promise<Place> 
       `The same content is here as revision ${twin.revision} of ${called}, and cannot be revision ${snap.revision} as well.`,
     );
   }
-  const there = numbered && {
+  const revision = numbered && {
     isDeleted: numbered.deletedAt !== null,
     withdrawnBecause: numbered.withdrawnBecause,
     assertion: numbered.assertion,
   };
-  return { subject, newest: await revisions.newest(snap.id), there };
+  return { subject, newest: await revisions.newest(snap.id), revision };
 }
 
 /** Whether an import would change nothing. */
-export const isHere = ({ there }: Place, { assertion }: CarriedSnap): boolean =>
-  there !== undefined && !there.isDeleted && there.assertion === assertion;
+export const isAlreadyImported = ({ revision }: ImportedSnapMatch, { assertion }: ForeignSnap): boolean =>
+  revision !== undefined && !revision.isDeleted && revision.assertion === assertion;
 
 async function packageOf(
-  { packages, accounts }: Read,
-  { id, name, publisher }: CarriedSnap,
+  { packages, accounts }: ImportedPackageRecords,
+  { id, name, publisher }: ForeignSnap,
 ): Promise<PublishedPackage | undefined> {
   const called = await packages.find('snap', name);
   if (called !== undefined && called.id !== id) {
@@ -88,10 +90,10 @@ async function packageOf(
  * Why pushed content cannot become a revision of a package that another store publishes, if it cannot. Devices believe
  * it only if the package's declaration lets a brand of this store sign it.
  */
-export async function publishedElsewhere(
-  { accounts, assertions }: Pick<Changes, 'accounts' | 'assertions'>,
+export async function describeForeignPublisher(
+  { accounts, assertions }: Pick<ChangeRecords, 'accounts' | 'assertions'>,
   { id, namespace, name, publisher }: PublishedPackage,
-  { packageYaml }: FoundRevision,
+  { packageYaml }: RevisionFindings,
 ): Promise<string | undefined> {
   if (!(await accounts.isForeign(publisher.id))) return undefined;
   if (namespace !== 'snap') {
@@ -100,9 +102,13 @@ export async function publishedElsewhere(
       "'larder transfer receive', and none are pushed here. What is made here has another name."
     );
   }
-  const provenance = provenanceIn(packageYaml ?? '');
-  const kept = await assertions.find(`snap-declaration/${series}/${id}`);
-  if (provenance !== undefined && kept !== undefined && delegates(parseAssertion(kept.text), provenance)) {
+  const provenance = readProvenance(packageYaml ?? '');
+  const declaration = await assertions.find(`snap-declaration/${series}/${id}`);
+  if (
+    provenance !== undefined &&
+    declaration !== undefined &&
+    delegates(parseAssertion(declaration.text), provenance)
+  ) {
     return undefined;
   }
   return (
@@ -116,25 +122,27 @@ export async function publishedElsewhere(
  * Why pushed bytes cannot become the next revision if an assertion gives their revision number in this package: a
  * device that has that assertion refuses them under any other number.
  */
-export async function numberedElsewhere(
-  { assertions }: Pick<Changes, 'assertions'>,
+export async function describeForeignNumber(
+  { assertions }: Pick<ChangeRecords, 'assertions'>,
   { id, namespace, name }: PublishedPackage,
   sha3_384: string,
-  { packageYaml }: FoundRevision,
+  { packageYaml }: RevisionFindings,
 ): Promise<string | undefined> {
   if (namespace !== 'snap') return undefined;
   const digest = Buffer.from(sha3_384, 'hex').toString('base64url');
-  const kept = await assertions.find(`snap-revision/${digest}/${provenanceIn(packageYaml ?? '') ?? defaultProvenance}`);
-  if (kept?.snapId !== id || kept.snapRevision === null) return undefined;
+  const assertion = await assertions.find(
+    `snap-revision/${digest}/${readProvenance(packageYaml ?? '') ?? defaultProvenance}`,
+  );
+  if (assertion?.snapId !== id || assertion.snapRevision === null) return undefined;
   return (
-    `These bytes are revision ${kept.snapRevision} of '${name}' by an assertion that was imported, and no device takes them as another. ` +
+    `These bytes are revision ${assertion.snapRevision} of '${name}' by an assertion that was imported, and no device takes them as another. ` +
     "Import the file with its assertions: 'larder package import' gives it that number."
   );
 }
 
 /** The next revision number, above all numbers known from here and from other stores. */
-export async function nextNumber(
-  { revisions, assertions }: Pick<Changes, 'revisions' | 'assertions'>,
+export async function nextRevisionNumber(
+  { revisions, assertions }: Pick<ChangeRecords, 'revisions' | 'assertions'>,
   { id, namespace }: PublishedPackage,
 ): Promise<number> {
   const elsewhere = namespace === 'snap' ? await assertions.highestRevision(id) : 0;

@@ -2,7 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act, DoneAlready } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 
 export const createLibrary = act({
   name: 'create_library',
@@ -18,8 +18,8 @@ export const createLibrary = act({
     { at, note },
   ): Promise<{ id: string }> {
     note({ library: name });
-    await latestOf(tx, subject);
-    const twin = await tx.charmLibraries.named(subject.id, name);
+    await requireCurrentPackage(tx, subject);
+    const twin = await tx.charmLibraries.findByName(subject.id, name);
     if (twin !== undefined) throw new DoneAlready({ id: twin.id });
     await tx.charmLibraries.add({ id: freshId, packageId: subject.id, name, createdAt: at });
     return { id: freshId };
@@ -60,7 +60,7 @@ export const publishLibrary = act({
         `The library '${library.name}' is at ${api}.${newest.patch} already; give it a higher patch.`,
       );
     }
-    await tx.charmLibraries.addVersion({ ...version, at, by: publishedBy });
+    await tx.charmLibraries.addVersion({ ...version, at, actor: publishedBy });
     const published = await tx.charmLibraries.version({ libraryId, api, patch: null });
     if (published === undefined) throw new Error(`cannot find the library ${libraryId} that was just published`);
     return published;

@@ -7,19 +7,22 @@ interface ReadCharm {
   revision: number;
   texts: CharmTexts;
   /** Undefined if the charm can no longer be read. */
-  said: RevisionDetails['said'] | undefined;
+  metadata: RevisionDetails['said'] | undefined;
 }
 
-export const readCharm = act<ReadCharm, void>({
+export const storeCharmData = act<ReadCharm, void>({
   name: 'read_charm',
   summary: 'Keep what juju hears of a charm that was there already.',
   on: 'PACKAGE-ID/REVISION',
   object: ({ packageId, revision }) => `${packageId}/${revision}`,
   gate: { never: 'it follows from the charm alone' },
 
-  async perform(tx, { packageId, revision, texts, said }) {
-    const found = await tx.revisions.find(packageId, revision);
-    if (found === undefined) return;
-    await tx.revisions.setCharm(packageId, revision, texts, { ...found.details, ...(said !== undefined && { said }) });
+  async perform(tx, { packageId, revision, texts, metadata }) {
+    const stored = await tx.revisions.find(packageId, revision);
+    if (stored === undefined) return;
+    await tx.revisions.setCharm(packageId, revision, texts, {
+      ...stored.details,
+      ...(metadata !== undefined && { said: metadata }),
+    });
   },
 });

@@ -2,10 +2,10 @@
 import { act } from './act.ts';
 
 /** The appliance settings for both. */
-export const latestTimeName = 'latest-time';
-export const acceptanceName = 'clock-accepted';
+export const latestTimeSetting = 'latest-time';
+export const clockAcceptanceSetting = 'clock-accepted';
 
-export const rememberTime = act({
+export const recordLatestTime = act({
   name: 'remember_time',
   summary: 'Keep the latest time that was seen.',
   on: 'clock',
@@ -15,7 +15,7 @@ export const rememberTime = act({
   /** `accepted` is the acceptance of the clock that the process knows. */
   async perform(tx, { seen, accepted }: { seen: string; accepted: string | undefined }, { note }): Promise<void> {
     // The clock was accepted since, so the time that this process has seen may be the wrong one.
-    if ((await tx.appliance.find(acceptanceName)) === accepted) await tx.appliance.set(latestTimeName, seen);
+    if ((await tx.appliance.find(clockAcceptanceSetting)) === accepted) await tx.appliance.set(latestTimeSetting, seen);
     else note({ overtaken: true });
   },
 });
@@ -33,10 +33,10 @@ export const acceptClock = act({
     { acceptanceId }: { acceptanceId: string },
     { at, note },
   ): Promise<{ accepted: string; before: string | null }> {
-    const before = (await tx.appliance.find(latestTimeName)) ?? null;
+    const before = (await tx.appliance.find(latestTimeSetting)) ?? null;
     note({ before });
-    await tx.appliance.set(latestTimeName, at);
-    await tx.appliance.set(acceptanceName, acceptanceId);
+    await tx.appliance.set(latestTimeSetting, at);
+    await tx.appliance.set(clockAcceptanceSetting, acceptanceId);
     return { accepted: at, before };
   },
 });

@@ -3,11 +3,11 @@ import { hash } from 'node:crypto';
 
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { Invite } from '#records/invites.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 
 interface NewInvites {
   package: PublishedPackage;
@@ -26,11 +26,11 @@ export const inviteCollaborators = act({
   object: ({ package: subject }: NewInvites) => packageObject(subject),
   gate: { never: 'what collaborators release waits like what anybody releases' },
 
-  async perform(tx, given: NewInvites, { at, note }) {
-    const { id, name, publisherId } = await latestOf(tx, given.package);
-    const expiresAt = timestamp(after(new Date(at), days(given.days)));
+  async perform(tx, request: NewInvites, { at, note }) {
+    const { id, name, publisherId } = await requireCurrentPackage(tx, request.package);
+    const expiresAt = timestamp(after(new Date(at), days(request.days)));
     const invited = new Set<string>();
-    for (const { email, token } of given.invites) {
+    for (const { email, token } of request.invites) {
       const account = await tx.accounts.byEmail(email.trim());
       if (account === undefined)
         throw new Refusal('account-not-found', `There is no account with the e-mail address '${email}'.`);
@@ -42,7 +42,7 @@ export const inviteCollaborators = act({
         throw new Refusal('conflict', `'${email}' collaborates on '${name}' already.`);
       }
       invited.add(account.id);
-      const who = { packageId: id, accountId: account.id, email: account.email, createdBy: given.invitedBy };
+      const who = { packageId: id, accountId: account.id, email: account.email, createdBy: request.invitedBy };
       await tx.invites.add({ ...who, tokenSha256: inviteDigest(token), createdAt: at, expiresAt });
     }
     note({ invited: [...invited] });
@@ -64,7 +64,7 @@ export const revokeInvites = act({
     const pending = await tx.invites.listPending(subject.id, at);
     const revoked = new Set<Invite>();
     for (const email of emails) for (const invite of await invitesOf(tx, pending, email)) revoked.add(invite);
-    for (const { tokenSha256 } of revoked) await tx.invites.revoke(tokenSha256, { at, by: revokedBy });
+    for (const { tokenSha256 } of revoked) await tx.invites.revoke(tokenSha256, { at, actor: revokedBy });
     note({ revoked: [...revoked].map(({ accountId }) => accountId) });
   },
 });
@@ -73,7 +73,7 @@ export const revokeInvites = act({
  * The invites that show the address, even if the account has another one now. If there are none, those of the account
  * that has the address now.
  */
-async function invitesOf(tx: Changes, pending: readonly Invite[], email: string): Promise<Invite[]> {
+async function invitesOf(tx: ChangeRecords, pending: readonly Invite[], email: string): Promise<Invite[]> {
   const address = email.trim();
   const shown = pending.filter((invite) => invite.email.toLowerCase() === address.toLowerCase());
   if (shown.length > 0) return shown;
@@ -82,7 +82,7 @@ async function invitesOf(tx: Changes, pending: readonly Invite[], email: string)
 }
 
 /** The answer of an account to an invite. */
-interface Answer {
+interface InviteReply {
   namespace: string;
   name: string;
   accountId: string;
@@ -94,11 +94,11 @@ export const acceptInvite = act({
   name: 'accept_invite',
   summary: 'Accept an invite, and collaborate on its package.',
   on: 'NAMESPACE/NAME',
-  object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
+  object: ({ namespace, name }: InviteReply) => `${namespace}/${name}`,
   gate: { never: 'whoever invited has decided' },
 
-  async perform(tx, answer: Answer, { at }) {
-    const { invite, subject } = await answerable(tx, answer, at);
+  async perform(tx, answer: InviteReply, { at }) {
+    const { invite, subject } = await findAnswerableInvite(tx, answer, at);
     await tx.invites.accept(invite.tokenSha256, at);
     await tx.collaborators.add(subject.id, answer.accountId, invite.createdBy, at);
   },
@@ -108,12 +108,12 @@ export const rejectInvite = act({
   name: 'reject_invite',
   summary: 'Reject an invite to collaborate on a package.',
   on: 'NAMESPACE/NAME',
-  object: ({ namespace, name }: Answer) => `${namespace}/${name}`,
+  object: ({ namespace, name }: InviteReply) => `${namespace}/${name}`,
   gate: { never: 'it is for the invited alone to say' },
 
-  async perform(tx, answer: Answer, { at }) {
-    const { invite } = await answerable(tx, answer, at);
-    await tx.invites.revoke(invite.tokenSha256, { at, by: answer.accountId });
+  async perform(tx, answer: InviteReply, { at }) {
+    const { invite } = await findAnswerableInvite(tx, answer, at);
+    await tx.invites.revoke(invite.tokenSha256, { at, actor: answer.accountId });
   },
 });
 
@@ -121,18 +121,18 @@ export const rejectInvite = act({
 export const inviteDigest = (token: string): string => hash('sha256', token.trim());
 
 /** The invite and the package of a token, if the account may answer it. All failures give the same error. */
-async function answerable(
-  tx: Changes,
-  { namespace, name, token, accountId }: Answer,
+async function findAnswerableInvite(
+  tx: ChangeRecords,
+  { namespace, name, token, accountId }: InviteReply,
   now: string,
 ): Promise<{ invite: Invite; subject: PublishedPackage }> {
   const subject = await tx.packages.find(namespace, name);
-  const wanted = subject && { packageId: subject.id, accountId, now };
+  const lookup = subject && { packageId: subject.id, accountId, now };
   const invite =
-    wanted &&
+    lookup &&
     (token === undefined
-      ? await tx.invites.open(wanted)
-      : await tx.invites.pending({ ...wanted, tokenSha256: inviteDigest(token) }));
+      ? await tx.invites.open(lookup)
+      : await tx.invites.pending({ ...lookup, tokenSha256: inviteDigest(token) }));
   if (subject === undefined || invite === undefined)
     throw new Refusal(
       'invalid-token',
@@ -141,7 +141,7 @@ async function answerable(
   return { invite, subject };
 }
 
-export const forgetInvites = act({
+export const sweepInvites = act({
   name: 'forget_invites',
   summary: 'Forget invites that ended long ago, and set-up links and offers of packages that nobody used in time.',
   on: 'invites',

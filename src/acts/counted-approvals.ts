@@ -2,14 +2,15 @@
 // approval.
 import type { ApprovalRule } from '#domain/approvals.ts';
 import { after, hours, timestamp } from '#domain/clock.ts';
-import type { Touch } from '#records/accounts.ts';
-import type { Changes, Records } from '#records/index.ts';
-import type { Approval } from '#records/proposals.ts';
+import type { AccountTouch } from '#records/accounts.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
+import type { StoredApproval } from '#records/proposals.ts';
 
-export type ApproverRecords = Pick<Records, 'accounts' | 'totpSecrets'> | Pick<Changes, 'accounts' | 'totpSecrets'>;
+export type ApproverRecords =
+  Pick<StoreRecords, 'accounts' | 'totpSecrets'> | Pick<ChangeRecords, 'accounts' | 'totpSecrets'>;
 
 /** The properties of an approval that decide whether it counts. */
-export type ApprovalTerms = Pick<Approval, 'accountId' | 'at' | 'key'>;
+export type ApprovalTerms = Pick<StoredApproval, 'accountId' | 'at' | 'key'>;
 
 type Check = (records: ApproverRecords, approval: ApprovalTerms, rule: ApprovalRule) => boolean | Promise<boolean>;
 
@@ -57,24 +58,24 @@ export async function approvalCounts(
  * When approvals of an account begin to count, if an approval given at `at` does not count because of a change of the
  * account: in the 72 hours before it, or at any time after it.
  */
-export function countsFrom(touch: Touch | undefined, at: string): string | undefined {
+export function countsFrom(touch: AccountTouch | undefined, at: string): string | undefined {
   if (touch === undefined) return undefined;
   const until = timestamp(after(new Date(touch.at), quarantineMs));
   return until > at ? until : undefined;
 }
 
 /** The enabled accounts that a rule asks. A store administrator counts only if the policy names them. */
-export async function askedBy(
+export async function listRuleAccounts(
   { accounts }: Pick<ApproverRecords, 'accounts'>,
   { of }: ApprovalRule,
 ): Promise<{ id: string; username: string }[]> {
-  const asked = [];
+  const enabled = [];
   const meant = of === null ? await accounts.holders('transfer-approver') : (await accounts.byIds([...of])).values();
   for (const account of meant) {
     if (of === null && (await accounts.isStoreAdministrator(account.id))) continue;
-    if ((await accounts.disabledAt(account.id)) === null) asked.push(account);
+    if ((await accounts.disabledAt(account.id)) === null) enabled.push(account);
   }
-  return asked;
+  return enabled;
 }
 
 /** An account that a rule asks, with the reasons why its approval does not count now. */
@@ -87,12 +88,12 @@ export interface Approver {
 }
 
 /** The accounts that a rule asks, at a moment. */
-export async function approversFor(records: ApproverRecords, rule: ApprovalRule, at: string): Promise<Approver[]> {
-  const found: Approver[] = [];
-  for (const { id, username } of await askedBy(records, rule)) {
+export async function listApprovers(records: ApproverRecords, rule: ApprovalRule, at: string): Promise<Approver[]> {
+  const approvers: Approver[] = [];
+  for (const { id, username } of await listRuleAccounts(records, rule)) {
     const touch = await records.accounts.touched(id);
     const hasOneTimePassword = (await records.totpSecrets.find(id)) !== undefined;
-    found.push({ id, username, countsFrom: countsFrom(touch, at), hasOneTimePassword });
+    approvers.push({ id, username, countsFrom: countsFrom(touch, at), hasOneTimePassword });
   }
-  return found;
+  return approvers;
 }

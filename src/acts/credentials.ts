@@ -1,7 +1,7 @@
 // Credentials of people: passwords, set-up links and secrets of one-time passwords.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
-import { accountObject, existing, touched, type OfAccount } from './accounts.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import { accountObject, requireAccount, markTouched, type AccountTarget } from './accounts.ts';
 import { act } from './act.ts';
 import { wrongCode, wrongCredentials } from './logins.ts';
 
@@ -18,15 +18,15 @@ export const setPassword = act({
    */
   async perform(
     tx,
-    { id, hash, endTokensAt }: OfAccount & { hash: string; endTokensAt: string | null },
+    { id, hash, endTokensAt }: AccountTarget & { hash: string; endTokensAt: string | null },
     { at, actor, note },
   ): Promise<number | undefined> {
-    await existing(tx, id);
+    await requireAccount(tx, id);
     await tx.passwords.set(id, hash, at);
-    await touched(tx, id, { at, actor }, 'account password');
+    await markTouched(tx, id, { at, actor }, 'account password');
     await tx.setUpLinks.removeOf(id);
     if (endTokensAt === null) return undefined;
-    const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, by: actor, issuedBefore: null });
+    const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, actor: actor, issuedBefore: null });
     note({ 'ended-tokens': endedTokens });
     return endedTokens;
   },
@@ -40,7 +40,7 @@ export const inviteAccount = act({
   gate: { never: "whoever's account it changes approves of nothing for three days" },
 
   /** A later link replaces an earlier one. `digest` is the digest of the link's secret. */
-  async perform(tx, { id, digest, until }: OfAccount & { digest: string; until: string }, doing): Promise<void> {
+  async perform(tx, { id, digest, until }: AccountTarget & { digest: string; until: string }, doing): Promise<void> {
     doing.note({ until });
     // Else a stolen session of an administrator could take over the account for good.
     if (doing.actor === id) {
@@ -49,12 +49,12 @@ export const inviteAccount = act({
         'Nobody makes a link for their own account. Change your password with the old one.',
       );
     }
-    const { username } = await existing(tx, id);
+    const { username } = await requireAccount(tx, id);
     if ((await tx.accounts.disabledAt(id)) !== null) {
       throw new Refusal('conflict', `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`);
     }
     await tx.setUpLinks.set(id, digest, until);
-    await touched(tx, id, doing, 'account invite');
+    await markTouched(tx, id, doing, 'account invite');
   },
 });
 
@@ -67,19 +67,19 @@ export const setOwnPassword = act({
 
   async perform(
     tx,
-    { id, digest, hash, endTokens }: OfAccount & { digest: string; hash: string; endTokens: boolean },
+    { id, digest, hash, endTokens }: AccountTarget & { digest: string; hash: string; endTokens: boolean },
     { at, actor, note },
   ): Promise<void> {
     // The link was used, replaced or expired while the password was hashed.
-    if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw linkIsVoid();
+    if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw expiredLinkRefusal();
     const isFromInit = await tx.setUpLinks.isFromInit(digest);
     await tx.setUpLinks.remove(digest);
     await tx.passwords.set(id, hash, at);
     // The creator of the link may be the person who uses it, so this counts as a change of the account. The creator of
     // the store is trusted with its first approvers.
-    if (!isFromInit) await touched(tx, id, { at, actor: 'a link' }, 'set_password');
+    if (!isFromInit) await markTouched(tx, id, { at, actor: 'a link' }, 'set_password');
     if (endTokens) {
-      note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, by: actor, issuedBefore: null }) });
+      note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, actor: actor, issuedBefore: null }) });
     }
   },
 });
@@ -94,15 +94,15 @@ export const changeOwnPassword = act({
   /** `provenAt` is when the verified password was set. Refused if the password was changed since. */
   async perform(
     tx,
-    { id, provenAt, hash, endTokensAt }: OfAccount & { provenAt: string; hash: string; endTokensAt: string | null },
+    { id, provenAt, hash, endTokensAt }: AccountTarget & { provenAt: string; hash: string; endTokensAt: string | null },
     { at, actor, note },
   ): Promise<void> {
     if ((await tx.passwords.find(id))?.changedAt !== provenAt) throw wrongCredentials();
     await tx.passwords.set(id, hash, at);
     await tx.setUpLinks.removeOf(id);
-    await touched(tx, id, { at, actor: itsOwnLogin }, 'change_own_password');
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'change_own_password');
     if (endTokensAt === null) return;
-    note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, by: actor, issuedBefore: null }) });
+    note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, actor: actor, issuedBefore: null }) });
   },
 });
 
@@ -110,9 +110,9 @@ export const changeOwnPassword = act({
  * A person with the password and the browser of an account may not be its owner, so changes from its own login count as
  * changes by another person.
  */
-const itsOwnLogin = 'a login of its own';
+const ownLoginActor = 'a login of its own';
 
-export const linkIsVoid = (): Refusal =>
+export const expiredLinkRefusal = (): Refusal =>
   new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');
 
 export const rehashPassword = act({
@@ -123,7 +123,7 @@ export const rehashPassword = act({
   gate: { never: 'the password stays the same' },
 
   /** `before` is the hash that the password was verified against. Does nothing if the password was changed since. */
-  async perform(tx, { id, before, hash }: OfAccount & { before: string; hash: string }): Promise<void> {
+  async perform(tx, { id, before, hash }: AccountTarget & { before: string; hash: string }): Promise<void> {
     await tx.passwords.rehash(id, before, hash);
   },
 });
@@ -141,7 +141,7 @@ export const setTotpSecret = act({
    */
   async perform(tx, { id, secret, replace, recovery = [] }: NewTotpSecret, doing): Promise<void> {
     if (secret === null) doing.note({ removed: true });
-    const { username } = await existing(tx, id);
+    const { username } = await requireAccount(tx, id);
     if (secret === null) await goWithout(tx, { id, username });
     else {
       if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
@@ -154,11 +154,11 @@ export const setTotpSecret = act({
       await tx.totpSecrets.set(id, secret, doing.at);
       await tx.totpSecrets.setRecovery(id, recovery);
     }
-    await touched(tx, id, doing, 'account totp');
+    await markTouched(tx, id, doing, 'account totp');
   },
 });
 
-interface NewTotpSecret extends OfAccount {
+interface NewTotpSecret extends AccountTarget {
   secret: string | null;
   replace: boolean;
   recovery?: readonly string[];
@@ -174,19 +174,19 @@ export const switchOnTotp = act({
   /**
    * `secret` is sealed. `step` is the time step of the first code, which cannot be used again. `recovery` has digests.
    */
-  async perform(tx, { id, secret, step, recovery }: SwitchedOn, { at }): Promise<void> {
-    await existing(tx, id);
+  async perform(tx, { id, secret, step, recovery }: TotpActivation, { at }): Promise<void> {
+    await requireAccount(tx, id);
     if ((await tx.totpSecrets.find(id)) !== undefined) {
       throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
     }
     await tx.totpSecrets.set(id, secret, at);
     await tx.totpSecrets.setRecovery(id, recovery);
     if (!(await tx.totpSecrets.use(id, step))) throw wrongCode();
-    await touched(tx, id, { at, actor: itsOwnLogin }, 'switch_on_totp');
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'switch_on_totp');
   },
 });
 
-interface SwitchedOn extends OfAccount {
+interface TotpActivation extends AccountTarget {
   secret: string;
   step: number;
   recovery: readonly string[];
@@ -200,11 +200,11 @@ export const renewRecoveryCodes = act({
   gate: { never: 'it is what somebody does to his own login' },
 
   /** `recovery` has digests. */
-  async perform(tx, { id, recovery }: OfAccount & { recovery: readonly string[] }, { at }): Promise<void> {
-    const { username } = await existing(tx, id);
+  async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at }): Promise<void> {
+    const { username } = await requireAccount(tx, id);
     if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });
     await tx.totpSecrets.setRecovery(id, recovery);
-    await touched(tx, id, { at, actor: itsOwnLogin }, 'renew_recovery_codes');
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'renew_recovery_codes');
   },
 });
 
@@ -215,14 +215,17 @@ export const switchOffTotp = act({
   object: accountObject,
   gate: { never: 'it is what somebody does to his own login' },
 
-  async perform(tx, { id }: OfAccount, { at }): Promise<void> {
-    const { username } = await existing(tx, id);
+  async perform(tx, { id }: AccountTarget, { at }): Promise<void> {
+    const { username } = await requireAccount(tx, id);
     await goWithout(tx, { id, username });
-    await touched(tx, id, { at, actor: itsOwnLogin }, 'switch_off_totp');
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'switch_off_totp');
   },
 });
 
-async function goWithout({ totpSecrets }: Changes, { id, username }: { id: string; username: string }): Promise<void> {
+async function goWithout(
+  { totpSecrets }: ChangeRecords,
+  { id, username }: { id: string; username: string },
+): Promise<void> {
   if (await totpSecrets.remove(id)) return;
   throw goesWithout({ id, username });
 }
@@ -237,15 +240,15 @@ export const changeCredential = act({
   object: accountObject,
   gate: { never: 'it stands in the configuration, and the records keep no more than that it was made' },
 
-  async perform(tx, { id, digest, added }: OfAccount & { digest: string; added: boolean }, doing): Promise<void> {
+  async perform(tx, { id, digest, added }: AccountTarget & { digest: string; added: boolean }, doing): Promise<void> {
     doing.note({ digest, added });
-    await existing(tx, id);
+    await requireAccount(tx, id);
     if (!(await tx.accounts.isStoreAdministrator(id))) {
       throw new Refusal(
         'conflict',
         `${id} is no store administrator; 'larder account role ${id} store-admin' makes it one`,
       );
     }
-    await touched(tx, id, doing, 'admin-macaroon');
+    await markTouched(tx, id, doing, 'admin-macaroon');
   },
 });

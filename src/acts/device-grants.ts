@@ -5,14 +5,14 @@ import { Refusal } from '#domain/refusal.ts';
 import type { DeviceGrant, GrantedDevices } from '#records/device-grants.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 
-interface Granted {
+interface DeviceGrantRequest {
   package: PublishedPackage;
   devices: GrantedDevices;
 }
 
-export const grantToDevices = act<Granted, DeviceGrant>({
+export const grantToDevices = act<DeviceGrantRequest, DeviceGrant>({
   name: 'grant_to_devices',
   summary: 'Give a private snap to the devices of a brand, of one of its models, or to a single one.',
   on: 'NAMESPACE/NAME',
@@ -21,20 +21,20 @@ export const grantToDevices = act<Granted, DeviceGrant>({
 
   async perform(tx, { package: subject, devices }, { at, actor, note }) {
     refuseUnclear(devices);
-    const { id: packageId, namespace } = await latestOf(tx, subject);
+    const { id: packageId, namespace } = await requireCurrentPackage(tx, subject);
     if (namespace !== 'snap') {
       throw new Refusal('api-error', `Devices fetch snaps alone, and '${packageObject(subject)}' is none.`);
     }
     const grant = { packageId, ...devices, createdAt: at, createdBy: actor };
     if (!(await tx.deviceGrants.claim(grant))) {
-      throw new Refusal('conflict', `${packageObject(subject)} is granted to ${inWords(devices)} already.`);
+      throw new Refusal('conflict', `${packageObject(subject)} is granted to ${describeDevices(devices)} already.`);
     }
     note(details(devices));
     return grant;
   },
 });
 
-export const revokeFromDevices = act<Granted, void>({
+export const revokeFromDevices = act<DeviceGrantRequest, void>({
   name: 'revoke_from_devices',
   summary: 'Take a grant of a private snap back; what devices have of it stays with them.',
   on: 'NAMESPACE/NAME',
@@ -45,7 +45,7 @@ export const revokeFromDevices = act<Granted, void>({
     if (!(await tx.deviceGrants.remove(subject.id, devices))) {
       throw new Refusal(
         'resource-not-found',
-        `${packageObject(subject)} is not granted to ${inWords(devices)} in these words; 'larder device grants' shows to whom it is.`,
+        `${packageObject(subject)} is not granted to ${describeDevices(devices)} in these words; 'larder device grants' shows to whom it is.`,
       );
     }
     note(details(devices));
@@ -69,7 +69,7 @@ const details = ({ brandId, model, serial }: GrantedDevices) => ({
 });
 
 /** The devices of a grant, in words. */
-export const inWords = ({ brandId, model, serial }: GrantedDevices): string =>
+export const describeDevices = ({ brandId, model, serial }: GrantedDevices): string =>
   serial !== undefined
     ? `the device ${brandId}/${model ?? ''}/${serial}`
     : model !== undefined

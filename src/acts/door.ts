@@ -3,11 +3,11 @@ import { noPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { AuditEntry } from '#records/audit.ts';
 import type { WritableRecords } from '#records/index.ts';
-import { DoneAlready, type Act, type Acts, type By, type Do } from './act.ts';
-import { approvedOrHeld, isWaiting, refusalOf, settleApproved, type Waiting } from './gate.ts';
+import { DoneAlready, type Act, type Acts, type Actor, type Do } from './act.ts';
+import { checkGate, isPendingAct, buildPendingRefusal, settleApproved, type PendingAct } from './gate.ts';
 import { propose } from './proposals.ts';
 
-type Change = WritableRecords['change'];
+type RecordsChange = WritableRecords['change'];
 
 /**
  * Creates the interface to change the records of a store. `configured` returns the approval policy of the
@@ -19,71 +19,78 @@ export function createActs(
   configured: () => ApprovalPolicy = () => noPolicy,
 ): Acts {
   const through =
-    (change: Change): Do =>
-    async <Input, Result>(what: Act<Input, Result>, by: By, input: NoInfer<Input>): Promise<Result> => {
+    (change: RecordsChange): Do =>
+    async <Input, Result>(act: Act<Input, Result>, actor: Actor, input: NoInfer<Input>): Promise<Result> => {
       try {
-        if ('kinds' in what.gate) {
-          return await doOrPropose(change, { what, by, input, configured: configured(), at: timestamp(now()) });
+        if ('kinds' in act.gate) {
+          return await performOrPropose(change, { act, actor, input, configured: configured(), at: timestamp(now()) });
         }
-        const { entry, doing } = entryOf(what, by, input, timestamp(now()));
-        return await change(entry, (tx, note) => what.perform(tx, input, { ...doing, note }));
+        const { entry, doing } = entryOf(act, actor, input, timestamp(now()));
+        return await change(entry, (tx, note) => act.perform(tx, input, { ...doing, note }));
       } catch (error) {
-        if (error instanceof DoneAlready) return error.given as Result;
+        if (error instanceof DoneAlready) return error.result as Result;
         throw error;
       }
     };
   return { do: through(records.change), beginAnew: through(records.beginAnew) };
 }
 
-interface Wanted<Input, Result> {
-  what: Act<Input, Result>;
-  by: By;
+interface ActRequest<Input, Result> {
+  act: Act<Input, Result>;
+  actor: Actor;
   input: Input;
   configured: ApprovalPolicy;
   at: string;
 }
 
 function entryOf<Input, Result>(
-  what: Act<Input, Result>,
-  { actor, sessionId = null, requestId = null }: By,
+  act: Act<Input, Result>,
+  { actor, sessionId = null, requestId = null }: Actor,
   input: Input,
   at: string,
-): { entry: AuditEntry; doing: By & { at: string } } {
+): { entry: AuditEntry; doing: Actor & { at: string } } {
   const doing = { at, actor, sessionId, requestId };
-  return { doing, entry: { ...doing, action: what.name, object: what.object(input), outcome: what.outcome ?? 'done' } };
+  return { doing, entry: { ...doing, action: act.name, object: act.object(input), outcome: act.outcome ?? 'done' } };
 }
 
 /**
  * Performs an act that is approved or needs no approval. An act that needs approval is tried at the first request, so
  * that an impossible one is refused at once; then it is rolled back and proposed.
  */
-async function doOrPropose<Input, Result>(change: Change, wanted: Wanted<Input, Result>): Promise<Result> {
-  const { what, by, input, at } = wanted;
-  const { entry, doing } = entryOf(what, by, input, at);
-  let waiting: Waiting;
+async function performOrPropose<Input, Result>(
+  change: RecordsChange,
+  request: ActRequest<Input, Result>,
+): Promise<Result> {
+  const { act, actor, input, at } = request;
+  const { entry, doing } = entryOf(act, actor, input, at);
+  let waiting: PendingAct;
   try {
     return await change(entry, async (tx, note) => {
-      const asked = await approvedOrHeld(tx, { ...wanted, object: entry.object });
-      const approved = asked?.approved;
-      const result = await what.perform(tx, input, { ...doing, note, ...(approved && { approved }) });
-      if (asked !== undefined) await settleApproved(tx, asked, { ...doing, note });
+      const decision = await checkGate(tx, { ...request, object: entry.object });
+      const approved = decision?.approved;
+      const result = await act.perform(tx, input, { ...doing, note, ...(approved && { approved }) });
+      if (decision !== undefined) await settleApproved(tx, decision, { ...doing, note });
       return result;
     });
   } catch (error) {
-    if (!isWaiting(error)) throw error;
+    if (!isPendingAct(error)) throw error;
     waiting = error;
   }
-  const proposal = waiting.proposal ?? (await proposed(change, wanted, waiting));
-  throw refusalOf(proposal, waiting);
+  const proposal = waiting.proposal ?? (await proposeAct(change, request, waiting));
+  throw buildPendingRefusal(proposal, waiting);
 }
 
-async function proposed<Input, Result>(change: Change, { by, at }: Wanted<Input, Result>, waiting: Waiting) {
-  const { entry, doing } = entryOf(propose, by, waiting.asked, at);
+async function proposeAct<Input, Result>(
+  change: RecordsChange,
+  { actor, at }: ActRequest<Input, Result>,
+  waiting: PendingAct,
+) {
+  const { entry, doing } = entryOf(propose, actor, waiting.newProposal, at);
   try {
-    return await change(entry, (tx, note) => propose.perform(tx, waiting.asked, { ...doing, note }));
+    return await change(entry, (tx, note) => propose.perform(tx, waiting.newProposal, { ...doing, note }));
   } catch (error) {
     // The same request was proposed a moment earlier.
-    if (error instanceof DoneAlready) return error.given as Awaited<ReturnType<typeof propose.perform>>;
+    if (error instanceof DoneAlready) return error.result as Awaited<ReturnType<typeof propose.perform>>;
     throw error;
   }
 }

@@ -5,10 +5,10 @@ import type { ForeignAccount } from '#assertions/carried-snap.ts';
 import { displayNameProblem, usernameProblem } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { validations } from './account-details.ts';
 
-type AccountRecords = Pick<Records, 'accounts'> | Pick<Changes, 'accounts'>;
+type AccountRecords = Pick<StoreRecords, 'accounts'> | Pick<ChangeRecords, 'accounts'>;
 
 /** The change to the record of an account of another store. */
 export interface ForeignAccountChange {
@@ -38,7 +38,8 @@ export async function foreignAccountChange(
     // The top-level domain `invalid` never receives mail (RFC 2606).
     email: `${id}@foreign.invalid`,
     // The first account assertions called a verified account "certified".
-    validation: validations.find((one) => one === validation) ?? (validation === 'certified' ? 'verified' : 'unproven'),
+    validation:
+      validations.find((allowed) => allowed === validation) ?? (validation === 'certified' ? 'verified' : 'unproven'),
     createdAt: before?.createdAt ?? at,
   };
   const after = await withUsername({ accounts }, account, details, claimed);
@@ -61,8 +62,8 @@ async function withUsername(
   throw new Refusal('conflict', `The names of the account '${id}' are all taken here; change those of the others.`);
 }
 
-export async function keepForeignAccount(
-  { accounts }: Pick<Changes, 'accounts'>,
+export async function storeForeignAccount(
+  { accounts }: Pick<ChangeRecords, 'accounts'>,
   { before, after }: ForeignAccountChange,
 ): Promise<void> {
   if (before === null) await accounts.addForeign(after);

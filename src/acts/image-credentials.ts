@@ -7,9 +7,9 @@ import { Refusal } from '#domain/refusal.ts';
 import { act } from './act.ts';
 
 /** The maximum lifetime of push credentials; use does not extend it. */
-export const longestPush = hours(6);
+export const maxPushCredentialMs = hours(6);
 
-interface OfResource {
+interface ResourceTarget {
   package: Pick<PublishedPackage, 'namespace' | 'name'>;
   repository: Repository;
 }
@@ -22,23 +22,23 @@ export interface NewCredential {
 }
 
 /** Pull credentials are given out repeatedly, so their password is stored, sealed. */
-export interface KeptCredential {
+export interface SealedPullCredential {
   id: string;
   sealedSecret: string;
 }
 
 /** An image, and the facts about it that have to be recorded for clients that pull it. */
-export interface HandedOut extends OfResource {
+export interface PulledImage extends ResourceTarget {
   sha256: string;
   /** Whether to record that the image is wanted, so that it is kept until a resource names it. */
-  wanted: boolean;
+  shouldKeep: boolean;
   /** The other registry that has the image, if only the publisher reports this and that registry does not. */
   registry: string | undefined;
 }
 
-const object = ({ package: { namespace, name } }: OfResource): string => `${namespace}/${name}`;
+const object = ({ package: { namespace, name } }: ResourceTarget): string => `${namespace}/${name}`;
 
-export const giveToPush = act({
+export const issuePushCredential = act({
   name: 'oci_image_resource_upload_credentials',
   summary: 'Give credentials to push the image of a resource.',
   on: 'NAMESPACE/NAME',
@@ -48,17 +48,20 @@ export const giveToPush = act({
   /** They end with the session. `moment` is the latest time that the store has seen. */
   async perform(
     tx,
-    wanted: OfResource & { credential: NewCredential; sessionId: string; moment: string },
+    request: ResourceTarget & { credential: NewCredential; sessionId: string; moment: string },
     { actor, note },
   ): Promise<void> {
-    const { repository, credential, sessionId, moment: issuedAt } = wanted;
+    const { repository, credential, sessionId, moment: issuedAt } = request;
     note({ resource: repository.resource, credentials: credential.id });
-    await tx.imageCredentials.forgetIssuedBefore(repository, timestamp(after(new Date(issuedAt), -longestPush)));
+    await tx.imageCredentials.forgetIssuedBefore(
+      repository,
+      timestamp(after(new Date(issuedAt), -maxPushCredentialMs)),
+    );
     await tx.imageCredentials.addToPush(repository, { ...credential, accountId: actor, sessionId, issuedAt });
   },
 });
 
-export const handOutImage = act({
+export const issuePullCredential = act({
   name: 'oci_image_resource_blob',
   summary: 'Give what deployments need to pull an image, to be pushed as the content of its resource.',
   on: 'NAMESPACE/NAME',
@@ -71,15 +74,15 @@ export const handOutImage = act({
    */
   async perform(
     tx,
-    image: HandedOut & { credential: NewCredential & KeptCredential; moment: string },
+    image: PulledImage & { credential: NewCredential & SealedPullCredential; moment: string },
     { at, note },
-  ): Promise<KeptCredential> {
-    const { repository, sha256, wanted, registry, credential, moment: issuedAt } = image;
+  ): Promise<SealedPullCredential> {
+    const { repository, sha256, shouldKeep, registry, credential, moment: issuedAt } = image;
     note({ resource: repository.resource, digest: `sha256:${sha256}`, registry });
-    if (wanted) await tx.images.want(repository, sha256, at);
+    if (shouldKeep) await tx.images.want(repository, sha256, at);
     if (registry !== undefined) await tx.externalImages.add(repository, { registry, sha256, at });
-    const kept = await tx.imageCredentials.toPull(repository);
-    if (kept !== undefined) return kept;
+    const existing = await tx.imageCredentials.toPull(repository);
+    if (existing !== undefined) return existing;
     note({ credentials: credential.id });
     await tx.imageCredentials.addToPull(repository, { ...credential, issuedAt });
     return credential;
@@ -118,23 +121,23 @@ export const endPullCredential = act({
     { id, moment, endsAt }: { id: string; moment: string; endsAt: string },
     { note },
   ): Promise<PullCredential> {
-    const found = await tx.imageCredentials.pullById(id);
-    if (found === undefined) {
+    const credential = await tx.imageCredentials.pullById(id);
+    if (credential === undefined) {
       throw new Refusal(
         'resource-not-found',
         `There are no credentials '${id.slice(0, 64)}' to pull an image; 'larder pull-credential list' lists them.`,
       );
     }
-    if (found.endsAt !== null && (found.endsAt <= moment || found.endsAt <= endsAt)) {
-      throw new Refusal('conflict', `The credentials ${id} end at ${found.endsAt} already.`);
+    if (credential.endsAt !== null && (credential.endsAt <= moment || credential.endsAt <= endsAt)) {
+      throw new Refusal('conflict', `The credentials ${id} end at ${credential.endsAt} already.`);
     }
-    note({ package: `${found.namespace}/${found.name}`, resource: found.resource, 'ends-at': endsAt });
+    note({ package: `${credential.namespace}/${credential.name}`, resource: credential.resource, 'ends-at': endsAt });
     await tx.imageCredentials.endAt(id, endsAt);
-    return { ...found, endsAt };
+    return { ...credential, endsAt };
   },
 });
 
-export const forgetPullCredentials = act({
+export const sweepPullCredentials = act({
   name: 'forget_pull_credentials',
   summary: 'Forget credentials to pull images that ended long ago.',
   on: 'image-credentials',
@@ -157,9 +160,9 @@ export const makeRegistryKey = act({
 
   /** Returns the stored sealed key: the given one, unless another process stored one first. */
   async perform(tx, { sealed }: { sealed: string }): Promise<string> {
-    const there = await tx.appliance.find(registryKey);
-    if (there === undefined) await tx.appliance.set(registryKey, sealed);
-    return there ?? sealed;
+    const stored = await tx.appliance.find(registryKey);
+    if (stored === undefined) await tx.appliance.set(registryKey, sealed);
+    return stored ?? sealed;
   },
 });
 

@@ -3,22 +3,22 @@ import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
 import type { ImageBlob, ImageManifest, ImageReferences, Repository } from '#records/images.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { act, DoneAlready } from './act.ts';
 import { refuseBytesBeyond } from './quotas.ts';
 
 /** The credentials that are used; they also determine the repository. */
-interface WithCredential {
+interface ImageTarget {
   credential: ImageCredential;
 }
 
-interface Pushed extends WithCredential {
+interface ImagePush extends ImageTarget {
   /** The quota of publishers without a quota of their own. */
   everybody: Quota;
 }
 
 /** Content that a manifest names. */
-export interface NamedContent {
+export interface ReferencedContent {
   /** The digest as the manifest states it. */
   digest: string;
   /** The hexadecimal digits of its sha256 or sha512; undefined for another algorithm. */
@@ -30,14 +30,14 @@ export interface NamedContent {
 }
 
 /** The contents that a manifest names. */
-export interface NamedContents {
+export interface ReferencedContents {
   /** The blobs of an image. */
-  parts: NamedContent[];
+  parts: ReferencedContent[];
   /** The manifests of an index; undefined if the manifest is not an index. */
-  children: NamedContent[] | undefined;
+  children: ReferencedContent[] | undefined;
 }
 
-export interface PushedManifest extends Pushed, NamedContents {
+export interface ManifestPush extends ImagePush, ReferencedContents {
   manifest: ImageManifest;
   /** The digest under which it was pushed, as clients write it. */
   digest: string;
@@ -46,7 +46,7 @@ export interface PushedManifest extends Pushed, NamedContents {
   about: ImageReferences['about'];
 }
 
-const object = ({ credential: { namespace, name } }: WithCredential): string => `${namespace}/${name}`;
+const object = ({ credential: { namespace, name } }: ImageTarget): string => `${namespace}/${name}`;
 
 const unreleased = { never: 'devices get nothing of it before a resource that names it is released' };
 
@@ -57,7 +57,7 @@ export const pushImageBlob = act({
   object,
   gate: unreleased,
 
-  async perform(tx, { credential, blob, everybody }: Pushed & { blob: ImageBlob }, { at, note }): Promise<void> {
+  async perform(tx, { credential, blob, everybody }: ImagePush & { blob: ImageBlob }, { at, note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, digest: `sha256:${blob.sha256}`, size: blob.size, credentials });
     await refuseBeyondQuota(tx, { credential, everybody, content: blob });
@@ -73,14 +73,14 @@ export const pushImageManifest = act({
   object,
   gate: unreleased,
 
-  async perform(tx, pushed: PushedManifest, { at, note }): Promise<void> {
+  async perform(tx, pushed: ManifestPush, { at, note }): Promise<void> {
     const { credential: repository, everybody, manifest, digest, tag, about } = pushed;
     note({ resource: repository.resource, digest, tag, credentials: repository.id });
-    const { parts, children } = await mustBeThere(tx, repository, pushed);
+    const { parts, children } = await requireManifestContents(tx, repository, pushed);
     await refuseBeyondQuota(tx, { credential: repository, everybody, content: manifest });
     // A manifest in this store is recorded by its sha256, another by the digest that names it.
-    const known = about && (await tx.images.manifest(repository, about.subject))?.sha256;
-    const references = { parts, children, about: about && { ...about, subject: known ?? about.subject } };
+    const storedSubject = about && (await tx.images.manifest(repository, about.subject))?.sha256;
+    const references = { parts, children, about: about && { ...about, subject: storedSubject ?? about.subject } };
     await tx.images.addManifest(repository, manifest, references, at);
     await tx.damagedBlobs.mended(manifest.sha3_384);
     if (tag !== undefined) await tx.images.tag(repository, tag, manifest.sha256, at);
@@ -89,8 +89,8 @@ export const pushImageManifest = act({
 
 /** The quota of the package's publisher applies, whichever account pushes. */
 async function refuseBeyondQuota(
-  tx: Changes,
-  { credential, everybody, content }: Pushed & { content: Pick<ImageBlob, 'sha3_384' | 'size'> },
+  tx: ChangeRecords,
+  { credential, everybody, content }: ImagePush & { content: Pick<ImageBlob, 'sha3_384' | 'size'> },
 ): Promise<void> {
   const subject = await tx.packages.byId(credential.packageId);
   if (subject === undefined) throw new Refusal('name-unknown', 'The package is gone.');
@@ -107,7 +107,7 @@ export const pushExternalImage = act({
 
   async perform(
     tx,
-    { credential, registry, sha256 }: WithCredential & { registry: string; sha256: string },
+    { credential, registry, sha256 }: ImageTarget & { registry: string; sha256: string },
     { at, note },
   ): Promise<void> {
     const { resource, id: credentials } = credential;
@@ -123,7 +123,7 @@ export const deleteImageTag = act({
   object,
   gate: { never: 'the image itself stays, and a push tags it again' },
 
-  async perform(tx, { credential, tag }: WithCredential & { tag: string }, { at, note }): Promise<void> {
+  async perform(tx, { credential, tag }: ImageTarget & { tag: string }, { at, note }): Promise<void> {
     const { resource, id: credentials } = credential;
     const tagged = await tx.images.tagged(credential, tag);
     if (tagged === undefined) throw new Refusal('manifest-unknown', 'The repository has no manifest of this tag.');
@@ -139,10 +139,10 @@ export const deleteImageManifest = act({
   object,
   gate: { never: 'what a resource or a channel needs stays' },
 
-  async perform(tx, { credential, sha256 }: WithCredential & { sha256: string }, { note }): Promise<void> {
+  async perform(tx, { credential, sha256 }: ImageTarget & { sha256: string }, { note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, credentials, digest: `sha256:${sha256}` });
-    if ((await tx.images.unreadContents(1)).length > 0) throw unknownMentions();
+    if ((await tx.images.unreadContents(1)).length > 0) throw unreadResourcesRefusal();
     if (await tx.images.isNamed(credential, sha256)) {
       throw needed('A revision of the resource names this image, so it stays as long as that does.');
     }
@@ -159,7 +159,7 @@ export const deleteImageBlob = act({
   object,
   gate: { never: 'it is part of no image' },
 
-  async perform(tx, { credential, sha256 }: WithCredential & { sha256: string }, { note }): Promise<void> {
+  async perform(tx, { credential, sha256 }: ImageTarget & { sha256: string }, { note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, credentials, digest: `sha256:${sha256}` });
     const image = await tx.images.imageOf(credential, sha256);
@@ -169,46 +169,55 @@ export const deleteImageBlob = act({
 });
 
 /** Refuses to delete an image while the contents of some resources could not be read. */
-export const unknownMentions = (): Refusal =>
+export const unreadResourcesRefusal = (): Refusal =>
   needed('It cannot be told at the moment which images the resources name, so none is deleted; try again later.');
 
 /** The specification's error for a refused deletion. */
-const needed = (why: string): Refusal => new Refusal('method-not-allowed', why, undefined, { allow: 'GET, HEAD, PUT' });
+const needed = (reason: string): Refusal =>
+  new Refusal('method-not-allowed', reason, undefined, { allow: 'GET, HEAD, PUT' });
 
 /**
  * Refuses a manifest if the repository lacks content that it names, or has it in another size. Returns the sha256 of
  * all named content that is here.
  */
-export async function mustBeThere(
-  { images }: Pick<Changes, 'images'> | Pick<Records, 'images'>,
+export async function requireManifestContents(
+  { images }: Pick<ChangeRecords, 'images'> | Pick<StoreRecords, 'images'>,
   repository: Repository,
-  { parts, children }: NamedContents,
+  { parts, children }: ReferencedContents,
 ): Promise<{ parts: string[]; children: string[] | undefined }> {
-  const found = async (named: NamedContent[], look: typeof images.blobs, what: string): Promise<string[]> => {
-    if (named.length === 0) return [];
-    const digests = new Set(named.flatMap(({ digits }) => digits ?? []));
-    const there = new Map<string | undefined, ImageBlob>();
-    for (const one of await look(repository, [...digests])) {
-      there.set(one.sha256, one);
-      if (one.sha512 !== null) there.set(one.sha512, one);
+  const findContents = async (
+    contents: ReferencedContent[],
+    look: typeof images.blobs,
+    kind: string,
+  ): Promise<string[]> => {
+    if (contents.length === 0) return [];
+    const digests = new Set(contents.flatMap(({ digits }) => digits ?? []));
+    const stored = new Map<string | undefined, ImageBlob>();
+    for (const blob of await look(repository, [...digests])) {
+      stored.set(blob.sha256, blob);
+      if (blob.sha512 !== null) stored.set(blob.sha512, blob);
     }
-    return named.flatMap((one) => checked(one, there.get(one.digits), what));
+    return contents.flatMap((content) => checkContent(content, stored.get(content.digits), kind));
   };
   return {
-    parts: await found(parts, images.blobs, 'blob'),
-    children: children && (await found(children, images.manifests, 'manifest')),
+    parts: await findContents(parts, images.blobs, 'blob'),
+    children: children && (await findContents(children, images.manifests, 'manifest')),
   };
 }
 
 /** The sha256 of named content in this store; empty if it may be in another registry. */
-function checked({ digest, size, mayBeElsewhere }: NamedContent, here: ImageBlob | undefined, what: string): string[] {
-  if (here === undefined) {
+function checkContent(
+  { digest, size, mayBeElsewhere }: ReferencedContent,
+  stored: ImageBlob | undefined,
+  kind: string,
+): string[] {
+  if (stored === undefined) {
     if (mayBeElsewhere) return [];
     throw new Refusal(
       'manifest-blob-unknown',
-      `The repository has no ${what} ${digest.slice(0, 140)}; send it before the manifest that names it.`,
+      `The repository has no ${kind} ${digest.slice(0, 140)}; send it before the manifest that names it.`,
     );
   }
-  if (here.size === size) return [here.sha256];
-  throw new Refusal('manifest-invalid', `The ${what} ${digest.slice(0, 140)} has ${here.size} bytes, not ${size}.`);
+  if (stored.size === size) return [stored.sha256];
+  throw new Refusal('manifest-invalid', `The ${kind} ${digest.slice(0, 140)} has ${stored.size} bytes, not ${size}.`);
 }

@@ -7,7 +7,7 @@ import {
   acceptAudit,
   acceptBucket,
   failBackup,
-  goBack,
+  rollBackUpgrade,
   move,
   init,
   makeBackup,
@@ -19,13 +19,13 @@ import {
   upgrade,
 } from './appliance.ts';
 import { addApproverKey, removeApproverKey } from './approver-keys.ts';
-import { askForRegistration, keepImported, keepSigned } from './assertions.ts';
+import { storeKeyRequest, storeImportedAssertions, storeSignedAssertion } from './assertions.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
-import { readCharm } from './charm-texts.ts';
+import { storeCharmData } from './charm-texts.ts';
 import { createLibrary, publishLibrary } from './charm-libraries.ts';
-import { acceptClock, rememberTime } from './clock.ts';
-import { acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
+import { acceptClock, recordLatestTime } from './clock.ts';
+import { acceptInvite, sweepInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
 import {
   changeCredential,
   changeOwnPassword,
@@ -40,9 +40,9 @@ import {
 } from './credentials.ts';
 import {
   endPullCredential,
-  forgetPullCredentials,
-  giveToPush,
-  handOutImage,
+  sweepPullCredentials,
+  issuePushCredential,
+  issuePullCredential,
   makeRegistryKey,
   useImageCredential,
 } from './image-credentials.ts';
@@ -54,9 +54,15 @@ import {
   pushImageBlob,
   pushImageManifest,
 } from './images.ts';
-import { mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing } from './integrity.ts';
-import { logIn, putOffLogins } from './logins.ts';
-import { holdAfterReview, refuseAfterReview } from './after-review.ts';
+import {
+  markBlobRepaired,
+  recordRecordsCheck,
+  returnBlobToService,
+  quarantineBlob,
+  restoreMissing,
+} from './integrity.ts';
+import { logIn, delayLogins } from './logins.ts';
+import { holdFollowUp, refuseFollowUp } from './after-review.ts';
 import { exportAudit } from './exports.ts';
 import { grantToDevices, revokeFromDevices } from './device-grants.ts';
 import { importPackage } from './imports.ts';
@@ -73,7 +79,7 @@ import {
 } from './ownership.ts';
 import { postValidationSet, signBuild } from './publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
-import { approveProposal, changeApprovalPolicy, forgetProposals, propose, rejectProposal } from './proposals.ts';
+import { approveProposal, changeApprovalPolicy, sweepProposals, propose, rejectProposal } from './proposals.ts';
 import { setQuota } from './quotas.ts';
 import { expireBranches, pushReleases } from './releases.ts';
 import { deleteRevisions, expireRevisions } from './old-revisions.ts';
@@ -84,7 +90,7 @@ import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
 import { needsNoAssertion, signRevision } from './revision-signatures.ts';
 import { restoreRevision, withdrawRevision } from './revisions.ts';
 import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
-import { giveSerial, revokeSerial } from './serials.ts';
+import { storeSerial, revokeSerial } from './serials.ts';
 import { createSigningKey, deleteSigningKey, importSigningKey, requestRegistration } from './signing-keys.ts';
 import { rememberSiteKey } from './site-key.ts';
 import { makeDischargerKey, retireKeys, rotateRootKey } from './token-keys.ts';
@@ -93,13 +99,13 @@ import {
   endTokens,
   exchangeCredential,
   exchangeLogin,
-  forgetSessions,
+  sweepSessions,
   issueToken,
   revokeOwnToken,
   revokeToken,
   rotateToken,
 } from './tokens.ts';
-import { loseTransfer } from './lost-transfers.ts';
+import { markTransferLost } from './lost-transfers.ts';
 import {
   distrustSource,
   nameSite,
@@ -111,14 +117,14 @@ import {
   trustSource,
 } from './sites.ts';
 import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
-import { forgetImageBlobs, forgetImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
+import { sweepImageBlobs, sweepImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
 import { subscribe, unsubscribe } from './subscriptions.ts';
 import { acceptTransfer } from './transfer-accept.ts';
 import {
   discardTransfer,
-  letOutReceipt,
+  exportReceipt,
   makeTransfer,
-  makeTransferAgain,
+  rewriteTransferPart,
   receiveTransfer,
   withdrawTransfer,
 } from './transfers.ts';
@@ -127,16 +133,16 @@ import { pushResource, pushRevision } from './uploads.ts';
 /** By noun, as the documents show them. */
 export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>> = {
   Accounts: [changeRole, createAccount, disableAccount, enableAccount, updateAccount, updateOwnAccount],
-  'After review': [holdAfterReview, refuseAfterReview],
+  'After review': [holdFollowUp, refuseFollowUp],
   Agents: [registerAgent, removeAgent],
-  Assertions: [askForRegistration, postValidationSet, signBuild, keepImported, keepSigned],
+  Assertions: [storeKeyRequest, postValidationSet, signBuild, storeImportedAssertions, storeSignedAssertion],
   Brands: [createBrand, deleteBrand, updateBrand],
   Builds: [addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow],
   'Charm libraries': [createLibrary, publishLibrary],
   'Grants to devices': [grantToDevices, revokeFromDevices],
   Exports: [exportAudit],
-  'The clock': [acceptClock, rememberTime],
-  Collaborators: [acceptInvite, forgetInvites, inviteCollaborators, rejectInvite, revokeInvites],
+  'The clock': [acceptClock, recordLatestTime],
+  Collaborators: [acceptInvite, sweepInvites, inviteCollaborators, rejectInvite, revokeInvites],
   'Credentials of people': [
     addApproverKey,
     changeCredential,
@@ -153,17 +159,17 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   ],
   'Image credentials': [
     endPullCredential,
-    forgetPullCredentials,
-    giveToPush,
-    handOutImage,
+    sweepPullCredentials,
+    issuePushCredential,
+    issuePullCredential,
     makeRegistryKey,
     useImageCredential,
   ],
   Images: [deleteImageBlob, deleteImageManifest, deleteImageTag, pushExternalImage, pushImageBlob, pushImageManifest],
-  'Images that nobody wants': [forgetImageBlobs, forgetImages, readImageIndexes, readImageResources],
+  'Images that nobody wants': [sweepImageBlobs, sweepImages, readImageIndexes, readImageResources],
   Imports: [importPackage],
-  Integrity: [mendBlob, proveRecords, putBackBlob, quarantineBlob, restoreMissing],
-  Logins: [logIn, putOffLogins],
+  Integrity: [markBlobRepaired, recordRecordsCheck, returnBlobToService, quarantineBlob, restoreMissing],
+  Logins: [logIn, delayLogins],
   Models: [createModel, deleteModel, updateModel],
   'Ownership of packages': [
     acceptPackage,
@@ -175,17 +181,17 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     withdrawOffer,
   ],
   Packages: [registerName, setManualReview, setPackageId, unregisterPackage, updatePackageMetadata],
-  'Proposals and approvals': [propose, approveProposal, rejectProposal, forgetProposals, changeApprovalPolicy],
+  'Proposals and approvals': [propose, approveProposal, rejectProposal, sweepProposals, changeApprovalPolicy],
   Quotas: [setQuota],
   Releases: [expireBranches, pushReleases],
   'Remodel allowlist': [addRemodels, deleteRemodels, updateRemodels],
   Requests: [makeRequest, noteReceipts],
   Resources: [updateResourceRevisions],
   Reviews: [approveUpload, rejectUpload, scanUpload],
-  Revisions: [readCharm, deleteRevisions, expireRevisions, restoreRevision, withdrawRevision],
+  Revisions: [storeCharmData, deleteRevisions, expireRevisions, restoreRevision, withdrawRevision],
   'Revision signatures': [needsNoAssertion, signRevision],
   'Serial policies': [createSerialPolicy, deleteSerialPolicy],
-  Serials: [giveSerial, revokeSerial],
+  Serials: [storeSerial, revokeSerial],
   'Signing keys': [createSigningKey, importSigningKey, deleteSigningKey, requestRegistration],
   'The site key': [rememberSiteKey],
   'The keys behind tokens': [makeDischargerKey, retireKeys, rotateRootKey],
@@ -194,7 +200,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     endTokens,
     exchangeCredential,
     exchangeLogin,
-    forgetSessions,
+    sweepSessions,
     issueToken,
     revokeOwnToken,
     revokeToken,
@@ -206,10 +212,10 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   Transfers: [
     acceptTransfer,
     discardTransfer,
-    letOutReceipt,
-    loseTransfer,
+    exportReceipt,
+    markTransferLost,
     makeTransfer,
-    makeTransferAgain,
+    rewriteTransferPart,
     receiveTransfer,
     withdrawTransfer,
   ],
@@ -218,7 +224,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     acceptAudit,
     acceptBucket,
     failBackup,
-    goBack,
+    rollBackUpgrade,
     move,
     init,
     makeBackup,

@@ -22,7 +22,7 @@ export const quarantineBlob = act({
   },
 });
 
-export const putBackBlob = act({
+export const returnBlobToService = act({
   name: 'put_back_blob',
   summary: 'Call content good again, which was out of service and has its digest.',
   on: onBlob,
@@ -34,7 +34,7 @@ export const putBackBlob = act({
   },
 });
 
-export const mendBlob = act({
+export const markBlobRepaired = act({
   name: 'mend_blob',
   summary: 'Call content good again, as the same has come in anew.',
   on: onBlob,
@@ -61,7 +61,7 @@ export const restoreMissing = act({
 });
 
 /** The result of a check of the records. */
-export interface ProofOfRecords {
+export interface RecordsCheckResult {
   /** RFC 3339. */
   at: string;
   problems: number;
@@ -73,9 +73,9 @@ export interface ProofOfRecords {
 }
 
 /** The appliance setting with the last result. */
-export const recordsProven = 'records-proven';
+export const recordsCheckSetting = 'records-proven';
 
-export const proveRecords = act({
+export const recordRecordsCheck = act({
   name: 'prove_records',
   summary: 'Remember how the records were when they were looked over.',
   on: 'records',
@@ -83,8 +83,8 @@ export const proveRecords = act({
   gate: { never: 'it follows from the records' },
 
   /** `first` has some of the problems in words. */
-  async perform(tx, { found, first }: { found: ProofOfRecords; first: string[] }, { note }): Promise<void> {
-    note({ problems: found.problems, first });
-    await tx.appliance.set(recordsProven, JSON.stringify(found));
+  async perform(tx, { result, first }: { result: RecordsCheckResult; first: string[] }, { note }): Promise<void> {
+    note({ problems: result.problems, first });
+    await tx.appliance.set(recordsCheckSetting, JSON.stringify(result));
   },
 });

@@ -46,22 +46,22 @@ export const wrongCredentials = (): Refusal =>
 export const wrongCode = (): Refusal =>
   new Refusal('twofactor-failure', 'The one-time password is not right, or has been used; wait for the next one.');
 
-interface PutOff {
+interface LoginDelay {
   accountId: string | undefined;
   address: string;
   putOff: 'name' | 'address';
 }
 
-export const putOffLogins = act({
+export const delayLogins = act({
   name: 'log_in',
   summary: 'Put off logins after too many that failed.',
   on: 'account/ID or login',
   // The name typed may be a password, so a name without an account is not logged.
-  object: ({ accountId }: PutOff) => (accountId === undefined ? 'login' : `account/${accountId}`),
+  object: ({ accountId }: LoginDelay) => (accountId === undefined ? 'login' : `account/${accountId}`),
   outcome: 'refused',
   gate: { never: 'it keeps somebody out, and changes nothing' },
 
-  async perform(_tx, { address, putOff }: PutOff, { note }): Promise<void> {
+  async perform(_tx, { address, putOff }: LoginDelay, { note }): Promise<void> {
     note({ address, 'put-off': putOff });
   },
 });

@@ -2,7 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import { act, DoneAlready } from './act.ts';
 
-export const loseTransfer = act({
+export const markTransferLost = act({
   name: 'lose_transfer',
   summary: 'Note that a transfer which was made here never arrived, so that later ones carry its content again.',
   on: 'transfer/ID',

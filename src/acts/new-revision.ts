@@ -1,5 +1,5 @@
 // Adds a revision to a package, whether it was pushed, imported or transferred.
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { NewRevision } from '#records/revisions.ts';
 import type { Findings } from '#records/uploads.ts';
@@ -7,7 +7,7 @@ import type { Findings } from '#records/uploads.ts';
 /** For a charm that was reviewed before larder read the data for juju. */
 const unread = { sha384: '', configYaml: null, actionsYaml: null };
 
-export type FoundRevision = Findings & { kind: 'revision' };
+export type RevisionFindings = Findings & { kind: 'revision' };
 
 /** The properties of a revision other than its findings. */
 export type RevisionContent = Pick<
@@ -17,10 +17,10 @@ export type RevisionContent = Pick<
 
 /** Adds an approved revision. If it is the newest, the package's metadata follows it. */
 export async function addRevisionTo(
-  tx: Changes,
+  tx: ChangeRecords,
   subject: PublishedPackage,
   content: RevisionContent,
-  findings: FoundRevision,
+  findings: RevisionFindings,
 ): Promise<void> {
   const { revision } = content;
   const isNewest = (await tx.revisions.newest(subject.id)) < revision;
@@ -39,12 +39,12 @@ export async function addRevisionTo(
 }
 
 /** Updates the package's metadata from its newest revision, except fields that were edited here. */
-async function follow(tx: Changes, subject: PublishedPackage, { prose, icon }: FoundRevision): Promise<void> {
+async function follow(tx: ChangeRecords, subject: PublishedPackage, { prose, icon }: RevisionFindings): Promise<void> {
   if (prose === null) return;
   // Fields that the content does not set stay as they are.
-  const said = { ...prose, icon: icon === undefined ? subject.icon : icon };
-  const kept = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
+  const metadata = { ...prose, icon: icon === undefined ? subject.icon : icon };
+  const editedFields = Object.fromEntries(subject.edited.map((field) => [field, subject[field]]));
   // An icon equal to the one in the upload does not count as edited.
-  const edited = subject.edited.filter((field) => field !== 'icon' || subject.icon !== said.icon);
-  await tx.packages.describe({ ...subject, ...said, ...kept, edited });
+  const edited = subject.edited.filter((field) => field !== 'icon' || subject.icon !== metadata.icon);
+  await tx.packages.describe({ ...subject, ...metadata, ...editedFields, edited });
 }

@@ -3,19 +3,19 @@ import { parseAssertion } from '#assertions/assertion.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { PackageOffer } from '#records/package-offers.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 import { refuseReceivedBeyond } from './quotas.ts';
 
-interface OfPackage {
+interface PackageTarget {
   package: PublishedPackage;
 }
 
-interface WithAccount extends OfPackage {
+interface WithAccount extends PackageTarget {
   accountId: string;
 }
 
@@ -25,7 +25,7 @@ interface WithPublisher extends WithAccount {
   everybody: Quota;
 }
 
-const object = ({ package: subject }: OfPackage): string => packageObject(subject);
+const object = ({ package: subject }: PackageTarget): string => packageObject(subject);
 
 export const removeCollaborator = act({
   name: 'remove_collaborator',
@@ -36,7 +36,7 @@ export const removeCollaborator = act({
 
   async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
     note({ account: accountId });
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     if (await tx.collaborators.remove(subject.id, accountId)) return;
     throw new Refusal(
       'resource-not-found',
@@ -60,7 +60,7 @@ export const leavePackage = act({
 });
 
 /** The number of days after which an offer expires. */
-const patience = 7;
+const offerDays = 7;
 
 export const offerPackage = act({
   name: 'offer_package',
@@ -76,9 +76,9 @@ export const offerPackage = act({
     { at, note },
   ): Promise<PackageOffer> {
     note({ account: accountId });
-    const latest = await latestOf(tx, subject);
+    const latest = await requireCurrentPackage(tx, subject);
     await refuseReceiver(tx, latest, accountId);
-    const expiresAt = timestamp(after(new Date(at), days(patience)));
+    const expiresAt = timestamp(after(new Date(at), days(offerDays)));
     const offer = { packageId: latest.id, accountId, offeredBy, offeredAt: at, expiresAt };
     await tx.packageOffers.set(offer);
     return offer;
@@ -92,7 +92,7 @@ export const withdrawOffer = act({
   object,
   gate: { never: 'it takes back what nobody has answered yet' },
 
-  async perform(tx, { package: subject }: OfPackage): Promise<void> {
+  async perform(tx, { package: subject }: PackageTarget): Promise<void> {
     if (!(await tx.packageOffers.remove(subject.id))) throw noOffer();
   },
 });
@@ -136,7 +136,7 @@ export const handOverPackage = act({
   gate: { never: 'what the next publisher releases waits like what anybody releases' },
 
   async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { note }): Promise<{ before: string }> {
-    const latest = await latestOf(tx, subject);
+    const latest = await requireCurrentPackage(tx, subject);
     note({ from: latest.publisherId, to: accountId });
     await handOver(tx, latest, { accountId, everybody });
     return { before: latest.publisherId };
@@ -151,7 +151,7 @@ const noOffer = (): Refusal =>
  * all access. Refused if the new publisher would exceed their quota.
  */
 async function handOver(
-  tx: Changes,
+  tx: ChangeRecords,
   subject: PublishedPackage,
   { accountId, everybody }: Pick<WithPublisher, 'accountId' | 'everybody'>,
 ): Promise<void> {
@@ -165,8 +165,12 @@ async function handOver(
 }
 
 /** Refuses an account that cannot become the publisher. A declared snap belongs to the publisher in its declaration. */
-async function refuseReceiver(tx: Changes, { id, namespace, name, publisherId }: PublishedPackage, accountId: string) {
-  const { username } = await existing(tx, accountId);
+async function refuseReceiver(
+  tx: ChangeRecords,
+  { id, namespace, name, publisherId }: PublishedPackage,
+  accountId: string,
+) {
+  const { username } = await requireAccount(tx, accountId);
   if (accountId === publisherId) throw new Refusal('conflict', `${username} publishes '${name}' already.`);
   if ((await tx.accounts.disabledAt(accountId)) !== null) {
     throw new Refusal('conflict', `The account ${accountId} (${username}) is disabled.`);

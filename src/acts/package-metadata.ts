@@ -3,10 +3,10 @@ import { refuseBadLinks } from '#domain/links.ts';
 import { ConflictingFields, Refusal, type ConflictingField } from '#domain/refusal.ts';
 import type { Followed, Links, PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 
 /** A change of metadata; omitted fields stay. */
-export interface Description {
+export interface MetadataChange {
   private?: boolean;
   title?: string | null;
   summary?: string | null;
@@ -24,40 +24,40 @@ export interface Description {
  * refused if it was edited here to another value. `upload, forced`: it is taken from an uploaded package and overrides
  * edits.
  */
-export type InWordsOf = 'editor' | 'upload' | 'upload, forced';
+export type MetadataOrigin = 'editor' | 'upload' | 'upload, forced';
 
-interface Described {
+interface MetadataChangeRequest {
   package: PublishedPackage;
   members: string[];
-  given: Description;
-  inWordsOf?: InWordsOf;
+  changes: MetadataChange;
+  inWordsOf?: MetadataOrigin;
 }
 
 export const updatePackageMetadata = act({
   name: 'update_package_metadata',
   summary: 'Change what is said about a package, and who sees it.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: subject }: Described) => packageObject(subject),
+  object: ({ package: subject }: MetadataChangeRequest) => packageObject(subject),
   gate: { never: 'it is what people read of a package, and is changed back as easily' },
 
-  async perform(tx, { package: subject, members, given, inWordsOf = 'editor' }: Described, { note }) {
+  async perform(tx, { package: subject, members, changes, inWordsOf = 'editor' }: MetadataChangeRequest, { note }) {
     note({ members });
-    refuseBadLinks(given.links);
-    const latest = await latestOf(tx, subject);
+    refuseBadLinks(changes.links);
+    const latest = await requireCurrentPackage(tx, subject);
     const tracks = await tx.tracks.list(subject.id);
-    const { defaultTrack = null } = given;
+    const { defaultTrack = null } = changes;
     if (defaultTrack !== null && !tracks.some(({ name }) => name === defaultTrack)) {
       throw new Refusal('api-error', `'${defaultTrack}' is not a track of '${subject.name}' at /default-track`);
     }
-    if (inWordsOf === 'upload') refuseConflicts(latest, given);
-    const kept = Object.entries({ ...latest.links, ...given.links }).filter(([, list]) => list.length > 0);
-    const links = Object.fromEntries(kept) as Links;
+    if (inWordsOf === 'upload') refuseConflicts(latest, changes);
+    const linkEntries = Object.entries({ ...latest.links, ...changes.links }).filter(([, list]) => list.length > 0);
+    const links = Object.fromEntries(linkEntries) as Links;
     const edited = editedAfter(
       latest,
-      { ...given, links },
-      { inWordsOf, editsLinks: Object.keys(given.links).length > 0 },
+      { ...changes, links },
+      { inWordsOf, editsLinks: Object.keys(changes.links).length > 0 },
     );
-    const described = { ...latest, ...given, links, edited };
+    const described = { ...latest, ...changes, links, edited };
     await tx.packages.describe(described);
     return { package: described, tracks, guardrails: await tx.guardrails.list(subject.id) };
   },
@@ -71,31 +71,31 @@ const prose = ['title', 'summary', 'description', 'license'] as const;
  */
 function editedAfter(
   latest: PublishedPackage,
-  given: Description,
-  { inWordsOf, editsLinks }: { inWordsOf: InWordsOf; editsLinks: boolean },
+  changes: MetadataChange,
+  { inWordsOf, editsLinks }: { inWordsOf: MetadataOrigin; editsLinks: boolean },
 ): Followed[] {
   const edited = new Set(latest.edited);
   for (const field of prose) {
-    if (given[field] === undefined || inWordsOf === 'upload') continue;
-    if (inWordsOf === 'editor' && given[field] !== null) edited.add(field);
+    if (changes[field] === undefined || inWordsOf === 'upload') continue;
+    if (inWordsOf === 'editor' && changes[field] !== null) edited.add(field);
     else edited.delete(field);
   }
   // All links count as one field, and follow uploads again when the last one is removed.
   if (editsLinks && inWordsOf !== 'upload') {
-    if (inWordsOf === 'editor' && Object.keys(given.links).length > 0) edited.add('links');
+    if (inWordsOf === 'editor' && Object.keys(changes.links).length > 0) edited.add('links');
     else edited.delete('links');
   }
   // Icons come from files. An icon that replaces that of the newest revision counts as edited, until a forced upload
   // overrides it.
-  if (given.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
-  else if (given.icon !== undefined && given.icon !== latest.icon) edited.add('icon');
+  if (changes.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
+  else if (changes.icon !== undefined && changes.icon !== latest.icon) edited.add('icon');
   return [...edited].sort();
 }
 
 /** Refuses to change edited fields, and fields that never follow an upload and so were set by a person here. */
-function refuseConflicts(latest: PublishedPackage, given: Description): void {
+function refuseConflicts(latest: PublishedPackage, changes: MetadataChange): void {
   const edited = new Set<string>(latest.edited);
-  const { title, summary, description, license, icon, defaultTrack, links } = given;
+  const { title, summary, description, license, icon, defaultTrack, links } = changes;
   const first = (link: string[] | undefined): string | null | undefined => link && (link[0] ?? null);
   const fields: { name: string; current: string | null; value: string | null | undefined; isEdited: boolean }[] = [
     { name: 'title', current: latest.title, value: title, isEdited: edited.has('title') },

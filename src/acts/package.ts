@@ -1,6 +1,6 @@
 // The package of an act.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 
 /** The name of a package in the audit log: `snap/hello`. */
@@ -8,12 +8,12 @@ export const packageObject = ({ namespace, name }: Pick<PublishedPackage, 'names
   `${namespace}/${name}`;
 
 /** Returns the current record of a package; refuses with `resource-not-found` if it is gone. */
-export async function latestOf(
-  tx: Pick<Changes, 'packages'>,
+export async function requireCurrentPackage(
+  tx: Pick<ChangeRecords, 'packages'>,
   subject: Pick<PublishedPackage, 'id' | 'namespace' | 'name'>,
 ): Promise<PublishedPackage> {
-  const found = await tx.packages.byId(subject.id);
-  if (found !== undefined) return found;
+  const current = await tx.packages.byId(subject.id);
+  if (current !== undefined) return current;
   throw new Refusal(
     'resource-not-found',
     `The package ${packageObject(subject)} is gone; it was unregistered meanwhile.`,
@@ -21,8 +21,8 @@ export async function latestOf(
 }
 
 /** Why a package has no such revision, with the reason if it was deleted. */
-export async function whyNoRevision(
-  { revisions }: Pick<Records, 'revisions'>,
+export async function describeMissingRevision(
+  { revisions }: Pick<StoreRecords, 'revisions'>,
   { id, name }: Pick<PublishedPackage, 'id' | 'name'>,
   revision: number,
 ): Promise<string> {

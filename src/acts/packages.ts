@@ -1,18 +1,18 @@
 // Packages: register and unregister names, and choose how uploads are reviewed.
 import { parseAssertion } from '#assertions/assertion.ts';
-import type { Namespace, PackageType } from '#domain/namespace.ts';
+import type { PackageNamespace, PackageType } from '#domain/namespace.ts';
 import { addressWords, nameProblem } from '#domain/package-name.ts';
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 import { refusePackagesBeyond } from './quotas.ts';
 
 /** A request to register a name. */
 export interface NewName {
-  namespace: Namespace;
+  namespace: PackageNamespace;
   name: string;
   type: PackageType;
   publisherId: string;
@@ -34,10 +34,10 @@ export const registerName = act({
   object: ({ namespace, name }: NewName) => `${namespace}/${name}`,
   gate: { never: 'a name alone gives nobody anything' },
 
-  async perform(tx, wanted: NewName, { at, note }): Promise<{ id: string }> {
-    const { namespace, name, publisherId } = wanted;
-    refuseName(wanted);
-    const id = wanted.id ?? (await onlineId(tx, wanted)) ?? wanted.freshId;
+  async perform(tx, request: NewName, { at, note }): Promise<{ id: string }> {
+    const { namespace, name, publisherId } = request;
+    refuseName(request);
+    const id = request.id ?? (await onlineId(tx, request)) ?? request.freshId;
     const blank = {
       title: null,
       summary: null,
@@ -48,7 +48,7 @@ export const registerName = act({
       icon: null,
       edited: [],
     };
-    const { type, private: hidden } = wanted;
+    const { type, private: hidden } = request;
     const fresh = { id, namespace, name, type, publisherId, private: hidden, createdAt: at };
     if (!(await tx.packages.claim({ ...fresh, ...blank, status: 'registered' }))) {
       const holder = await tx.packages.find(namespace, name);
@@ -57,7 +57,7 @@ export const registerName = act({
         ? new Refusal('already-owned', `This account has registered the name '${name}' already.`)
         : new Refusal('already-registered', `The name '${name}' is taken.`);
     }
-    await refusePackagesBeyond(tx, wanted);
+    await refusePackagesBeyond(tx, request);
     note({ id, account: publisherId });
     return { id };
   },
@@ -77,7 +77,7 @@ export function refuseName({ namespace, name, reserved }: Pick<NewName, 'namespa
 
 /** The online id of a snap: from an imported snap-declaration that names the same publisher. */
 async function onlineId(
-  { assertions }: Pick<Changes, 'assertions'>,
+  { assertions }: Pick<ChangeRecords, 'assertions'>,
   { namespace, name, publisherId }: NewName,
 ): Promise<string | undefined> {
   if (namespace !== 'snap') return undefined;
@@ -96,7 +96,7 @@ export const unregisterPackage = act({
   gate: { never: 'it has no revisions, so nobody has anything of it' },
 
   async perform(tx, subject: PublishedPackage, { note }) {
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     await refuseInUse(tx, subject.id);
     await tx.packages.remove(subject.id);
     note({ id: subject.id });
@@ -105,7 +105,7 @@ export const unregisterPackage = act({
 
 /** Refuses to unregister a package that has revisions, or an upload in review. */
 export async function refuseInUse(
-  { revisions, uploads }: Pick<Records, 'revisions' | 'uploads'>,
+  { revisions, uploads }: Pick<StoreRecords, 'revisions' | 'uploads'>,
   id: string,
 ): Promise<void> {
   if ((await revisions.newest(id)) > 0) {
@@ -120,27 +120,28 @@ export const setPackageId = act({
   name: 'package set-id',
   summary: 'Give a package the id that it has in the online store, before its first revision.',
   on: 'NAMESPACE/NAME',
-  object: ({ namespace, name }: { namespace: Namespace; name: string }) => `${namespace}/${name}`,
+  object: ({ namespace, name }: { namespace: PackageNamespace; name: string }) => `${namespace}/${name}`,
   gate: { never: 'it has no revisions yet, so nobody has anything of it' },
 
   async perform(
     tx,
-    { namespace, name, id }: { namespace: Namespace; name: string; id: string },
+    { namespace, name, id }: { namespace: PackageNamespace; name: string; id: string },
     { note },
   ): Promise<{ before: string }> {
     note({ id });
-    const found = await tx.packages.find(namespace, name);
-    if (found === undefined) throw new Refusal('resource-not-found', `There is no package '${namespace}/${name}'.`);
-    if (found.id === id) return { before: id };
-    if ((await tx.revisions.newest(found.id)) > 0 || (await tx.uploads.hasReviewPending(found.id))) {
+    const subject = await tx.packages.find(namespace, name);
+    if (subject === undefined) throw new Refusal('resource-not-found', `There is no package '${namespace}/${name}'.`);
+    if (subject.id === id) return { before: id };
+    if ((await tx.revisions.newest(subject.id)) > 0 || (await tx.uploads.hasReviewPending(subject.id))) {
       throw new Refusal(
         'conflict',
         `The package '${namespace}/${name}' has revisions, which go by its id; it can change no more.`,
       );
     }
-    if (!(await tx.packages.setId(found.id, id))) throw new Refusal('conflict', `Another package has the id '${id}'.`);
-    note({ before: found.id });
-    return { before: found.id };
+    if (!(await tx.packages.setId(subject.id, id)))
+      throw new Refusal('conflict', `Another package has the id '${id}'.`);
+    note({ before: subject.id });
+    return { before: subject.id };
   },
 });
 
@@ -152,7 +153,7 @@ export const setManualReview = act({
   gate: { never: 'no channel holds a revision before it is released, reviewed by whomever' },
 
   async perform(tx, { package: subject, on }: { package: PublishedPackage; on: boolean }, { note }) {
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     await tx.packages.reviewByHand(subject.id, on);
     note({ on });
   },

@@ -2,40 +2,47 @@
 // the changes that it covers.
 import { isDeepStrictEqual } from 'node:util';
 
-import { lowered, raised, rulesFor, rulesOf, type ApprovalPolicy, type Line } from '#domain/approvals.ts';
-import { counted, noun } from '#domain/quantities.ts';
+import {
+  weakenedLines,
+  stricterPolicy,
+  rulesFor,
+  rulesOf,
+  type ApprovalPolicy,
+  type ApprovalLine,
+} from '#domain/approvals.ts';
+import { formatCount, noun } from '#domain/quantities.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
-import { askedBy, type ApproverRecords } from './counted-approvals.ts';
-import { siteNameKept } from './sites.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
+import { listRuleAccounts, type ApproverRecords } from './counted-approvals.ts';
+import { siteNameSetting } from './sites.ts';
 
 type PolicyRecords = ApproverRecords &
-  (Pick<Records, 'appliance' | 'approverKeys'> | Pick<Changes, 'appliance' | 'approverKeys'>);
+  (Pick<StoreRecords, 'appliance' | 'approverKeys'> | Pick<ChangeRecords, 'appliance' | 'approverKeys'>);
 
 /** Why a policy cannot be met, as one or two sentences; undefined if it can. */
-export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): Promise<string | undefined> {
+export async function describeUnmetPolicy(records: PolicyRecords, policy: ApprovalPolicy): Promise<string | undefined> {
   for (const rule of rulesOf(policy)) {
     for (const id of rule.of ?? []) {
       if ((await records.accounts.find(id)) === undefined) {
         return `The policy names '${id}', and no account has this id.`;
       }
     }
-    const asked = await askedBy(records, rule);
-    const people = counted(rule.people, 'person', 'people');
-    if (asked.length < rule.people) {
-      const there =
+    const accounts = await listRuleAccounts(records, rule);
+    const people = formatCount(rule.people, 'person', 'people');
+    if (accounts.length < rule.people) {
+      const available =
         rule.of === null
-          ? `${counted(asked.length, 'enabled account')} without the role 'store-admin' ` +
-            `${noun(asked.length, 'has', 'have')} the role 'transfer-approver'`
-          : `${String(asked.length)} of the accounts that it names ${noun(asked.length, 'is', 'are')} enabled`;
-      return `The policy asks for ${people}, and ${there}.`;
+          ? `${formatCount(accounts.length, 'enabled account')} without the role 'store-admin' ` +
+            `${noun(accounts.length, 'has', 'have')} the role 'transfer-approver'`
+          : `${String(accounts.length)} of the accounts that it names ${noun(accounts.length, 'is', 'are')} enabled`;
+      return `The policy asks for ${people}, and ${available}.`;
     }
     if (rule.signed !== true) continue;
-    if ((await records.appliance.find(siteNameKept)) === undefined) {
+    if ((await records.appliance.find(siteNameSetting)) === undefined) {
       return "The policy asks for signatures, and the store has no name yet; 'larder site init NAME' gives it one.";
     }
     let able = 0;
-    for (const { id } of asked) if ((await records.approverKeys.of(id)).length > 0) able++;
+    for (const { id } of accounts) if ((await records.approverKeys.of(id)).length > 0) able++;
     if (able < rule.people) {
       const keys = `${String(able)} of the accounts that it asks ${noun(able, 'has', 'have')} a key to sign with`;
       return `The policy asks for signatures of ${people}, and ${keys}.`;
@@ -46,17 +53,17 @@ export async function whyUnmet(records: PolicyRecords, policy: ApprovalPolicy): 
 
 /** Why the configured policy is not in force, or can no longer be met; undefined if neither applies. */
 export async function policyProblem(
-  records: PolicyRecords & (Pick<Records, 'approvalPolicy'> | Pick<Changes, 'approvalPolicy'>),
+  records: PolicyRecords & (Pick<StoreRecords, 'approvalPolicy'> | Pick<ChangeRecords, 'approvalPolicy'>),
   configured: ApprovalPolicy,
 ): Promise<string | undefined> {
   const inForce = await records.approvalPolicy.inForce();
-  const unmet = await whyUnmet(records, configured);
+  const unmet = await describeUnmetPolicy(records, configured);
   if (isDeepStrictEqual(configured, inForce)) return unmet && `The approval policy in force cannot be met. ${unmet}`;
-  return `[approvals] in larder.toml is not in force. ${unmet ?? whyNotYet(inForce, configured)}`;
+  return `[approvals] in larder.toml is not in force. ${unmet ?? describePendingPolicy(inForce, configured)}`;
 }
 
-const whyNotYet = (inForce: ApprovalPolicy, configured: ApprovalPolicy): string =>
-  lowered(inForce, configured).length > 0
+const describePendingPolicy = (inForce: ApprovalPolicy, configured: ApprovalPolicy): string =>
+  weakenedLines(inForce, configured).length > 0
     ? "It asks for less than the policy in force, so it waits for approvals; 'larder approval list' shows them."
     : 'The store takes it into force when it starts or reads its configuration again.';
 
@@ -64,14 +71,14 @@ const whyNotYet = (inForce: ApprovalPolicy, configured: ApprovalPolicy): string 
 export async function refuseWithoutPolicy(
   tx: PolicyRecords,
   { inForce, configured }: { inForce: ApprovalPolicy; configured: ApprovalPolicy },
-  lines: readonly Line[],
+  lines: readonly ApprovalLine[],
 ): Promise<void> {
   // Changes that bring a policy into force, such as registering the keys that it needs, must not wait for that policy.
   const covered = rulesFor(
-    raised(inForce, configured),
+    stricterPolicy(inForce, configured),
     lines.filter(({ kind }) => kind !== 'policy'),
   );
   if (covered.length === 0) return;
-  const why = (await whyUnmet(tx, configured)) ?? whyNotYet(inForce, configured);
-  throw new Refusal('forbidden', `The approval policy in larder.toml covers this and is not in force. ${why}`);
+  const reason = (await describeUnmetPolicy(tx, configured)) ?? describePendingPolicy(inForce, configured);
+  throw new Refusal('forbidden', `The approval policy in larder.toml covers this and is not in force. ${reason}`);
 }

@@ -1,22 +1,22 @@
 // Proposals: acts that wait for approvals, their approval or rejection, and the approval policy.
 import { approvalNamespace } from '#domain/approval-text.ts';
-import { lowered, policyTexts, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
+import { weakenedLines, policyTexts, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { readSshSignature } from '#domain/ssh-signature.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { NewProposal, Proposal } from '#records/proposals.ts';
 import { act, DoneAlready } from './act.ts';
 import { textToSign } from './approval-texts.ts';
-import { approvalCounts, askedBy, countsFrom } from './counted-approvals.ts';
-import { whyUnmet } from './policy-standing.ts';
-import { reasonOf } from './reason.ts';
-import { stillHold } from './release-lines.ts';
-import { trustStillHolds } from './source-trust.ts';
+import { approvalCounts, listRuleAccounts, countsFrom } from './counted-approvals.ts';
+import { describeUnmetPolicy } from './policy-standing.ts';
+import { parseReason } from './reason.ts';
+import { areReleaseLinesCurrent } from './release-lines.ts';
+import { isTrustCurrent } from './source-trust.ts';
 
 /** The maximum number of open proposals of one account, or of one user of the host. */
-const mostOpen = 500;
+const maxOpenProposals = 500;
 
 export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   name: 'propose',
@@ -25,25 +25,25 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   object: ({ object }) => object,
   gate: { never: 'it only asks' },
 
-  async perform(tx, wanted, { at, actor, note }) {
-    const standing = await tx.proposals.standing(wanted.digest, at);
+  async perform(tx, proposal, { at, actor, note }) {
+    const standing = await tx.proposals.standing(proposal.digest, at);
     if (standing !== undefined) throw new DoneAlready(standing);
-    await tx.proposals.fallOthers(wanted, { at, by: actor });
-    if ((await tx.proposals.countOpen(actor, at)) >= mostOpen) {
+    await tx.proposals.fallOthers(proposal, { at, actor: actor });
+    if ((await tx.proposals.countOpen(actor, at)) >= maxOpenProposals) {
       throw new Refusal(
         'too-many-requests',
-        `${String(mostOpen)} proposals of yours wait already; withdraw some first.`,
+        `${String(maxOpenProposals)} proposals of yours wait already; withdraw some first.`,
       );
     }
-    const number = await tx.proposals.add(wanted);
+    const number = await tx.proposals.add(proposal);
     note({
       proposal: number,
-      act: wanted.act,
-      digest: wanted.digest,
-      lines: wanted.lines.length,
-      until: wanted.endsAt,
+      act: proposal.act,
+      digest: proposal.digest,
+      lines: proposal.lines.length,
+      until: proposal.endsAt,
     });
-    return { number, endsAt: wanted.endsAt };
+    return { number, endsAt: proposal.endsAt };
   },
 });
 
@@ -55,21 +55,21 @@ export interface StrongLogin {
 }
 
 /** How long such a login is valid for approvals. */
-const loginLife = minutes(15);
+const loginLifetimeMs = minutes(15);
 
-interface Judgement {
+interface ProposalDecision {
   number: number;
   login: StrongLogin;
 }
 
-interface Approving extends Judgement {
+interface ProposalApproval extends ProposalDecision {
   /** The signature that `ssh-keygen -Y sign` made of the proposal's text; undefined if the approver does not sign. */
   signature?: string | undefined;
 }
 
 const object = ({ number }: { number: number }): string => `proposal/${String(number)}`;
 
-export const approveProposal = act<Approving, { fell: boolean }>({
+export const approveProposal = act<ProposalApproval, { fell: boolean }>({
   name: 'approve_proposal',
   summary: 'Approve of what is proposed; whoever proposed it does it by the same request again.',
   on: 'proposal/NUMBER',
@@ -89,18 +89,18 @@ export const approveProposal = act<Approving, { fell: boolean }>({
     const touch = await tx.accounts.touched(accountId);
     const until = countsFrom(touch, at);
     if (touch !== undefined && until !== undefined) {
-      const by = touch.by === accountId ? 'you' : touch.by;
+      const changedBy = touch.by === accountId ? 'you' : touch.by;
       throw new Refusal(
         'forbidden',
-        `Your account was changed by ${by} (${touch.what}) at ${touch.at}. Your approvals count from ${until} on.`,
+        `Your account was changed by ${changedBy} (${touch.what}) at ${touch.at}. Your approvals count from ${until} on.`,
       );
     }
-    if (!(await stillHold(tx, proposal.lines, at)) || !(await trustStillHolds(tx, proposal.lines))) {
-      await tx.proposals.end(number, 'fallen', { at, by: accountId });
+    if (!(await areReleaseLinesCurrent(tx, proposal.lines, at)) || !(await isTrustCurrent(tx, proposal.lines))) {
+      await tx.proposals.end(number, 'fallen', { at, actor: accountId });
       note({ act: proposal.act, object: proposal.object, fell: true });
       return { fell: true };
     }
-    const signed = await signedBy(tx, { proposal, accountId, signature });
+    const signed = await verifyApprovalSignature(tx, { proposal, accountId, signature });
     await refuseSecond(tx, { proposal, accountId, key: signed?.key });
     await tx.proposals.approve({ number, accountId, at, ...signed });
     const { act, object, digest } = proposal;
@@ -116,8 +116,8 @@ interface Signing {
 }
 
 /** The key and the signature of an approval. Refuses an invalid signature, and a missing one if a rule requires it. */
-async function signedBy(
-  tx: Changes,
+async function verifyApprovalSignature(
+  tx: ChangeRecords,
   { proposal, accountId, signature }: Signing,
 ): Promise<{ key: string; signature: string } | undefined> {
   const toSign = `what 'larder approval show ${String(proposal.number)} --for-signing FILE' writes`;
@@ -152,7 +152,7 @@ async function signedBy(
   return { key: key.line, signature: text };
 }
 
-export const rejectProposal = act<Judgement & { reason: string }, void>({
+export const rejectProposal = act<ProposalDecision & { reason: string }, void>({
   name: 'reject_proposal',
   summary: 'Reject what is proposed: it is not done, and not proposed again before its time is over.',
   on: 'proposal/NUMBER',
@@ -163,13 +163,13 @@ export const rejectProposal = act<Judgement & { reason: string }, void>({
     const proposal = await openProposal(tx, number, at);
     refuseOldLogin(login, at);
     if (proposal.actor !== login.accountId) await refuseUnasked(tx, proposal, login.accountId);
-    const because = reasonOf(reason);
-    await tx.proposals.end(number, 'rejected', { at, by: login.accountId, because });
+    const because = parseReason(reason);
+    await tx.proposals.end(number, 'rejected', { at, actor: login.accountId, because });
     note({ act: proposal.act, object: proposal.object, because });
   },
 });
 
-export const forgetProposals = act<{ before: string; atMost: number }, { forgotten: number }>({
+export const sweepProposals = act<{ before: string; atMost: number }, { forgotten: number }>({
   name: 'forget_proposals',
   summary: 'Forget proposals that ended long ago.',
   on: 'proposals',
@@ -190,12 +190,12 @@ export const changeApprovalPolicy = act<ApprovalPolicy, void>({
   object: () => 'approval policy',
   gate: {
     kinds: ['policy'],
-    lines: async (tx, policy: ApprovalPolicy) => lowered(await tx.approvalPolicy.inForce(), policy),
+    lines: async (tx, policy: ApprovalPolicy) => weakenedLines(await tx.approvalPolicy.inForce(), policy),
   },
 
   async perform(tx, policy, { at, note }) {
     // A policy that cannot be met would block all changes that it covers, including a change of itself.
-    const unmet = await whyUnmet(tx, policy);
+    const unmet = await describeUnmetPolicy(tx, policy);
     if (unmet !== undefined) throw new Refusal('api-error', unmet);
     await tx.approvalPolicy.set(policy, at);
     note({ policy: Object.fromEntries(policyTexts(policy)), days: policy.days });
@@ -206,10 +206,10 @@ export const changeApprovalPolicy = act<ApprovalPolicy, void>({
  * Refuses a second approval by one account, unless the first no longer counts or the second is signed with another key.
  */
 async function refuseSecond(
-  tx: Changes,
+  tx: ChangeRecords,
   { proposal, accountId, key }: { proposal: Proposal; accountId: string; key: string | undefined },
 ): Promise<void> {
-  const before = (await tx.proposals.approvals(proposal.number)).find((one) => one.accountId === accountId);
+  const before = (await tx.proposals.approvals(proposal.number)).find((approval) => approval.accountId === accountId);
   if (before === undefined || (key !== undefined && key !== before.key)) return;
   for (const rule of await rulesAsking(tx, proposal, accountId)) {
     if (await approvalCounts(tx, before, rule)) {
@@ -218,33 +218,34 @@ async function refuseSecond(
   }
 }
 
-async function openProposal(tx: Changes, number: number, at: string): Promise<Proposal> {
-  const found = await tx.proposals.find(number);
-  if (found === undefined) throw new Refusal('resource-not-found', `There is no proposal ${String(number)}.`);
-  if (found.state !== 'open') throw new Refusal('conflict', `Proposal ${String(number)} is ${found.state} already.`);
-  if (found.endsAt <= at) throw new Refusal('conflict', `Proposal ${String(number)} expired at ${found.endsAt}.`);
-  return found;
+async function openProposal(tx: ChangeRecords, number: number, at: string): Promise<Proposal> {
+  const proposal = await tx.proposals.find(number);
+  if (proposal === undefined) throw new Refusal('resource-not-found', `There is no proposal ${String(number)}.`);
+  if (proposal.state !== 'open')
+    throw new Refusal('conflict', `Proposal ${String(number)} is ${proposal.state} already.`);
+  if (proposal.endsAt <= at) throw new Refusal('conflict', `Proposal ${String(number)} expired at ${proposal.endsAt}.`);
+  return proposal;
 }
 
 function refuseOldLogin({ at: loggedInAt }: StrongLogin, at: string): void {
   const age = new Date(at).getTime() - new Date(loggedInAt).getTime();
-  if (age <= loginLife) return;
+  if (age <= loginLifetimeMs) return;
   throw new Refusal(
     'twofactor-required',
     'This login is older than 15 minutes; log in again with a one-time password.',
   );
 }
 
-async function refuseUnasked(tx: Changes, proposal: Proposal, accountId: string): Promise<void> {
+async function refuseUnasked(tx: ChangeRecords, proposal: Proposal, accountId: string): Promise<void> {
   if ((await rulesAsking(tx, proposal, accountId)).length > 0) return;
   throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(proposal.number)}.`);
 }
 
 /** The rules that ask an account about a proposal. */
-async function rulesAsking(tx: Changes, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
+async function rulesAsking(tx: ChangeRecords, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
   const asking: ApprovalRule[] = [];
   for (const rule of rulesFor(await tx.approvalPolicy.inForce(), lines)) {
-    if ((await askedBy(tx, rule)).some(({ id }) => id === accountId)) asking.push(rule);
+    if ((await listRuleAccounts(tx, rule)).some(({ id }) => id === accountId)) asking.push(rule);
   }
   return asking;
 }

@@ -3,14 +3,14 @@ import { joined, parseAssertion, type Assertion } from '#assertions/assertion.ts
 import { checkSignedWith } from '#assertions/chain.ts';
 import { checkAssertion, nameOf } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { act, DoneAlready } from './act.ts';
-import { asKept } from './assertions.ts';
-import { latestOf } from './package.ts';
+import { toAssertionRecord } from './assertions.ts';
+import { requireCurrentPackage } from './package.ts';
 
 /** Parses one signed assertion of a type. Its signature is verified when it is stored. */
-export function readSigned(text: string | Uint8Array, type: 'validation-set' | 'snap-build'): Assertion {
+export function parseSignedAssertion(text: string | Uint8Array, type: 'validation-set' | 'snap-build'): Assertion {
   const signed = parseAssertion(text);
   if (signed.type !== type) {
     throw new Refusal('api-error', `This is an assertion of type ${signed.type}, not a ${type}.`);
@@ -28,7 +28,7 @@ export const postValidationSet = act({
 
   async perform(tx, { signed }: { signed: Assertion }, { at, actor, note }) {
     await refuseUnlessSigned(tx, signed, new Date(at));
-    if (!(await tx.assertions.keep(asKept(signed, 'imported', { at, actor })))) {
+    if (!(await tx.assertions.keep(toAssertionRecord(signed, 'imported', { at, actor })))) {
       throw new Refusal(
         'conflict',
         `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the one that is here; build it again and sign that.`,
@@ -50,13 +50,13 @@ export const signBuild = act({
     { package: subject, accountId, signed }: { package: PublishedPackage; accountId: string; signed: Assertion },
     { at, actor, note },
   ) {
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     const [authority, snap, digest, size] = ['authority-id', 'snap-id', 'snap-sha3-384', 'snap-size'].map(
       (name) => signed.headers[name] as string,
     ) as [string, string, string, string];
     // The tool stores the signed assertion beside the file and sends it again on request.
-    const [known] = await tx.assertions.listOf([nameOf(signed)]);
-    if (snap === subject.id && known?.text === joined(signed)) throw new DoneAlready(undefined);
+    const [stored] = await tx.assertions.listOf([nameOf(signed)]);
+    if (snap === subject.id && stored?.text === joined(signed)) throw new DoneAlready(undefined);
     if (authority !== accountId) {
       throw new Refusal('api-error', `It speaks for '${authority}'; sign it with your own account id, ${accountId}.`);
     }
@@ -73,7 +73,7 @@ export const signBuild = act({
       );
     }
     await refuseUnlessSigned(tx, signed, new Date(at));
-    if (!(await tx.assertions.keep(asKept(signed, 'imported', { at, actor })))) {
+    if (!(await tx.assertions.keep(toAssertionRecord(signed, 'imported', { at, actor })))) {
       throw new Refusal('conflict', `The build of revision ${built.revision} of '${subject.name}' is signed already.`);
     }
     note({ package: subject.id, revision: built.revision, key: signed.signKeyId });
@@ -81,7 +81,7 @@ export const signBuild = act({
 });
 
 /** Refuses an assertion unless it is signed with a key of its account that is registered or has a key request here. */
-async function refuseUnlessSigned(tx: Pick<Changes, 'assertions'>, signed: Assertion, now: Date): Promise<void> {
+async function refuseUnlessSigned(tx: Pick<ChangeRecords, 'assertions'>, signed: Assertion, now: Date): Promise<void> {
   const id = signed.signKeyId;
   const [signer] = await tx.assertions.listOf([`account-key/${id}`, `account-key-request/${id}`]);
   if (signer === undefined) {

@@ -1,7 +1,7 @@
 // Quotas: how much a publisher may store, and the errors for exceeding it.
 import { quotaOf, unlimited, type Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { OwnQuota } from '#records/quotas.ts';
 import { act } from './act.ts';
 
@@ -32,7 +32,7 @@ function inWords({ bytes, packages }: OwnQuota): Record<keyof Quota, number | st
   return { bytes: word(bytes), packages: word(packages) };
 }
 
-interface Publisher {
+interface PublisherQuota {
   /** An account's id. */
   publisherId: string;
   /** The quota of publishers without a quota of their own. */
@@ -40,7 +40,10 @@ interface Publisher {
 }
 
 /** Refuses a newly registered package, with `forbidden`, if its publisher exceeds their quota. */
-export async function refusePackagesBeyond(tx: Changes, { publisherId, everybody }: Publisher): Promise<void> {
+export async function refusePackagesBeyond(
+  tx: ChangeRecords,
+  { publisherId, everybody }: PublisherQuota,
+): Promise<void> {
   const { packages: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
   if (limit >= unlimited) return;
   const used = await tx.quotas.packages(publisherId);
@@ -50,8 +53,8 @@ export async function refusePackagesBeyond(tx: Changes, { publisherId, everybody
 
 /** Refuses content that is about to be claimed, with `forbidden`, if its publisher would exceed their quota. */
 export async function refuseBytesBeyond(
-  tx: Changes,
-  { publisherId, everybody, sha3_384, size }: Publisher & { sha3_384: string; size: number },
+  tx: ChangeRecords,
+  { publisherId, everybody, sha3_384, size }: PublisherQuota & { sha3_384: string; size: number },
 ): Promise<void> {
   const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
   if (limit >= unlimited) return;
@@ -65,9 +68,9 @@ export async function refuseBytesBeyond(
  * Returns a check that refuses a size, with `forbidden`, before the content is known: it fails if the size exceeds the
  * publisher's remaining quota and also the total size of their contents, so that it cannot be one of these.
  */
-export async function bytesToCome(
-  { quotas }: Pick<Records, 'quotas'>,
-  { packageId, everybody }: Pick<Publisher, 'everybody'> & { packageId: string },
+export async function createSizeCheck(
+  { quotas }: Pick<StoreRecords, 'quotas'>,
+  { packageId, everybody }: Pick<PublisherQuota, 'everybody'> & { packageId: string },
 ): Promise<(size: number) => void> {
   const publisherId = await quotas.publisherOf(packageId);
   if (publisherId === undefined) return () => undefined;
@@ -84,8 +87,8 @@ export async function bytesToCome(
  * their total size in bytes before it; content shared with their other packages is not counted again.
  */
 export async function refuseReceivedBeyond(
-  tx: Changes,
-  { publisherId, everybody, before }: Publisher & { before: number },
+  tx: ChangeRecords,
+  { publisherId, everybody, before }: PublisherQuota & { before: number },
 ): Promise<void> {
   await refusePackagesBeyond(tx, { publisherId, everybody });
   const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);

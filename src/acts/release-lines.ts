@@ -1,7 +1,7 @@
 // The lines of a release for approvers.
-import { channelLine, type Line } from '#domain/approvals.ts';
+import { channelLine, type ApprovalLine } from '#domain/approvals.ts';
 import { slotText } from '#domain/release-text.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 
@@ -10,15 +10,21 @@ export const slotLine = (
   subject: Pick<PublishedPackage, 'namespace' | 'name'>,
   channel: string,
   slot: string,
-  change: Pick<Line, 'from' | 'to'>,
-): Line => channelLine(subject, { channel, part: slot === '*' ? null : slot, ...change });
+  change: Pick<ApprovalLine, 'from' | 'to'>,
+): ApprovalLine => channelLine(subject, { channel, part: slot === '*' ? null : slot, ...change });
 
 /** Whether two releases are in the same slot of the same channel. */
-export const isSameSlot = (one: Pick<Release, 'channel' | 'slot'>, other: Pick<Release, 'channel' | 'slot'>): boolean =>
-  one.channel === other.channel && one.slot === other.slot;
+export const isSameSlot = (
+  release: Pick<Release, 'channel' | 'slot'>,
+  other: Pick<Release, 'channel' | 'slot'>,
+): boolean => release.channel === other.channel && release.slot === other.slot;
 
 /** Whether the channels in the lines of a proposal hold the same content as when it was proposed. */
-export async function stillHold(tx: Changes, lines: readonly Line[], at: string): Promise<boolean> {
+export async function areReleaseLinesCurrent(
+  tx: ChangeRecords,
+  lines: readonly ApprovalLine[],
+  at: string,
+): Promise<boolean> {
   const channels = new Map<string, Release[]>();
   for (const { kind, on, part, from } of lines) {
     if (kind !== 'releases') continue;
@@ -29,9 +35,9 @@ export async function stillHold(tx: Changes, lines: readonly Line[], at: string)
   return true;
 }
 
-async function inChannel(tx: Changes, on: string, at: string): Promise<Release[]> {
+async function inChannel(tx: ChangeRecords, on: string, at: string): Promise<Release[]> {
   const [subject = '', channel = ''] = on.split(':');
   const [namespace = '', name = ''] = subject.split('/');
-  const found = await tx.packages.find(namespace, name);
-  return found === undefined ? [] : tx.releases.inChannel(found.id, channel, at);
+  const publishedPackage = await tx.packages.find(namespace, name);
+  return publishedPackage === undefined ? [] : tx.releases.inChannel(publishedPackage.id, channel, at);
 }

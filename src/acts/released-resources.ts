@@ -2,37 +2,37 @@
 // component that is pushed later reaches devices with the next release that names it.
 import type { Channel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 
-interface Wanted {
+interface ReleaseResourceRequest {
   channel: Channel;
   revision: number;
   resources: { name: string; revision: number | null }[];
 }
 
 /** The records that give the resources of a revision. */
-export type ReadResources = Pick<Records, 'releases' | 'resources' | 'resourceRevisions'>;
+export type ResourceReleaseRecords = Pick<StoreRecords, 'releases' | 'resources' | 'resourceRevisions'>;
 
-type ReleasedResource = Release['resources'][number];
+type ResolvedResource = Release['resources'][number];
 
 /**
  * The resources of a revision in a channel: one entry for each resource that it declares.
  *
  * @param current - The content of the package's channels just before the release.
  */
-export async function resourcesOf(
-  tx: ReadResources,
+export async function resolveResources(
+  tx: ResourceReleaseRecords,
   subject: PublishedPackage,
-  wanted: Wanted,
+  request: ReleaseResourceRequest,
   current: readonly Release[],
-): Promise<ReleasedResource[]> {
-  const declared = await tx.resources.list(subject.id, wanted.revision);
-  const named = new Map<string, number | null>();
-  for (const { name, revision } of wanted.resources) {
-    if (named.has(name)) throw new Refusal('api-error', `The resource '${name}' is named twice.`);
-    if (!declared.some((one) => one.name === name)) {
+): Promise<ResolvedResource[]> {
+  const declared = await tx.resources.list(subject.id, request.revision);
+  const requested = new Map<string, number | null>();
+  for (const { name, revision } of request.resources) {
+    if (requested.has(name)) throw new Refusal('api-error', `The resource '${name}' is named twice.`);
+    if (!declared.some((resource) => resource.name === name)) {
       throw new Refusal('api-error', `Resource '${name}' is not valid for ${subject.type} with id ${subject.id}.`);
     }
     // Clients write 0 for "no file".
@@ -43,16 +43,19 @@ export async function resourcesOf(
         `Resource '${name}' with revision ${number} does not exist for ${subject.type} with id ${subject.id}.`,
       );
     }
-    named.set(name, number);
+    requested.set(name, number);
   }
-  const released: ReleasedResource[] = [];
+  const released: ResolvedResource[] = [];
   for (const { name, type, optional } of declared) {
-    const given = named.get(name);
-    const revision = given === undefined ? await usualRevision(tx, subject, wanted, { name, current }) : given;
-    if (given === undefined && revision === null && !optional) {
+    const requestedRevision = requested.get(name);
+    const revision =
+      requestedRevision === undefined
+        ? await usualRevision(tx, subject, request, { name, current })
+        : requestedRevision;
+    if (requestedRevision === undefined && revision === null && !optional) {
       throw new Refusal(
         'api-error',
-        `Resource '${name}' doesn't have a released revision for ${subject.type} with id '${subject.id}' and revision ${wanted.revision}`,
+        `Resource '${name}' doesn't have a released revision for ${subject.type} with id '${subject.id}' and revision ${request.revision}`,
       );
     }
     released.push({ name, type, revision });
@@ -68,17 +71,17 @@ export async function resourcesOf(
  * components of other revisions do not count; the last choice is the newest one pushed for this revision.
  */
 async function usualRevision(
-  { resourceRevisions }: Pick<ReadResources, 'resourceRevisions'>,
+  { resourceRevisions }: Pick<ResourceReleaseRecords, 'resourceRevisions'>,
   { id, namespace }: PublishedPackage,
-  { channel, revision }: Wanted,
+  { channel, revision }: ReleaseResourceRequest,
   { name, current }: { name: string; current: readonly Release[] },
 ): Promise<number | null> {
   const isSnap = namespace === 'snap';
   const same = current.filter((release) => release.revision === revision);
-  const here = (isSnap ? same : current).filter((release) => release.channel === channel.name);
-  for (const release of [...here, ...same]) {
-    const found = release.resources.find((resource) => resource.name === name)?.revision;
-    if (found !== undefined && found !== null) return found;
+  const inChannel = (isSnap ? same : current).filter((release) => release.channel === channel.name);
+  for (const release of [...inChannel, ...same]) {
+    const heldRevision = release.resources.find((resource) => resource.name === name)?.revision;
+    if (heldRevision !== undefined && heldRevision !== null) return heldRevision;
   }
   return isSnap ? ((await resourceRevisions.newestFor(id, name, revision))?.revision ?? null) : null;
 }

@@ -1,21 +1,21 @@
 // Releases: change what the channels of a package give to clients.
-import { changedLines, lineText, type Line } from '#domain/approvals.ts';
+import { changedLines, lineText, type ApprovalLine } from '#domain/approvals.ts';
 import { parseChannel, type Channel } from '#domain/channel.ts';
-import { everybody, isProgressive, isWholeChannel, slotsOf, type Progress } from '#domain/channel-map.ts';
+import { everybody, isProgressive, isWholeChannel, slotsOf, type ReleaseReach } from '#domain/channel-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { slotText } from '#domain/release-text.ts';
 import { riskProblem } from '#domain/risk-problem.ts';
-import type { Wish } from '#records/after-review.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { FollowUp } from '#records/after-review.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
-import { act, type Doing } from './act.ts';
-import { settleWish } from './after-review.ts';
-import { latestOf, whyNoRevision } from './package.ts';
+import { act, type ActContext } from './act.ts';
+import { settleFollowUp } from './after-review.ts';
+import { requireCurrentPackage, describeMissingRevision } from './package.ts';
 import { isSameSlot, slotLine } from './release-lines.ts';
-import { resourcesOf, type ReadResources } from './released-resources.ts';
+import { resolveResources, type ResourceReleaseRecords } from './released-resources.ts';
 
 /** A branch ends this many days after its last release. */
 const branchDays = 30;
@@ -24,22 +24,22 @@ const branchDays = 30;
 export const branchExpiry = ({ branch }: Channel, releasedAt: string): string | null =>
   branch === null ? null : timestamp(after(new Date(releasedAt), days(branchDays)));
 
-type Ending = Pick<Release, 'channel' | 'releasedAt' | 'expiresAt'>;
+type ReleaseTimes = Pick<Release, 'channel' | 'releasedAt' | 'expiresAt'>;
 
 /**
  * Prepares a planned release for its text: the life of a branch is given in days, because it begins with the release.
  */
-export function unmade<Made extends Ending>(release: Made): Made & { lifeDays?: number } {
+export function toPlannedRelease<Made extends ReleaseTimes>(release: Made): Made & { lifeDays?: number } {
   const channel = parseChannel(release.channel);
   const isUsual = channel !== undefined && release.expiresAt === branchExpiry(channel, release.releasedAt);
   return isUsual && release.expiresAt !== null ? { ...release, lifeDays: branchDays } : release;
 }
 
 /** The release that a request asks for in one channel; a null revision closes the channel. */
-export interface Wanted {
+export interface ReleaseRequest {
   channel: Channel;
   revision: number | null;
-  progressive: Progress;
+  progressive: ReleaseReach;
   /** The named revisions of resources. The others follow from earlier releases. */
   resources: { name: string; revision: number | null }[];
   /** Skips slots that hold this revision or a newer one. */
@@ -47,16 +47,16 @@ export interface Wanted {
 }
 
 /** The records that a release plan reads. */
-type Reading = ReadResources & Pick<Records, 'revisions' | 'tracks'>;
+type ReleasePlanRecords = ResourceReleaseRecords & Pick<StoreRecords, 'revisions' | 'tracks'>;
 
-interface Push {
+interface ReleasePush {
   package: PublishedPackage;
-  releases: Wanted[];
+  releases: ReleaseRequest[];
   /** The follow-up that this release settles, if it was requested with the upload. */
-  wish?: Wish;
+  followUp?: FollowUp;
 }
 
-export interface Released {
+export interface ReleaseResult {
   channel: string;
   revision: number | null;
   resources: Release['resources'];
@@ -66,11 +66,11 @@ export const pushReleases = act({
   name: 'push_releases',
   summary: 'Release revisions of a package to channels, or close channels.',
   on: 'NAMESPACE/NAME',
-  object: ({ package: { namespace, name } }: Push) => `${namespace}/${name}`,
+  object: ({ package: { namespace, name } }: ReleasePush) => `${namespace}/${name}`,
   gate: { kinds: ['releases'], lines: releaseLines },
 
-  async perform(tx, { package: subject, releases, wish }: Push, doing): Promise<Released[]> {
-    if (wish !== undefined) await settleWish(tx, wish);
+  async perform(tx, { package: subject, releases, followUp }: ReleasePush, doing): Promise<ReleaseResult[]> {
+    if (followUp !== undefined) await settleFollowUp(tx, followUp);
     doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
     const plan = await planReleases(tx, subject, releases, doing.at);
     for (const step of plan.steps) {
@@ -86,10 +86,10 @@ export const pushReleases = act({
 
 /** The lines of a release, slot by slot: content before and after. Refuses releases that are not possible. */
 export async function releaseLines(
-  tx: Reading,
-  { package: subject, releases }: Pick<Push, 'package' | 'releases'>,
+  tx: ReleasePlanRecords,
+  { package: subject, releases }: Pick<ReleasePush, 'package' | 'releases'>,
   { at }: { at: string },
-): Promise<Line[]> {
+): Promise<ApprovalLine[]> {
   return linesOf(subject, await planReleases(tx, subject, releases, at));
 }
 
@@ -98,7 +98,7 @@ interface ReleaseStep {
   channel: Channel;
   /** Null closes the channel. */
   revision: Revision | null;
-  progressive: Progress;
+  progressive: ReleaseReach;
   resources: Release['resources'];
   /** The content of the channel before this step, including the effect of earlier items of the request. */
   held: readonly Release[];
@@ -117,26 +117,26 @@ interface ReleasePlan {
  * request.
  */
 async function planReleases(
-  tx: Reading,
+  tx: ReleasePlanRecords,
   subject: PublishedPackage,
-  releases: readonly Wanted[],
+  releases: readonly ReleaseRequest[],
   at: string,
 ): Promise<ReleasePlan> {
   const before = await tx.releases.current(subject.id, at);
   const steps: ReleaseStep[] = [];
   let after = before;
-  for (const { revision, ...wanted } of releases) {
-    const { channel, progressive } = wanted;
+  for (const { revision, ...request } of releases) {
+    const { channel, progressive } = request;
     await refuseTrack(tx, subject, channel);
-    const held = after.filter((one) => one.channel === channel.name);
+    const held = after.filter((release) => release.channel === channel.name);
     if (revision === null) {
       steps.push({ channel, revision, progressive, resources: [], held, slots: [] });
-      after = after.filter((one) => !held.includes(one));
+      after = after.filter((release) => !held.includes(release));
       continue;
     }
-    const filling = await fillingOf(tx, subject, { ...wanted, revision }, { at, held, current: after });
+    const filling = await fillingOf(tx, subject, { ...request, revision }, { at, held, current: after });
     steps.push({ channel, progressive, held, ...filling });
-    after = [...after.filter((one) => !filling.slots.some((slot) => replaces(slot, one))), ...filling.slots];
+    after = [...after.filter((release) => !filling.slots.some((slot) => replaces(slot, release))), ...filling.slots];
   }
   return { before, after, steps };
 }
@@ -146,15 +146,17 @@ const replaces = (release: Release, other: Release): boolean =>
   isSameSlot(release, other) && (isForEverybody(release) || !isForEverybody(other));
 
 /** The lines of all slots that a request touches. */
-function linesOf(subject: PublishedPackage, { before, after, steps }: ReleasePlan): Line[] {
+function linesOf(subject: PublishedPackage, { before, after, steps }: ReleasePlan): ApprovalLine[] {
   const touched = new Map(
     steps.flatMap(({ held, revision, slots }) =>
-      (revision === null ? held : slots).map((one) => [`${one.channel} ${one.slot}`, one] as const),
+      (revision === null ? held : slots).map((release) => [`${release.channel} ${release.slot}`, release] as const),
     ),
   );
   return [...touched.values()].map((at) => {
-    const from = before.filter((one) => isSameSlot(one, at));
-    const to = after.filter((one) => isSameSlot(one, at)).map((one) => (from.includes(one) ? one : unmade(one)));
+    const from = before.filter((release) => isSameSlot(release, at));
+    const to = after
+      .filter((release) => isSameSlot(release, at))
+      .map((release) => (from.includes(release) ? release : toPlannedRelease(release)));
     return slotLine(subject, at.channel, at.slot, { from: slotText(from), to: slotText(to) });
   });
 }
@@ -163,12 +165,12 @@ const isForEverybody = ({ progressive }: Release): boolean => !isProgressive(pro
 
 /** Refuses a track that the package does not have. */
 async function refuseTrack(
-  tx: Pick<Records, 'tracks'>,
+  tx: Pick<StoreRecords, 'tracks'>,
   { id, name }: PublishedPackage,
   { track }: Channel,
 ): Promise<void> {
   if (await tx.tracks.has(id, track)) return;
-  const tracks = (await tx.tracks.list(id)).map((one) => one.name);
+  const tracks = (await tx.tracks.list(id)).map((entry) => entry.name);
   throw new Refusal('api-error', `'${name}' has no track '${track}'; it has ${tracks.join(', ')}.`);
 }
 
@@ -187,21 +189,25 @@ export const expireBranches = act({
 });
 
 async function close(
-  tx: Changes,
+  tx: ChangeRecords,
   subject: PublishedPackage,
   { channel, held }: ReleaseStep,
-  doing: Doing,
+  doing: ActContext,
 ): Promise<void> {
-  await latestOf(tx, subject);
+  await requireCurrentPackage(tx, subject);
   await tx.releases.close(subject.id, channel.name);
-  await rememberEnded(tx, held, doing);
+  await recordEndedReleases(tx, held, doing);
 }
 
 /**
  * Records in the history that slots were emptied. A progressive release is skipped: the slot below it keeps its
  * revision.
  */
-export async function rememberEnded(tx: Changes, ended: readonly Release[], doing: Doing): Promise<void> {
+export async function recordEndedReleases(
+  tx: ChangeRecords,
+  ended: readonly Release[],
+  doing: ActContext,
+): Promise<void> {
   for (const { packageId, channel, slot, revision, progressive } of ended) {
     if (isProgressive(progressive)) continue;
     const emptied = { packageId, channel, slot, revision: null, before: revision, ...everybody };
@@ -212,15 +218,15 @@ export async function rememberEnded(tx: Changes, ended: readonly Release[], doin
 
 /** The slots that a release fills. Refuses a release that is not possible. */
 async function fillingOf(
-  tx: Reading,
+  tx: ReleasePlanRecords,
   subject: PublishedPackage,
-  wanted: Wanted & { revision: number },
+  request: ReleaseRequest & { revision: number },
   { at, held, current }: { at: string; held: readonly Release[]; current: readonly Release[] },
 ): Promise<Pick<ReleaseStep, 'resources' | 'slots'> & { revision: Revision }> {
-  const { channel, progressive } = wanted;
-  const revision = await tx.revisions.find(subject.id, wanted.revision);
+  const { channel, progressive } = request;
+  const revision = await tx.revisions.find(subject.id, request.revision);
   if (revision === undefined) {
-    throw new Refusal('api-error', await whyNoRevision(tx, subject, wanted.revision));
+    throw new Refusal('api-error', await describeMissingRevision(tx, subject, request.revision));
   }
   if (revision.withdrawnAt !== null) throw withdrawn(subject, revision);
   refuseRisk(subject, revision, channel);
@@ -230,37 +236,40 @@ async function fillingOf(
       `A ${subject.type} is released to everybody at once; leave out 'progressive' for '${channel.name}'.`,
     );
   }
-  const resources = await resourcesOf(tx, subject, wanted, current);
+  const resources = await resolveResources(tx, subject, request, current);
   const filled = { packageId: subject.id, channel: channel.name, revision: revision.revision, progressive };
   const rest = { resources, releasedAt: at, expiresAt: branchExpiry(channel, at) };
   const slots = slotsOf(subject.namespace, revision.details)
-    .filter(({ slot }) => wanted.onlyIfNewer !== true || (heldFor(held, slot) ?? 0) < revision.revision)
+    .filter(({ slot }) => request.onlyIfNewer !== true || (heldFor(held, slot) ?? 0) < revision.revision)
     .map((slot) => ({ ...filled, ...slot, ...rest }));
   return { revision, resources, slots };
 }
 
 /** The revision that a slot gives to all devices. */
 const heldFor = (held: readonly Release[], slot: string): number | null =>
-  held.find((one) => one.slot === slot && isForEverybody(one))?.revision ?? null;
+  held.find((release) => release.slot === slot && isForEverybody(release))?.revision ?? null;
 
 async function fillSlots(
-  tx: Changes,
+  tx: ChangeRecords,
   subject: PublishedPackage,
   { channel, revision, progressive, slots, held }: ReleaseStep & { revision: Revision },
-  doing: Doing,
+  doing: ActContext,
 ): Promise<void> {
   if (slots.length === 0) return;
   for (const filled of slots) {
     const { slot } = filled;
     // A full release ends a progressive release over the slot.
-    if (!isProgressive(progressive) && held.some((one) => one.slot === slot && isProgressive(one.progressive)))
+    if (
+      !isProgressive(progressive) &&
+      held.some((release) => release.slot === slot && isProgressive(release.progressive))
+    )
       await tx.releases.endProgress(subject.id, channel.name, slot);
     await tx.releases.fill(filled);
-    await remember(tx, filled, heldFor(held, slot), doing);
+    await recordRelease(tx, filled, heldFor(held, slot), doing);
   }
   if (revision.status === 'approved') await tx.revisions.markReleased(subject.id, revision.revision);
   // A published package stays published.
-  const { status } = await latestOf(tx, subject);
+  const { status } = await requireCurrentPackage(tx, subject);
   if (status === 'registered') await tx.packages.publish(subject.id);
 }
 
@@ -281,15 +290,16 @@ function refuseRisk(
 
 /** The same check before a channel gets an earlier revision back. */
 export async function refuseRiskAgain(
-  { packages, revisions }: Pick<Changes, 'packages' | 'revisions'>,
+  { packages, revisions }: Pick<ChangeRecords, 'packages' | 'revisions'>,
   { packageId, revision, channel }: Pick<Release, 'packageId' | 'revision' | 'channel'>,
 ): Promise<void> {
-  const [subject, found, place] = [
+  const [subject, revisionRecord, place] = [
     await packages.byId(packageId),
     await revisions.find(packageId, revision),
     parseChannel(channel),
   ];
-  if (subject !== undefined && found !== undefined && place !== undefined) refuseRisk(subject, found, place);
+  if (subject !== undefined && revisionRecord !== undefined && place !== undefined)
+    refuseRisk(subject, revisionRecord, place);
 }
 
 const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: Revision): Refusal =>
@@ -299,11 +309,11 @@ const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: R
   );
 
 /** Records in the history the new content of a slot, and the revision that it gave to all devices before. */
-export const remember = (
-  tx: Changes,
+export const recordRelease = (
+  tx: ChangeRecords,
   { packageId, channel, slot, revision, progressive, resources, expiresAt }: Release,
   before: number | null,
-  { at, actor }: Pick<Doing, 'at' | 'actor'>,
+  { at, actor }: Pick<ActContext, 'at' | 'actor'>,
 ): Promise<unknown> =>
   tx.pastReleases.add({
     ...{ packageId, channel, slot, revision, before, ...progressive, resources, expiresAt },

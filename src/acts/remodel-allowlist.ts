@@ -10,11 +10,11 @@ export interface Remodels<One extends Remodel> {
   remodels: One[];
 }
 
-type Described = Remodel & Pick<RemodelEntry, 'description'>;
+type RemodelWithDescription = Remodel & Pick<RemodelEntry, 'description'>;
 
 const object = ({ brandAccountId }: { brandAccountId: string }): string => `brand/${brandAccountId}/remodel-allowlist`;
 
-export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
+export const addRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>({
   name: 'add_remodel_allowlist',
   summary: 'Permit remodels: all of the list, or none where one of them is permitted already.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
@@ -27,10 +27,10 @@ export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
       if ((await tx.models.find(brandAccountId, name)) === undefined) throw noModel(brandAccountId, name);
     }
     const made = { createdAt: at, createdBy: actor, modifiedAt: null, modifiedBy: null };
-    const entries = remodels.map((one) => ({ ...one, ...made }));
-    for (const one of entries) {
-      if (!(await tx.remodelAllowlist.claim(brandAccountId, one))) {
-        throw new Refusal('conflict', `The allowlist has the remodel ${inWords(one)} already; nothing was added.`);
+    const entries = remodels.map((remodel) => ({ ...remodel, ...made }));
+    for (const entry of entries) {
+      if (!(await tx.remodelAllowlist.claim(brandAccountId, entry))) {
+        throw new Refusal('conflict', `The allowlist has the remodel ${inWords(entry)} already; nothing was added.`);
       }
     }
     note({ remodels: entries.map(inWords) });
@@ -38,7 +38,7 @@ export const addRemodels = act<Remodels<Described>, RemodelEntry[]>({
   },
 });
 
-export const updateRemodels = act<Remodels<Described>, RemodelEntry[]>({
+export const updateRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>({
   name: 'update_remodel_allowlist',
   summary: 'Describe permitted remodels anew: all of the list, or none.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
@@ -48,10 +48,10 @@ export const updateRemodels = act<Remodels<Described>, RemodelEntry[]>({
   async perform(tx, { brandAccountId, remodels }, { at, actor, note }) {
     refuseTwins(remodels);
     const changed = [];
-    for (const one of remodels) {
-      await tx.remodelAllowlist.describe(brandAccountId, { ...one, at, by: actor });
-      const now = await tx.remodelAllowlist.find(brandAccountId, one);
-      if (now === undefined) throw noRemodel(one);
+    for (const remodel of remodels) {
+      await tx.remodelAllowlist.describe(brandAccountId, { ...remodel, at, actor: actor });
+      const now = await tx.remodelAllowlist.find(brandAccountId, remodel);
+      if (now === undefined) throw noRemodel(remodel);
       changed.push(now);
     }
     note({ remodels: remodels.map(inWords) });
@@ -68,8 +68,8 @@ export const deleteRemodels = act<Remodels<Remodel>, void>({
 
   async perform(tx, { brandAccountId, remodels }, { note }) {
     refuseTwins(remodels);
-    for (const one of remodels) {
-      if (!(await tx.remodelAllowlist.remove(brandAccountId, one))) throw noRemodel(one);
+    for (const remodel of remodels) {
+      if (!(await tx.remodelAllowlist.remove(brandAccountId, remodel))) throw noRemodel(remodel);
     }
     note({ remodels: remodels.map(inWords) });
   },

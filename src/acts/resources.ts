@@ -1,29 +1,30 @@
 // Resources: content beside a package's revisions, and the bases that it runs on.
 import { Refusal } from '#domain/refusal.ts';
-import { everywhere, mergedBases, type ResourceBase } from '#domain/resource-base.ts';
-import type { Changes, Records } from '#records/index.ts';
+import { everywhere, mergeBases, type ResourceBase } from '#domain/resource-base.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { DeclaredResource } from '#records/resources.ts';
+import type { ResourceDeclaration } from '#records/resources.ts';
 import type { ResourceRequest } from '#records/uploads.ts';
 import { act } from './act.ts';
 import { packageObject } from './package.ts';
 
 /** A requested base. Omitted members match all values. */
-type WantedBase = Partial<ResourceBase> & Pick<ResourceBase, 'architectures'>;
+type RequestedBase = Partial<ResourceBase> & Pick<ResourceBase, 'architectures'>;
 
 /** A request to push content for a resource. */
-export interface WantedResource {
+export interface ResourcePushRequest {
   package: PublishedPackage;
   resource: string;
   /** The type that the client expects. */
   type?: string | undefined;
-  bases?: readonly WantedBase[] | undefined;
+  bases?: readonly RequestedBase[] | undefined;
   /** The revision of the snap that it is for; the newest if undefined. */
   revision?: number | undefined;
 }
 
 /** Records of resources, inside or outside a transaction. */
-type Known = Pick<Changes, 'resources' | 'revisions'> | Pick<Records, 'resources' | 'revisions'>;
+type ResourceDeclarationRecords =
+  Pick<ChangeRecords, 'resources' | 'revisions'> | Pick<StoreRecords, 'resources' | 'revisions'>;
 
 export const updateResourceRevisions = act({
   name: 'update_resource_revisions',
@@ -41,7 +42,7 @@ export const updateResourceRevisions = act({
     }: {
       package: PublishedPackage;
       resource: string;
-      updates: readonly { revision: number; bases: readonly WantedBase[] }[];
+      updates: readonly { revision: number; bases: readonly RequestedBase[] }[];
     },
     { at, actor, note },
   ): Promise<void> {
@@ -52,17 +53,17 @@ export const updateResourceRevisions = act({
     }
     note({ resource: name, revisions: numbers });
     for (const { revision, bases } of updates) {
-      const found = await tx.resourceRevisions.find(subject.id, name, revision);
-      if (found === undefined) {
+      const existing = await tx.resourceRevisions.find(subject.id, name, revision);
+      if (existing === undefined) {
         throw new Refusal(
           'resource-not-found',
           `The resource '${name.slice(0, 100)}' of '${subject.name}' has no revision ${revision}.`,
         );
       }
-      if (found.bases === null)
+      if (existing.bases === null)
         throw new Refusal('api-error', `The resource '${name}' is a component of a snap and has no bases.`);
-      const changed = { packageId: subject.id, name, revision, bases: mergedBases(bases) };
-      await tx.resourceRevisions.rebase({ ...changed, at, by: actor });
+      const changed = { packageId: subject.id, name, revision, bases: mergeBases(bases) };
+      await tx.resourceRevisions.rebase({ ...changed, at, actor: actor });
     }
   },
 });
@@ -72,11 +73,11 @@ export const updateResourceRevisions = act({
  * declared. A resource exists from the first revision that declares it.
  */
 export async function declaredResource(
-  { resources }: Pick<Known, 'resources'>,
+  { resources }: Pick<ResourceDeclarationRecords, 'resources'>,
   subject: PublishedPackage,
   name: string,
   revision?: number,
-): Promise<DeclaredResource & { revision: number }> {
+): Promise<ResourceDeclaration & { revision: number }> {
   const declared = await resources.declared(subject.id, name, revision);
   if (declared !== undefined) return declared;
   const which = revision === undefined ? 'no revision of it declares one' : `its revision ${revision} declares none`;
@@ -88,18 +89,18 @@ export async function declaredResource(
 
 /** The properties of pushed content, from the request and from the revision that declares the resource. */
 export async function resourceRequest(
-  known: Known,
-  { package: subject, resource: name, type, bases, revision }: WantedResource,
+  records: ResourceDeclarationRecords,
+  { package: subject, resource: name, type, bases, revision }: ResourcePushRequest,
 ): Promise<ResourceRequest> {
   const isSnap = subject.namespace === 'snap';
   // A component of a snap belongs to one revision, another resource to all revisions.
-  const of = isSnap ? (revision ?? (await known.revisions.newest(subject.id))) : undefined;
-  const declared = await declaredResource(known, subject, name, of);
+  const of = isSnap ? (revision ?? (await records.revisions.newest(subject.id))) : undefined;
+  const declared = await declaredResource(records, subject, name, of);
   if (type !== undefined && type !== declared.type) {
     throw new Refusal('api-error', `The resource '${name}' is declared as ${declared.type}, not as ${type} at /type`);
   }
   if (!isSnap) {
-    const merged = bases === undefined ? everywhere : mergedBases(bases);
+    const merged = bases === undefined ? everywhere : mergeBases(bases);
     return { type: declared.type, bases: merged, architectures: null, packageRevision: null };
   }
   if (bases !== undefined) {
@@ -108,6 +109,6 @@ export async function resourceRequest(
       'A component of a snap has the architectures of the snap; it takes no bases at /bases',
     );
   }
-  const architectures = (await known.revisions.find(subject.id, declared.revision))?.details.architectures ?? ['all'];
+  const architectures = (await records.revisions.find(subject.id, declared.revision))?.details.architectures ?? ['all'];
   return { type: declared.type, bases: null, architectures, packageRevision: declared.revision };
 }

@@ -1,11 +1,11 @@
 // Reviews: approve or reject an upload that a package has claimed.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Findings, Review, ReviewError } from '#records/uploads.ts';
-import { act, type Doing } from './act.ts';
-import { nextNumber, numberedElsewhere, publishedElsewhere } from './carried-packages.ts';
-import { addRevisionTo, type FoundRevision } from './new-revision.ts';
+import type { Findings, Review, UploadReviewError } from '#records/uploads.ts';
+import { act, type ActContext } from './act.ts';
+import { nextRevisionNumber, describeForeignNumber, describeForeignPublisher } from './carried-packages.ts';
+import { addRevisionTo, type RevisionFindings } from './new-revision.ts';
 
 /** The upload of an act. */
 export interface OfUpload {
@@ -19,7 +19,7 @@ export interface OfUpload {
 export type WaitsFor = 'review' | 'person';
 
 /** An approved upload becomes a revision. One with the content of an existing revision is rejected with a reason. */
-export type Verdict = { revision: number; resource?: string } | { rejected: string };
+export type UploadReviewVerdict = { revision: number; resource?: string } | { rejected: string };
 
 const object = ({ package: { namespace, name } }: OfUpload): string => `${namespace}/${name}`;
 
@@ -45,19 +45,19 @@ export const approveUpload = act({
   gate: { never: 'no channel holds the revision before it is released' },
 
   /** `findings` are those of the review. Without them, a person approves the recorded findings. */
-  async perform(tx, { upload: id, findings }: OfUpload & { findings?: Findings }, doing): Promise<Verdict> {
+  async perform(tx, { upload: id, findings }: OfUpload & { findings?: Findings }, doing): Promise<UploadReviewVerdict> {
     doing.note({ upload: id });
     const { upload, subject } = await waitingUpload(tx, id, findings === undefined ? 'person' : 'review');
     if (findings !== undefined && (await tx.packages.isReviewedByHand(subject.id))) {
       throw new Refusal('conflict', `The uploads of ${object({ upload: id, package: subject })} wait for a person.`);
     }
-    const found = findings ?? upload.findings;
-    if (found === null) throw new Error(`cannot approve ${id}: nothing is known of what is in it`);
+    const reviewFindings = findings ?? upload.findings;
+    if (reviewFindings === null) throw new Error(`cannot approve ${id}: nothing is known of what is in it`);
     const approved = { upload, subject, at: doing.at };
     const verdict =
-      found.kind === 'resource'
-        ? await addResourceRevision(tx, approved, found)
-        : await addRevision(tx, approved, found);
+      reviewFindings.kind === 'resource'
+        ? await addResourceRevision(tx, approved, reviewFindings)
+        : await addRevision(tx, approved, reviewFindings);
     doing.note({ ...verdict });
     return verdict;
   },
@@ -72,7 +72,7 @@ export const rejectUpload = act({
 
   async perform(
     tx,
-    { upload: id, waitsFor, errors }: OfUpload & { waitsFor: WaitsFor; errors: ReviewError[] },
+    { upload: id, waitsFor, errors }: OfUpload & { waitsFor: WaitsFor; errors: UploadReviewError[] },
     { note },
   ): Promise<void> {
     note({ upload: id, errors });
@@ -82,7 +82,7 @@ export const rejectUpload = act({
 });
 
 /** The reason of a person for a rejection, in the form of a review error. Refuses an empty or too long text. */
-export function rejection(reason: string): ReviewError[] {
+export function rejection(reason: string): UploadReviewError[] {
   const message = reason.trim();
   if (message !== '' && message.length <= 2000) return [{ code: 'review-error', message }];
   throw new Refusal('api-error', 'Say what is wrong with it, in at most 2000 characters at /reason');
@@ -90,7 +90,7 @@ export function rejection(reason: string): ReviewError[] {
 
 /** Returns an upload with its package. Refuses an upload that does not wait, or waits for something else. */
 export async function waitingUpload(
-  records: Pick<Changes, 'uploads' | 'packages'> | Pick<Records, 'uploads' | 'packages'>,
+  records: Pick<ChangeRecords, 'uploads' | 'packages'> | Pick<StoreRecords, 'uploads' | 'packages'>,
   id: string,
   waitsFor: WaitsFor,
 ): Promise<{ upload: Review; subject: PublishedPackage }> {
@@ -112,12 +112,16 @@ const stateOf = ({ status, revision }: Review): string =>
     rejected: 'it is rejected',
   })[status];
 
-interface Approved extends Pick<Doing, 'at'> {
+interface ApprovedUpload extends Pick<ActContext, 'at'> {
   upload: Review;
   subject: PublishedPackage;
 }
 
-async function addRevision(tx: Changes, { upload, subject, at }: Approved, findings: FoundRevision): Promise<Verdict> {
+async function addRevision(
+  tx: ChangeRecords,
+  { upload, subject, at }: ApprovedUpload,
+  findings: RevisionFindings,
+): Promise<UploadReviewVerdict> {
   const twin = await tx.revisions.withContent(subject.id, upload.sha3_384);
   if (twin !== undefined && twin.deletedAt !== null) {
     await tx.revisions.setDeleted(subject.id, [twin.revision], undefined);
@@ -133,17 +137,17 @@ async function addRevision(tx: Changes, { upload, subject, at }: Approved, findi
     ]);
     return { rejected: `same content as revision ${twin.revision}` };
   }
-  const elsewhere = await publishedElsewhere(tx, subject, findings);
+  const elsewhere = await describeForeignPublisher(tx, subject, findings);
   if (elsewhere !== undefined) {
     await tx.uploads.reject(upload.id, [{ code: 'review-error', message: elsewhere }]);
     return { rejected: 'published in another store' };
   }
-  const numbered = await numberedElsewhere(tx, subject, upload.sha3_384, findings);
+  const numbered = await describeForeignNumber(tx, subject, upload.sha3_384, findings);
   if (numbered !== undefined) {
     await tx.uploads.reject(upload.id, [{ code: 'review-error', message: numbered }]);
     return { rejected: 'has the number of an imported assertion' };
   }
-  const revision = await nextNumber(tx, subject);
+  const revision = await nextRevisionNumber(tx, subject);
   const { sha3_384, sha256, size, pushedBy } = upload;
   await addRevisionTo(tx, subject, { revision, sha3_384, sha256, size, createdAt: at, createdBy: pushedBy }, findings);
   await tx.uploads.approve(upload.id, revision);
@@ -156,10 +160,10 @@ const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): stri
 
 /** Content that exists already keeps its revision number; a deleted revision becomes available again. */
 async function addResourceRevision(
-  tx: Changes,
-  { upload, subject, at }: Approved,
+  tx: ChangeRecords,
+  { upload, subject, at }: ApprovedUpload,
   { sha384, sha512 }: Findings & { kind: 'resource' },
-): Promise<Verdict> {
+): Promise<UploadReviewVerdict> {
   const { resource: name, request, sha256, sha3_384, size } = upload;
   if (name === null || request === null)
     throw new Error(`cannot approve ${upload.id} as a resource: it was pushed as none`);

@@ -2,7 +2,7 @@
 import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
 import { act } from './act.ts';
-import { asKept } from './assertions.ts';
+import { toAssertionRecord } from './assertions.ts';
 import { noSigningKey } from './signing-keys.ts';
 
 interface RevisionOfPackage {
@@ -24,7 +24,7 @@ export const signRevision = act<RevisionOfPackage & { signed: Assertion }, void>
     if ((await tx.signingKeys.find(key)) === undefined) {
       throw noSigningKey(signed.headers['authority-id'] as string, key);
     }
-    await tx.assertions.keep(asKept(signed, 'signed', { at, actor }));
+    await tx.assertions.keep(toAssertionRecord(signed, 'signed', { at, actor }));
     await tx.revisions.setAssertion(packageId, revision, nameOf(signed));
   },
 });

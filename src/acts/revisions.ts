@@ -1,21 +1,21 @@
 // Revisions: withdraw and restore.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Revision } from '#records/revisions.ts';
-import { act, type Doing } from './act.ts';
-import { latestOf, packageObject, whyNoRevision } from './package.ts';
-import { reasonOf } from './reason.ts';
-import { rememberEnded } from './releases.ts';
+import { act, type ActContext } from './act.ts';
+import { requireCurrentPackage, packageObject, describeMissingRevision } from './package.ts';
+import { parseReason } from './reason.ts';
+import { recordEndedReleases } from './releases.ts';
 
-interface OfPackage {
+interface RevisionTarget {
   package: PublishedPackage;
   revision: number;
 }
 
-const object = ({ package: subject }: OfPackage): string => packageObject(subject);
+const object = ({ package: subject }: RevisionTarget): string => packageObject(subject);
 
-export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
+export const withdrawRevision = act<RevisionTarget & { reason: string }, string[]>({
   name: 'withdraw_revision',
   summary: 'Withdraw a revision: whatever held it holds nothing, and nothing can hold it before it is brought back.',
   on: 'NAMESPACE/NAME',
@@ -24,12 +24,12 @@ export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
 
   /** Returns the full names of the channels that held it. */
   async perform(tx, { package: subject, revision, reason }, doing) {
-    const because = reasonOf(reason);
-    const found = await revisionOf(tx, subject, revision);
-    if (found.withdrawnAt !== null) {
+    const because = parseReason(reason);
+    const stored = await revisionOf(tx, subject, revision);
+    if (stored.withdrawnAt !== null) {
       throw new Refusal(
         'conflict',
-        `${called(subject, revision)} is withdrawn already: ${found.withdrawnBecause ?? ''}`,
+        `${called(subject, revision)} is withdrawn already: ${stored.withdrawnBecause ?? ''}`,
       );
     }
     const channels = await withdraw(tx, subject.id, { revision, because }, doing);
@@ -40,19 +40,19 @@ export const withdrawRevision = act<OfPackage & { reason: string }, string[]>({
 
 /** Withdraws a revision. Returns the full names of the channels that held it. */
 export async function withdraw(
-  tx: Changes,
+  tx: ChangeRecords,
   packageId: string,
   { revision, because }: { revision: number; because: string },
-  doing: Doing,
+  doing: ActContext,
 ): Promise<string[]> {
   const held = await tx.releases.holding(packageId, revision, doing.at);
   await tx.releases.remove(packageId, revision);
-  await rememberEnded(tx, held, doing);
-  await tx.revisions.setWithdrawn(packageId, revision, { at: doing.at, by: doing.actor, because });
+  await recordEndedReleases(tx, held, doing);
+  await tx.revisions.setWithdrawn(packageId, revision, { at: doing.at, actor: doing.actor, because });
   return [...new Set(held.map(({ channel }) => channel))];
 }
 
-export const restoreRevision = act<OfPackage, void>({
+export const restoreRevision = act<RevisionTarget, void>({
   name: 'restore_revision',
   summary: 'Bring back a revision that was withdrawn; no channel holds it before it is released again.',
   on: 'NAMESPACE/NAME',
@@ -69,9 +69,9 @@ export const restoreRevision = act<OfPackage, void>({
 
 const called = ({ name }: PublishedPackage, revision: number): string => `Revision ${String(revision)} of '${name}'`;
 
-async function revisionOf(tx: Changes, subject: PublishedPackage, revision: number): Promise<Revision> {
-  await latestOf(tx, subject);
-  const found = await tx.revisions.find(subject.id, revision);
-  if (found !== undefined) return found;
-  throw new Refusal('resource-not-found', await whyNoRevision(tx, subject, revision));
+async function revisionOf(tx: ChangeRecords, subject: PublishedPackage, revision: number): Promise<Revision> {
+  await requireCurrentPackage(tx, subject);
+  const stored = await tx.revisions.find(subject.id, revision);
+  if (stored !== undefined) return stored;
+  throw new Refusal('resource-not-found', await describeMissingRevision(tx, subject, revision));
 }

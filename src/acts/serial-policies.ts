@@ -32,8 +32,8 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
     if (authority === undefined) throw noSigningKey(brandAccountId, keyId);
     if (authority !== brandAccountId) {
       if (!(await administers(asks, authority, tx))) throw noSigningKey(brandAccountId, keyId);
-      const kept = await tx.assertions.find(`model/${series}/${brandAccountId}/${modelName}`);
-      const model = kept && parseAssertion(kept.text);
+      const modelAssertion = await tx.assertions.find(`model/${series}/${brandAccountId}/${modelName}`);
+      const model = modelAssertion && parseAssertion(modelAssertion.text);
       if (!delegatesSerials(model, { brandId: brandAccountId, model: modelName }, authority)) {
         throw new Refusal(
           'api-error',

@@ -4,10 +4,10 @@ import type { Assertion } from '#assertions/assertion.ts';
 import type { SerialRequest } from '#assertions/signing.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import { act } from './act.ts';
-import { reasonOf } from './reason.ts';
-import { asKept } from './assertions.ts';
+import { parseReason } from './reason.ts';
+import { toAssertionRecord } from './assertions.ts';
 import { noSigningKey } from './signing-keys.ts';
 
 export interface SignedSerial {
@@ -16,11 +16,11 @@ export interface SignedSerial {
   /** The request of the device, byte for byte. */
   text: string;
   /** The terms under which the serial was requested; undefined if an administrator chose the key. */
-  under?: Terms;
+  under?: SerialTerms;
 }
 
 /** The state of the records when a serial was signed. */
-export interface Terms {
+export interface SerialTerms {
   /** The revision of the serial policy that named the key. */
   policy: number;
   apiKey: string | null;
@@ -30,35 +30,35 @@ export interface Terms {
 
 const serialOf = ({ signed }: SignedSerial): string => signed.headers['serial'] as string;
 
-export const giveSerial = act({
+export const storeSerial = act({
   name: 'device_serial',
   summary: 'Write a signed serial into the log and among the assertions.',
   on: 'brand/ACCOUNT-ID/model/NAME/serial/SERIAL',
-  object: (given: SignedSerial) =>
-    `brand/${given.request.brandId}/model/${given.request.model}/serial/${serialOf(given)}`,
+  object: (signedSerial: SignedSerial) =>
+    `brand/${signedSerial.request.brandId}/model/${signedSerial.request.model}/serial/${serialOf(signedSerial)}`,
   gate: { never: 'a device waits for it, and the serial policy or whoever has the key has decided' },
 
-  async perform(tx, given: SignedSerial, { at, actor, note }) {
-    const { signed, request, text, under } = given;
+  async perform(tx, signedSerial: SignedSerial, { at, actor, note }) {
+    const { signed, request, text, under } = signedSerial;
     const { brandId, model, deviceKeyId } = request;
     const key = signed.signKeyId;
     // Signing takes time, so check that the terms still hold.
     if ((await tx.signingKeys.find(key)) === undefined) throw noSigningKey(request.brandId, key);
-    if (under !== undefined && !(await stillHold(tx, request, under))) {
+    if (under !== undefined && !(await areTermsCurrent(tx, request, under))) {
       throw new Refusal('conflict', `What holds for serials of the model '${model}' was just changed; ask again.`);
     }
-    const serial = serialOf(given);
+    const serial = serialOf(signedSerial);
     if ((await tx.revokedSerials.find(serial, `${brandId}/${model}`)) !== null) {
       throw new Refusal('forbidden', `The serial '${serial}' of the model '${model}' is revoked here.`);
     }
-    const kept = asKept(signed, 'signed', { at, actor });
+    const record = toAssertionRecord(signed, 'signed', { at, actor });
     const claimed = await tx.serialLog.claim({
       brandAccountId: brandId,
       modelName: model,
       serial,
       deviceKeySha3384: deviceKeyId,
       signingKeySha3384: key,
-      serialAssertion: kept.text,
+      serialAssertion: record.text,
       serialRequest: text,
       createdAt: at,
     });
@@ -68,7 +68,7 @@ export const giveSerial = act({
         `The serial '${serial}' of the model '${model}' belongs to another device, or the device has one already.`,
       );
     }
-    await tx.assertions.keep(kept);
+    await tx.assertions.keep(record);
     note({ key, ...(under !== undefined && { policy: under.policy }) });
   },
 });
@@ -88,7 +88,7 @@ export const revokeSerial = act<Revoked, void>({
   gate: { never: 'a device in wrong hands has to lose what it may at once' },
 
   async perform(tx, { brandId, model, serial, reason }, { at, actor, note }) {
-    const because = reasonOf(reason);
+    const because = parseReason(reason);
     if (!isAccountId(brandId) || !isModelName(model) || !isSerial(serial)) {
       throw new Refusal('api-error', 'A serial is named by the account id of its brand, its model and itself.');
     }
@@ -101,10 +101,10 @@ export const revokeSerial = act<Revoked, void>({
 
 const isSerial = (text: string): boolean => /^[^\s/\p{Cc}]{1,256}$/u.test(text);
 
-async function stillHold(
-  tx: Changes,
+async function areTermsCurrent(
+  tx: ChangeRecords,
   { brandId, model: name }: SerialRequest,
-  { policy, apiKey, remodelled: before }: Terms,
+  { policy, apiKey, remodelled: before }: SerialTerms,
 ): Promise<boolean> {
   const model = await tx.models.find(brandId, name);
   const current = await tx.serialPolicies.current(brandId, name);

@@ -1,21 +1,21 @@
 // Signing keys: the keys that brands sign with.
-import type { Custody } from '#assertions/custody.ts';
+import type { KeyCustody } from '#assertions/custody.ts';
 import type { SealedKey } from '#assertions/keys.ts';
 import { isKeyName } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
-import { act, type Acts, type By } from './act.ts';
-import { leaves, measured } from './exports.ts';
+import { act, type Acts, type Actor } from './act.ts';
+import { recordExport, measureText } from './exports.ts';
 
-interface KeyOfBrand {
+interface SigningKeyTarget {
   brandAccountId: string;
   /** The key id. */
   sha3_384: string;
 }
 
 interface HasNames {
-  signingKeys: Pick<Records['signingKeys'], 'hasName'>;
+  signingKeys: Pick<StoreRecords['signingKeys'], 'hasName'>;
 }
 
 /** A request for a new key. */
@@ -33,12 +33,12 @@ export const createSigningKey = act({
   object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
   gate: { never: 'no device believes it before the online store has registered it' },
 
-  async perform(tx, { key, ...wanted }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
-    await refuseKeyName(wanted, tx);
-    const kept = { ...key, ...wanted, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
-    if (!(await tx.signingKeys.claim(kept))) throw taken(wanted.name);
-    note({ name: wanted.name });
-    return kept;
+  async perform(tx, { key, ...request }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
+    await refuseKeyName(request, tx);
+    const signingKey = { ...key, ...request, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
+    if (!(await tx.signingKeys.claim(signingKey))) throw taken(request.name);
+    note({ name: request.name });
+    return signingKey;
   },
 });
 
@@ -55,21 +55,21 @@ export const importSigningKey = act({
     ],
   },
 
-  async perform(tx, { key, ...wanted }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
+  async perform(tx, { key, ...request }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
     const registered = await tx.assertions.find(`account-key/${key.sha3_384}`);
-    if (registered?.accountId !== wanted.brandAccountId) {
+    if (registered?.accountId !== request.brandAccountId) {
       throw new Refusal(
         'conflict',
-        `No account-key of ${wanted.brandAccountId} is here for the key ${key.sha3_384}; 'larder assertion import' takes it in.`,
+        `No account-key of ${request.brandAccountId} is here for the key ${key.sha3_384}; 'larder assertion import' takes it in.`,
       );
     }
     if ((await tx.signingKeys.find(key.sha3_384)) !== undefined)
       throw new Refusal('conflict', `The key ${key.sha3_384} is here already.`);
-    await refuseKeyName(wanted, tx);
-    const kept = { ...key, ...wanted, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
-    if (!(await tx.signingKeys.claim(kept))) throw taken(wanted.name);
-    note({ name: wanted.name });
-    return kept;
+    await refuseKeyName(request, tx);
+    const signingKey = { ...key, ...request, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
+    if (!(await tx.signingKeys.claim(signingKey))) throw taken(request.name);
+    note({ name: request.name });
+    return signingKey;
   },
 });
 
@@ -80,13 +80,13 @@ export const deleteSigningKey = act({
   object: objectOf,
   gate: {
     kinds: ['delete_keys'],
-    async lines(tx, key: KeyOfBrand) {
+    async lines(tx, key: SigningKeyTarget) {
       const from = (await tx.signingKeys.find(key.sha3_384))?.name ?? null;
       return [{ kind: 'delete_keys', on: objectOf(key), part: null, from, to: null }];
     },
   },
 
-  async perform(tx, { brandAccountId, sha3_384 }: KeyOfBrand, { note }) {
+  async perform(tx, { brandAccountId, sha3_384 }: SigningKeyTarget, { note }) {
     const key = await tx.signingKeys.find(sha3_384);
     if (key?.brandAccountId !== brandAccountId) throw noSigningKey(brandAccountId, sha3_384);
     if (await tx.serialPolicies.useKey(sha3_384)) {
@@ -97,7 +97,10 @@ export const deleteSigningKey = act({
   },
 });
 
-export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', string | null> & { text: string }, void>({
+export const requestRegistration = act<
+  SigningKeyTarget & Record<'since' | 'until', string | null> & { text: string },
+  void
+>({
   name: 'read_signing_key_account_key_request',
   summary: 'Remember that the registration of a signing key was asked for, by a request that somebody carries out.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
@@ -112,18 +115,18 @@ export const requestRegistration = act<KeyOfBrand & Record<'since' | 'until', st
     if (key?.brandAccountId !== brandAccountId) throw noSigningKey(brandAccountId, sha3_384);
     await tx.signingKeys.request(sha3_384, at);
     note({ since, until });
-    await leaves(tx, { what: 'key request', name: sha3_384, ...measured(text) }, doing);
+    await recordExport(tx, { what: 'key request', name: sha3_384, ...measureText(text) }, doing);
   },
 });
 
 /** Makes and stores a key of a brand. Making a key takes a second or two, so the name is checked first as well. */
 export async function makeSigningKey(
-  { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<Custody, 'make'> },
-  by: By,
-  wanted: NewSigningKey,
+  { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<KeyCustody, 'make'> },
+  actor: Actor,
+  request: NewSigningKey,
 ): Promise<SigningKey> {
-  await refuseKeyName(wanted, records);
-  return acts.do(createSigningKey, by, { ...wanted, key: await custody.make(wanted.brandAccountId) });
+  await refuseKeyName(request, records);
+  return acts.do(createSigningKey, actor, { ...request, key: await custody.make(request.brandAccountId) });
 }
 
 /** The error for a key that a brand does not have. */
@@ -142,6 +145,6 @@ async function refuseKeyName({ brandAccountId, name }: NewSigningKey, { signingK
 
 const taken = (name: string): Refusal => new Refusal('conflict', `The brand has a signing key '${name}' already.`);
 
-function objectOf({ brandAccountId, sha3_384 }: KeyOfBrand): string {
+function objectOf({ brandAccountId, sha3_384 }: SigningKeyTarget): string {
   return `brand/${brandAccountId}/signing-key/${sha3_384}`;
 }

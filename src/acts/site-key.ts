@@ -1,11 +1,11 @@
 // A value sealed with the site key, stored so that a wrong key is noticed.
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import { act } from './act.ts';
 
 /** The appliance setting with the value. */
 export const siteKeyCheckName = 'site-key-check';
 
-export const keepSiteKeyCheck = (tx: Changes, check: string): Promise<unknown> =>
+export const keepSiteKeyCheck = (tx: ChangeRecords, check: string): Promise<unknown> =>
   tx.appliance.set(siteKeyCheckName, check);
 
 export const rememberSiteKey = act({

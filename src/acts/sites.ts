@@ -1,18 +1,18 @@
 // Sites: the name and transfer key of this site, and its trusted sources.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import { act, DoneAlready } from './act.ts';
-import { refuseCopiedKey, trustInWords } from './source-trust.ts';
-import { nobody } from './transfers.ts';
+import { refuseCopiedKey, describeTrust } from './source-trust.ts';
+import { unsignedSource } from './transfers.ts';
 
 /** The appliance settings for the name of this site and for its key (the sealed seed of an Ed25519 key). */
-export const siteNameKept = 'site-name';
-export const transferKeyKept = 'transfer-key';
+export const siteNameSetting = 'site-name';
+export const transferKeySetting = 'transfer-key';
 /** The earlier public keys of this site: JSON, the newest last. */
-export const keysBeforeKept = 'transfer-keys-before';
+export const earlierKeysSetting = 'transfer-keys-before';
 /** The rotation statement for the current key, signed with the key before it. */
-export const rotationKept = 'transfer-rotation';
+export const rotationSetting = 'transfer-rotation';
 
 export const nameSite = act({
   name: 'name_site',
@@ -22,13 +22,13 @@ export const nameSite = act({
   gate: { never: 'nobody believes the site before somebody elsewhere trusts its key' },
 
   async perform(tx, { name, sealedKey, keyId }: { name: string; sealedKey: string; keyId: string }, { note }) {
-    const before = await tx.appliance.find(siteNameKept);
+    const before = await tx.appliance.find(siteNameSetting);
     if (before !== undefined) {
       throw new Refusal('conflict', `This site is called '${before}' already; what it has signed says so.`);
     }
     note({ key: keyId });
-    await tx.appliance.set(siteNameKept, name);
-    await tx.appliance.set(transferKeyKept, sealedKey);
+    await tx.appliance.set(siteNameSetting, name);
+    await tx.appliance.set(transferKeySetting, sealedKey);
   },
 });
 
@@ -48,12 +48,13 @@ export const rotateSite = act({
   gate: { never: 'who finds out that a key was stolen must not wait for others, and each receiver decides for itself' },
 
   async perform(tx, { keyId, sealedKey, before, statement }: NewKey, { note }) {
-    const known = JSON.parse((await tx.appliance.find(keysBeforeKept)) ?? '[]') as string[];
-    if (known.length + 1 !== before.length) throw new Refusal('conflict', 'The key was rotated meanwhile; look again.');
+    const earlierKeys = JSON.parse((await tx.appliance.find(earlierKeysSetting)) ?? '[]') as string[];
+    if (earlierKeys.length + 1 !== before.length)
+      throw new Refusal('conflict', 'The key was rotated meanwhile; look again.');
     note({ key: keyId, rotation: before.length });
-    await tx.appliance.set(keysBeforeKept, JSON.stringify(before));
-    await tx.appliance.set(transferKeyKept, sealedKey);
-    await tx.appliance.set(rotationKept, statement);
+    await tx.appliance.set(earlierKeysSetting, JSON.stringify(before));
+    await tx.appliance.set(transferKeySetting, sealedKey);
+    await tx.appliance.set(rotationSetting, statement);
   },
 });
 
@@ -76,13 +77,13 @@ export const rotateSource = act({
     async lines(tx, { name, keys, threshold }: SourceRotation) {
       const before = await tx.transferSources.find(name);
       if (before === undefined) return [];
-      const to = trustInWords({ ...before, keys: [...keys], threshold });
-      return [{ kind: 'sources', on: `source/${name}`, part: null, from: trustInWords(before), to }];
+      const to = describeTrust({ ...before, keys: [...keys], threshold });
+      return [{ kind: 'sources', on: `source/${name}`, part: null, from: describeTrust(before), to }];
     },
   },
 
   async perform(tx, { signers, name, rotation, keys, threshold }: SourceRotation, { note }) {
-    const source = await believed(tx, name);
+    const source = await requireSource(tx, name);
     if (source.keys.join() === keys.join() && source.rotation === rotation) throw new DoneAlready(undefined);
     refuseCopiedKey(source);
     if (rotation <= source.rotation) {
@@ -117,9 +118,9 @@ const keySetsOf = ({ keysBefore, rotation, keys, threshold }: TransferSource): T
  * enough keys of the set before that number have signed both.
  */
 export function provesCopy(source: TransferSource, { rotation, keys, signers }: Omit<SourceRotation, 'name'>): boolean {
-  const known = keySetsOf(source);
-  const same = known.find((one) => one.rotation === rotation);
-  const before = known.findLast((one) => one.rotation < rotation);
+  const keySets = keySetsOf(source);
+  const same = keySets.find((keySet) => keySet.rotation === rotation);
+  const before = keySets.findLast((keySet) => keySet.rotation < rotation);
   if (same === undefined || before === undefined || isSameSet(same.keys, keys)) return false;
   return before.keys.filter((key) => signers.includes(key)).length >= before.threshold;
 }
@@ -136,7 +137,7 @@ export const noteCopiedKey = act({
   gate: { never: 'the store only becomes more careful' },
 
   async perform(tx, rotated: SourceRotation, { at, note }) {
-    const source = await believed(tx, rotated.name);
+    const source = await requireSource(tx, rotated.name);
     if (!provesCopy(source, rotated)) throw new Refusal('conflict', 'This rotation proves nothing.');
     if (source.keyCopiedAt !== null) throw new DoneAlready(undefined);
     note({ rotation: rotated.rotation, keys: rotated.keys });
@@ -145,8 +146,8 @@ export const noteCopiedKey = act({
 });
 
 type Optional = 'scanners' | 'scans' | 'accept';
-type Kept = 'floor' | 'floorInDoubt' | 'rotation' | 'keysBefore' | 'keyCopiedAt' | 'addedAt' | 'addedBy';
-type NewSource = Omit<TransferSource, Kept | Optional> & Partial<Pick<TransferSource, Optional>>;
+type ManagedSourceField = 'floor' | 'floorInDoubt' | 'rotation' | 'keysBefore' | 'keyCopiedAt' | 'addedAt' | 'addedBy';
+type NewSource = Omit<TransferSource, ManagedSourceField | Optional> & Partial<Pick<TransferSource, Optional>>;
 
 export const trustSource = act({
   name: 'trust_source',
@@ -157,14 +158,17 @@ export const trustSource = act({
     kinds: ['sources'],
     async lines(tx, source: NewSource) {
       const before = await tx.transferSources.find(source.name);
-      const from = before === undefined ? null : trustInWords(before);
-      return [{ kind: 'sources', on: `source/${source.name}`, part: null, from, to: trustInWords(source) }];
+      const from = before === undefined ? null : describeTrust(before);
+      return [{ kind: 'sources', on: `source/${source.name}`, part: null, from, to: describeTrust(source) }];
     },
   },
 
   async perform(tx, source: NewSource, { at, actor, note }) {
-    if (source.name === nobody.name) {
-      throw new Refusal('api-error', `'${nobody.name}' stands for what nobody has signed, so no source is called so.`);
+    if (source.name === unsignedSource.name) {
+      throw new Refusal(
+        'api-error',
+        `'${unsignedSource.name}' stands for what nobody has signed, so no source is called so.`,
+      );
     }
     if (source.threshold > source.keys.length) {
       throw new Refusal(
@@ -248,7 +252,7 @@ export const resetFloor = act({
   },
 
   async perform(tx, { name, to }: FloorReset, { note }) {
-    const { floor } = await believed(tx, name);
+    const { floor } = await requireSource(tx, name);
     if (floor === to) throw new DoneAlready(undefined);
     if (to > floor) {
       throw new Refusal('conflict', `The highest accepted number of '${name}' is ${String(floor)}; name a lower one.`);
@@ -266,7 +270,7 @@ export const distrustSource = act({
   gate: { never: 'who finds out that a key was stolen must not wait for others' },
 
   async perform(tx, { name }: { name: string }) {
-    const { floorInDoubt } = await believed(tx, name);
+    const { floorInDoubt } = await requireSource(tx, name);
     await tx.transferSources.remove(name);
     // To trust the source again must not settle what a restore left in doubt.
     if (floorInDoubt) await tx.appliance.set(doubtKept(name), inDoubt);
@@ -274,7 +278,7 @@ export const distrustSource = act({
 });
 
 /** Returns a trusted source; refuses an unknown name. */
-async function believed({ transferSources }: Changes, name: string): Promise<TransferSource> {
+async function requireSource({ transferSources }: ChangeRecords, name: string): Promise<TransferSource> {
   const source = await transferSources.find(name);
   if (source !== undefined) return source;
   throw new Refusal(

@@ -1,26 +1,26 @@
 // Decides whether a source of transfers is trusted now: at receipt, in the preview, at each approval, and at
 // acceptance.
-import type { Line } from '#domain/approvals.ts';
+import type { ApprovalLine } from '#domain/approvals.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
-import type { Statement } from './transfer-statement.ts';
+import type { LazyTransferStatement } from './transfer-statement.ts';
 import {
-  nobody,
+  unsignedSource,
   refuseDoubtfulClock,
   refuseDoubtfulFloor,
   refuseUnfit,
   refuseUnsigned,
-  type Here,
+  type ReceivingSite,
 } from './transfers.ts';
 
-type SourceKeys = Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'scanners' | 'scans'>;
+type SignatureRequirement = Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'scanners' | 'scans'>;
 
 /**
  * Returns the keys of the source and of its scanning stations that count as signatures. Refuses a transfer with too few
  * of them. `signers` are the public keys of the valid signatures. A key that is both counts for the source.
  */
-export function countSignatures(signers: readonly string[], source: SourceKeys): string[] {
+export function countSignatures(signers: readonly string[], source: SignatureRequirement): string[] {
   const { name, keys, threshold, scanners, scans } = source;
   const ofSource = signers.filter((key) => keys.includes(key));
   if (ofSource.length < threshold) {
@@ -41,17 +41,17 @@ export function countSignatures(signers: readonly string[], source: SourceKeys):
 }
 
 /** The properties of a waiting transfer that decide whether it can be accepted. */
-export interface WaitingTransfer extends Here {
+export interface WaitingTransfer extends ReceivingSite {
   id: string;
-  statement: Statement;
+  statement: LazyTransferStatement;
   /** The public keys of the source and its stations that have signed the statement, as known when it was read. */
   signers: readonly string[];
   /** Whether it is the content of a site's former store, which an empty store adopts without signatures. */
   isAdoption?: boolean;
 }
 
-type PackageCount = Pick<Records['packages'], 'isEmpty'>;
-type TrustRecords = Pick<Records, 'appliance' | 'approvalPolicy' | 'transfers' | 'transferSources'> & {
+type PackageCount = Pick<StoreRecords['packages'], 'isEmpty'>;
+type TrustRecords = Pick<StoreRecords, 'appliance' | 'approvalPolicy' | 'transfers' | 'transferSources'> & {
   packages: PackageCount;
 };
 
@@ -65,7 +65,7 @@ export interface TrustedSource {
  * Returns the source of a waiting transfer. Refuses an untrusted source, and a transfer that is not for this site or
  * cannot be accepted now.
  */
-export async function trustedSourceOf(
+export async function requireTrustedSource(
   records: TrustRecords,
   { id, statement, signers, site, labels, isAdoption = false }: WaitingTransfer,
   at: string,
@@ -89,7 +89,7 @@ export async function trustedSourceOf(
     refuseDoubtfulFloor(trusted);
   }
   refuseUnfit(statement, { site, labels, at, floor: trusted?.floor ?? 0, policy });
-  return { source: trusted ?? nobody, trusted };
+  return { source: trusted ?? unsignedSource, trusted };
 }
 
 /** Refuses transfers of a source after proof that one of its keys was copied. */
@@ -106,7 +106,7 @@ export function refuseCopiedKey({ name, keyCopiedAt }: Pick<TransferSource, 'nam
 export async function refuseAdoption({
   approvalPolicy,
   packages,
-}: Pick<Records, 'approvalPolicy'> & { packages: PackageCount }): Promise<void> {
+}: Pick<StoreRecords, 'approvalPolicy'> & { packages: PackageCount }): Promise<void> {
   if ((await approvalPolicy.inForce()).rules.unsigned_folders !== undefined || (await packages.isEmpty())) return;
   throw new Refusal(
     'conflict',
@@ -116,7 +116,7 @@ export async function refuseAdoption({
 }
 
 /** The trust settings of a source, in words for approvers. */
-export const trustInWords = ({
+export const describeTrust = ({
   keys,
   threshold,
   packages,
@@ -133,23 +133,23 @@ export const trustInWords = ({
 const trustPart = 'trust';
 
 /** The line with the trust settings that an approval relies on. If they change, the approval no longer counts. */
-export const trustLine = (source: TransferSource): Line => ({
+export const trustLine = (source: TransferSource): ApprovalLine => ({
   kind: 'transfers',
   on: `source/${source.name}`,
   part: trustPart,
   from: null,
-  to: trustInWords(source),
+  to: describeTrust(source),
 });
 
 /** Whether the sources in the lines of a proposal are still trusted on the same terms as when it was proposed. */
-export async function trustStillHolds(
-  { transferSources }: Pick<Records, 'transferSources'> | Pick<Changes, 'transferSources'>,
-  lines: readonly Line[],
+export async function isTrustCurrent(
+  { transferSources }: Pick<StoreRecords, 'transferSources'> | Pick<ChangeRecords, 'transferSources'>,
+  lines: readonly ApprovalLine[],
 ): Promise<boolean> {
   for (const { kind, on, part, to } of lines) {
     if (kind !== 'transfers' || part !== trustPart || !on.startsWith('source/')) continue;
     const source = await transferSources.find(on.slice('source/'.length));
-    if (source === undefined || trustInWords(source) !== to) return false;
+    if (source === undefined || describeTrust(source) !== to) return false;
   }
   return true;
 }

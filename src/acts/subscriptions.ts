@@ -1,5 +1,5 @@
 // Subscriptions: standing requests of this site for packages.
-import { together, type Wish } from '#domain/subscription.ts';
+import { mergeSubscriptions, type PackageSubscription } from '#domain/subscription.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { act, DoneAlready } from './act.ts';
 
@@ -15,20 +15,20 @@ export const subscribe = act({
   /** Existing subscriptions stay and are extended. */
   async perform(
     tx,
-    { wishes, because }: { wishes: readonly Wish[]; because: string | null },
+    { wishes, because }: { wishes: readonly PackageSubscription[]; because: string | null },
     { at, actor, note },
-  ): Promise<Wish[]> {
-    const changed: Wish[] = [];
+  ): Promise<PackageSubscription[]> {
+    const changed: PackageSubscription[] = [];
     for (const wish of wishes) {
       const before = await tx.subscriptions.find(wish.namespace, wish.name);
-      const after = before === undefined ? wish : together<Wish>(before, wish);
+      const after = before === undefined ? wish : mergeSubscriptions<PackageSubscription>(before, wish);
       if (before !== undefined && sizeOf(after) === sizeOf(before)) continue;
       const { namespace, name, channels, architectures } = after;
       const subscription = { namespace, name, channels, architectures };
       await tx.subscriptions.set({ ...subscription, because, addedAt: at, addedBy: actor });
       changed.push(subscription);
     }
-    if (changed.length === 0) throw new DoneAlready<Wish[]>([]);
+    if (changed.length === 0) throw new DoneAlready<PackageSubscription[]>([]);
     note({
       packages: changed.map(({ namespace, name }) => `${namespace}/${name}`),
       ...(because !== null && { because }),
@@ -37,16 +37,17 @@ export const subscribe = act({
   },
 });
 
-const sizeOf = ({ channels, architectures }: Wish): number => channels.length * 1000 + architectures.length;
+const sizeOf = ({ channels, architectures }: PackageSubscription): number =>
+  channels.length * 1000 + architectures.length;
 
 export const unsubscribe = act({
   name: 'unsubscribe',
   summary: 'Wish for a package no more; what came of it stays.',
   on: 'subscription/NAMESPACE/NAME',
-  object: ({ namespace, name }: Pick<Wish, 'namespace' | 'name'>) => `subscription/${namespace}/${name}`,
+  object: ({ namespace, name }: Pick<PackageSubscription, 'namespace' | 'name'>) => `subscription/${namespace}/${name}`,
   gate: { never },
 
-  async perform(tx, { namespace, name }: Pick<Wish, 'namespace' | 'name'>) {
+  async perform(tx, { namespace, name }: Pick<PackageSubscription, 'namespace' | 'name'>) {
     if ((await tx.subscriptions.remove(namespace, name)) === 0) {
       throw new Refusal(
         'resource-not-found',

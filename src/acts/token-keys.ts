@@ -1,7 +1,7 @@
 // The keys behind tokens: root keys, which sign them, and the keys of the identity provider. They arrive sealed.
 import { after, timestamp } from '#domain/clock.ts';
 import type { DischargerKey } from '#records/discharger-keys.ts';
-import type { RootKey } from '#records/root-keys.ts';
+import type { SealedRootKey } from '#records/root-keys.ts';
 import { act } from './act.ts';
 
 const never = 'what is out stays good, and nobody may do more than before';
@@ -23,7 +23,7 @@ export const rotateRootKey = act({
   gate: { never },
 
   /** Returns the key in use afterwards. */
-  async perform(tx, { id, sealed, moment, dueBefore }: NewRootKey, { note }): Promise<RootKey> {
+  async perform(tx, { id, sealed, moment, dueBefore }: NewRootKey, { note }): Promise<SealedRootKey> {
     const newest = await tx.rootKeys.newest();
     // Another process or another request may have rotated it already.
     if (dueBefore !== null && newest !== undefined && newest.createdAt > dueBefore) {

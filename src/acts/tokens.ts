@@ -1,9 +1,9 @@
 // Tokens: begin and end sessions.
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { NewMacaroon, OwnedMacaroon } from '#records/macaroons.ts';
-import { existing, touched, type OfAccount } from './accounts.ts';
-import { act, type Doing } from './act.ts';
+import { requireAccount, markTouched, type AccountTarget } from './accounts.ts';
+import { act, type ActContext } from './act.ts';
 
 interface OfSession {
   sessionId: string;
@@ -25,7 +25,7 @@ export const issueToken = act({
 
   async perform(tx, { session }: { session: NewSession }, doing): Promise<void> {
     doing.note({ account: session.accountId, until: session.validUntil });
-    await existing(tx, session.accountId);
+    await requireAccount(tx, session.accountId);
     await tx.macaroons.add(session);
     await touchedByOther(tx, session.accountId, doing, 'token issue');
   },
@@ -42,8 +42,8 @@ export const rotateToken = act({
   async perform(tx, { sessionId, session, moment, endsAt }: Rotation, doing): Promise<void> {
     doing.note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
     const old = await tx.macaroons.find(sessionId);
-    const refuse = (why: string): never => {
-      throw new Refusal('conflict', `The token of the session ${sessionId} ${why}.`);
+    const refuse = (reason: string): never => {
+      throw new Refusal('conflict', `The token of the session ${sessionId} ${reason}.`);
     };
     if (old?.accountId !== session.accountId) return refuse('is gone');
     if (old.revokedAt !== null) return refuse(`was revoked at ${old.revokedAt}`);
@@ -61,12 +61,12 @@ export const rotateToken = act({
  * record.
  */
 async function touchedByOther(
-  tx: Pick<Changes, 'accounts'>,
+  tx: Pick<ChangeRecords, 'accounts'>,
   id: string,
-  doing: Pick<Doing, 'at' | 'actor'>,
-  what: string,
+  doing: Pick<ActContext, 'at' | 'actor'>,
+  actName: string,
 ): Promise<void> {
-  if (doing.actor !== id) await touched(tx, id, doing, what);
+  if (doing.actor !== id) await markTouched(tx, id, doing, actName);
 }
 
 interface Rotation extends OfSession {
@@ -99,9 +99,13 @@ export const beginBrowserSession = act({
 });
 
 /** Stores a session, with the address of the client. */
-async function begin(tx: Changes, { session, address }: Begun, { note }: Pick<Doing, 'note'>): Promise<void> {
+async function begin(
+  tx: ChangeRecords,
+  { session, address }: Begun,
+  { note }: Pick<ActContext, 'note'>,
+): Promise<void> {
   note({ address, account: session.accountId, until: session.validUntil });
-  await existing(tx, session.accountId);
+  await requireAccount(tx, session.accountId);
   await tx.macaroons.add(session);
 }
 
@@ -134,8 +138,8 @@ export const exchangeLogin = act({
     const begun = await tx.macaroons.claim(session);
     const how = address === undefined ? { directly: true } : { address };
     note({ ...how, account: accountId, until: validUntil, ...(!begun && { again: true }) });
-    const kept = await tx.macaroons.session(sessionId, rootKeyId);
-    if (kept?.accountId !== accountId) throw notThisAccount();
+    const stored = await tx.macaroons.session(sessionId, rootKeyId);
+    if (stored?.accountId !== accountId) throw notThisAccount();
     if (!begun && description !== null) await tx.macaroons.describe(sessionId, description);
   },
 });
@@ -169,7 +173,7 @@ export const revokeToken = act({
   gate: { never: 'whoever should not have the token is kept out at once' },
 
   async perform(tx, { sessionId }: OfSession, { at, actor, note }): Promise<OwnedMacaroon> {
-    const ended = await tx.macaroons.end(sessionId, { at, by: actor });
+    const ended = await tx.macaroons.end(sessionId, { at, actor: actor });
     if (ended === undefined) {
       throw new Refusal(
         'resource-not-found',
@@ -185,23 +189,23 @@ export const endTokens = act({
   name: 'end_tokens',
   summary: 'End all tokens of an account at once and for good, or those issued before a moment.',
   on: 'account/ID',
-  object: ({ id }: OfAccount) => `account/${id}`,
+  object: ({ id }: AccountTarget) => `account/${id}`,
   gate: { never: 'whoever should not have the tokens is kept out at once' },
 
   /** Returns the number of tokens that were valid until then. `moment` is the latest time that the store has seen. */
   async perform(
     tx,
-    { id, moment, issuedBefore }: OfAccount & { moment: string; issuedBefore: string | null },
+    { id, moment, issuedBefore }: AccountTarget & { moment: string; issuedBefore: string | null },
     { actor, note },
   ): Promise<number> {
-    await existing(tx, id);
-    const ended = await tx.macaroons.endAll(id, { at: moment, by: actor, issuedBefore });
+    await requireAccount(tx, id);
+    const ended = await tx.macaroons.endAll(id, { at: moment, actor: actor, issuedBefore });
     note({ ...(issuedBefore !== null && { 'issued-before': issuedBefore }), 'ended-tokens': ended });
     return ended;
   },
 });
 
-export const forgetSessions = act({
+export const sweepSessions = act({
   name: 'forget_sessions',
   summary: 'Forget sessions that ended long ago.',
   on: 'sessions',
@@ -214,10 +218,10 @@ export const forgetSessions = act({
    */
   async perform(
     tx,
-    { endedBefore, begunBefore, most }: { endedBefore: string; begunBefore: string; most: number },
+    { endedBefore, begunBefore, maxSessions }: { endedBefore: string; begunBefore: string; maxSessions: number },
     { note },
   ): Promise<number> {
-    const sessions = await tx.macaroons.forgetEnded(endedBefore, begunBefore, most);
+    const sessions = await tx.macaroons.forgetEnded(endedBefore, begunBefore, maxSessions);
     note({ sessions });
     return sessions;
   },

@@ -2,11 +2,11 @@
 import { isTrackName } from '#domain/channel.ts';
 import { checkGuardrail, matchesGuardrail } from '#domain/guardrail.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Track } from '#records/tracks.ts';
 import { act } from './act.ts';
-import { latestOf, packageObject } from './package.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
 
 type NewTrack = Omit<Track, 'createdAt'>;
 
@@ -19,7 +19,7 @@ export const createTracks = act({
 
   async perform(tx, { package: subject, tracks }: { package: PublishedPackage; tracks: NewTrack[] }, { at, note }) {
     refuseBadTracks(tracks);
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     const patterns = (await tx.guardrails.list(subject.id)).map(({ pattern }) => pattern);
     const present = new Set((await tx.tracks.list(subject.id)).map(({ name }) => name));
     for (const track of tracks) {
@@ -67,7 +67,7 @@ export const deleteTrack = act<OfTrack, void>({
   async perform(tx, { package: subject, track: name }, { at, note }) {
     await trackOf(tx, subject, name);
     if (name === 'latest') throw new Refusal('conflict', "The track 'latest' belongs to every package.");
-    if ((await latestOf(tx, subject)).defaultTrack === name) {
+    if ((await requireCurrentPackage(tx, subject)).defaultTrack === name) {
       throw new Refusal(
         'conflict',
         `'${name}' is the default track of '${subject.name}'; make another one that first.`,
@@ -82,10 +82,10 @@ export const deleteTrack = act<OfTrack, void>({
   },
 });
 
-async function trackOf(tx: Changes, subject: PublishedPackage, name: string): Promise<Track> {
+async function trackOf(tx: ChangeRecords, subject: PublishedPackage, name: string): Promise<Track> {
   const tracks = await tx.tracks.list(subject.id);
-  const found = tracks.find((track) => track.name === name);
-  if (found !== undefined) return found;
+  const existing = tracks.find((track) => track.name === name);
+  if (existing !== undefined) return existing;
   throw new Refusal('resource-not-found', `'${subject.name}' has no track '${name.slice(0, 60)}'.`);
 }
 
@@ -130,7 +130,7 @@ export const addGuardrail = act({
 
   async perform(tx, { package: subject, pattern }: Guarded, { at, note }) {
     checkGuardrail(pattern);
-    await latestOf(tx, subject);
+    await requireCurrentPackage(tx, subject);
     if (!(await tx.guardrails.claim(subject.id, { pattern, createdAt: at }))) {
       throw new Refusal('conflict', `${packageObject(subject)} has the guardrail ${pattern} already.`);
     }

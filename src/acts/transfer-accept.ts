@@ -2,54 +2,54 @@
 import { hash } from 'node:crypto';
 
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
-import type { Picked } from '#assertions/spooled.ts';
-import { lineText, policyTexts, type Line } from '#domain/approvals.ts';
+import type { AssertionSelection } from '#assertions/spooled.ts';
+import { lineText, policyTexts, type ApprovalLine } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { jsonOf, PackedList, type Aside } from '#domain/sequence.ts';
-import type { Changes } from '#records/index.ts';
+import { jsonOf, PackedList, type SpillStorage } from '#domain/sequence.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Approval } from '#records/proposals.ts';
+import type { StoredApproval } from '#records/proposals.ts';
 import type { ImageReferences, Repository } from '#records/images.ts';
 import type { Findings } from '#records/uploads.ts';
-import { letGo } from '#src/small-heap.ts';
-import { act, DoneAlready, type Doing } from './act.ts';
-import { keepBelieved, type BelievedByName } from './assertions.ts';
-import { keepForeignAccount } from './foreign-accounts.ts';
-import { packageFor } from './imports.ts';
-import { addRevisionTo, type FoundRevision } from './new-revision.ts';
-import { remember, rememberEnded } from './releases.ts';
+import { collectGarbage } from '#src/small-heap.ts';
+import { act, DoneAlready, type ActContext } from './act.ts';
+import { storeVerifiedAssertions, type VerifiedAssertionsByName } from './assertions.ts';
+import { storeForeignAccount } from './foreign-accounts.ts';
+import { ensurePackage } from './imports.ts';
+import { addRevisionTo, type RevisionFindings } from './new-revision.ts';
+import { recordRelease, recordEndedReleases } from './releases.ts';
 import { withdraw } from './revisions.ts';
-import { trustedSourceOf, trustLine, type TrustedSource, type WaitingTransfer } from './source-trust.ts';
-import { filledBy } from './transfer-channels.ts';
-import { automaticRule, whyPeople } from './transfer-automatic.ts';
-import { approvalLines, planOf } from './transfer-plan.ts';
-import type { Statement } from './transfer-statement.ts';
+import { requireTrustedSource, trustLine, type TrustedSource, type WaitingTransfer } from './source-trust.ts';
+import { toRelease } from './transfer-channels.ts';
+import { automaticRule, listReviewReasons } from './transfer-automatic.ts';
+import { approvalLines, planTransfer } from './transfer-plan.ts';
+import type { LazyTransferStatement } from './transfer-statement.ts';
 import {
-  planningOf,
+  collectPlanInputs,
   subjectOf,
   type PackagePlan,
-  type Plan,
+  type TransferPlan,
   type PlanLine,
-  type Planning,
+  type TransferPlanInputs,
 } from './transfer-planning.ts';
 import {
   isExpired,
-  undoOf,
-  waiting,
-  type ApprovalTold,
+  toChannelUndo,
+  requireWaitingTransfer,
+  type ReceiptApproval,
   type Receipt,
-  type SourceTold,
-  type Undo,
+  type ReceiptSource,
+  type ChannelUndo,
 } from './transfers.ts';
 
 /** The findings of the review of an image manifest. */
-export type FoundManifest = { kind: 'manifest' } & ImageReferences;
+export type ManifestFindings = { kind: 'manifest' } & ImageReferences;
 
 /** Pull credentials of a repository of this store, named by received resources. They are new, or the existing ones. */
-export interface FoundCredential {
+export interface CredentialFindings {
   kind: 'credential';
   id: string;
   secretSha256: string;
@@ -57,20 +57,20 @@ export interface FoundCredential {
 }
 
 /** The findings of the review of a library version: its text. */
-export interface FoundLibrary {
+export interface LibraryFindings {
   kind: 'library';
   text: string;
 }
 
 /** The findings of the review of a resource. If the resource names an image, this store made its content. */
-export type FoundResource = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
+export type ResourceFindings = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
-export interface Accepted extends WaitingTransfer {
+export interface TransferAcceptance extends WaitingTransfer {
   /** The believed assertions of the transfer. */
-  believed: BelievedByName<Picked>;
+  believed: VerifiedAssertionsByName<AssertionSelection>;
   only: readonly string[];
   without: readonly string[];
-  asChannel: Planning['asChannel'];
+  asChannel: TransferPlanInputs['asChannel'];
   /** Whether to accept without a person, if the source and the policy permit it. */
   isAutomatic?: boolean;
   /**
@@ -78,36 +78,36 @@ export interface Accepted extends WaitingTransfer {
    * read.
    */
   seen: string | undefined;
-  digestOf: (plan: Plan) => string;
+  digestOf: (plan: TransferPlan) => string;
   /**
    * Spill file for long lists, also those of the receipt, for as long as they are read. If undefined, they stay in
    * memory.
    */
-  aside?: Aside | undefined;
+  aside?: SpillStorage | undefined;
 }
 
 export const acceptTransfer = act({
   name: 'accept_transfer',
   summary: 'Let in a transfer that waits: all of its packages, revisions, resources, images and releases, or nothing.',
   on: 'transfer/ID',
-  object: ({ id }: Accepted) => `transfer/${id}`,
+  object: ({ id }: TransferAcceptance) => `transfer/${id}`,
   gate: {
     kinds: ['transfers', 'releases', 'unsigned_folders'],
-    async lines(tx, accepted: Accepted, { at }) {
-      const found = await tx.transfers.find(accepted.id);
-      if (found?.status !== 'waiting') return [];
-      const { plan, trusted } = await plannedOf(tx, accepted, at);
-      const lines = [...approvalLines(plan), ...lateLine(accepted.statement, at), ...unsignedLine(found)];
+    async lines(tx, accepted: TransferAcceptance, { at }) {
+      const received = await tx.transfers.find(accepted.id);
+      if (received?.status !== 'waiting') return [];
+      const { plan, trusted } = await planOnce(tx, accepted, at);
+      const lines = [...approvalLines(plan), ...lateLine(accepted.statement, at), ...unsignedLine(received)];
       return lines.length === 0 || trusted === undefined ? lines : [trustLine(trusted), ...lines];
     },
   },
 
-  async perform(tx, accepted: Accepted, doing): Promise<Receipt> {
+  async perform(tx, accepted: TransferAcceptance, doing): Promise<Receipt> {
     const { id, statement, believed } = accepted;
-    const found = await tx.transfers.find(id);
-    if (found?.status === 'accepted') throw new DoneAlready(JSON.parse(found.receipt ?? '{}') as Receipt);
-    const before = await waiting(tx, id);
-    const { plan, planning, source } = await plannedOf(tx, accepted, doing.at);
+    const received = await tx.transfers.find(id);
+    if (received?.status === 'accepted') throw new DoneAlready(JSON.parse(received.receipt ?? '{}') as Receipt);
+    const before = await requireWaitingTransfer(tx, id);
+    const { plan, planning, source } = await planOnce(tx, accepted, doing.at);
     refuseProblems(plan, statement);
     if (accepted.seen !== undefined && accepted.digestOf(plan) !== accepted.seen) {
       throw new Refusal(
@@ -116,12 +116,12 @@ export const acceptTransfer = act({
       );
     }
     const automatic = accepted.isAutomatic === true ? await automaticIn(tx, accepted, plan, doing.at) : undefined;
-    await keepBelieved(tx, { ...believed, accepted: plan.assertions }, doing);
-    const undo = new PackedList<Undo>(accepted.aside);
-    letGo();
-    for (const one of plan.packages)
-      for (const some of await new LettingIn(tx, doing, planning, one).run()) undo.add(some);
-    letGo();
+    await storeVerifiedAssertions(tx, { ...believed, accepted: plan.assertions }, doing);
+    const undo = new PackedList<ChannelUndo>(accepted.aside);
+    collectGarbage();
+    for (const packagePlan of plan.packages)
+      for (const some of await new PackageAcceptance(tx, doing, planning, packagePlan).run()) undo.add(some);
+    collectGarbage();
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt: Receipt = {
       format: 1,
@@ -131,18 +131,22 @@ export const acceptTransfer = act({
       ...(isExpired(statement, doing.at) && { expired: statement.expires }),
       ...(automatic !== undefined && { automatic }),
       ...(before.unsigned === 1 && { unsigned: true as const }),
-      ...{ signatures: signaturesKept(before, source), media: JSON.parse(before.media) as string[] },
-      ...{ lines: plan.lines, 'left-out': plan.leftOut, approvals: (doing.approved?.by ?? []).map(approvalTold) },
+      ...{ signatures: selectKnownSignatures(before, source), media: JSON.parse(before.media) as string[] },
+      ...{
+        lines: plan.lines,
+        'left-out': plan.leftOut,
+        approvals: (doing.approved?.approvals ?? []).map(toReceiptApproval),
+      },
       ...(doing.approved?.text !== undefined && { 'signed-text': doing.approved.text }),
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
-      sources: (await tx.transferSources.list()).map(sourceTold),
+      sources: (await tx.transferSources.list()).map(toReceiptSource),
       undo,
     };
     await tx.transfers.settle(id, {
       status: 'accepted',
       receipt: jsonOf(receipt),
       at: doing.at,
-      by: doing.actor,
+      actor: doing.actor,
     });
     await tx.transfers.forgetArrived(id);
     doing.note({ source: statement.source, sequence: statement.sequence, changes: plan.lines.length });
@@ -155,20 +159,26 @@ export const acceptTransfer = act({
 /** The maximum number of lines in the audit log entry. */
 const notedLines = 100;
 
-const planLineText = ({ package: on, what, from, to }: PlanLine): string => lineText({ on, part: what, from, to });
+const planLineText = ({ package: on, what: item, from, to }: PlanLine): string =>
+  lineText({ on, part: item, from, to });
 
 /** The rule under which the transfer is accepted automatically. Throws if it has to wait for a person. */
-async function automaticIn(tx: Changes, { statement }: Accepted, plan: Plan, at: string): Promise<string> {
+async function automaticIn(
+  tx: ChangeRecords,
+  { statement }: TransferAcceptance,
+  plan: TransferPlan,
+  at: string,
+): Promise<string> {
   const [source, policy] = [await tx.transferSources.find(statement.source), await tx.approvalPolicy.inForce()];
   const { sequence } = statement;
-  const asked = { source, sequence, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
-  const why = whyPeople(plan.lines, asked);
-  if (why.length === 0 && source !== undefined) return automaticRule(source);
-  throw new Refusal('conflict', why.join(' '));
+  const terms = { source, sequence, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
+  const reasons = listReviewReasons(plan.lines, terms);
+  if (reasons.length === 0 && source !== undefined) return automaticRule(source);
+  throw new Refusal('conflict', reasons.join(' '));
 }
 
 /** The line to approve if the transfer has expired. */
-function lateLine(statement: Statement, at: string): Line[] {
+function lateLine(statement: LazyTransferStatement, at: string): ApprovalLine[] {
   if (!isExpired(statement, at)) return [];
   const { expires, source, sequence } = statement;
   const on = `transfer ${String(sequence)} of ${source}`;
@@ -176,43 +186,54 @@ function lateLine(statement: Statement, at: string): Line[] {
 }
 
 /** The line to approve if the transfer is unsigned. */
-const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): Line[] => {
+const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): ApprovalLine[] => {
   const on = `transfer ${String(sequence)} of ${source}`;
   const to = 'let in, though nobody has signed it';
   return unsigned === 0 ? [] : [{ kind: 'unsigned_folders', on, part: null, from: null, to }];
 };
 
 /** The received signatures that were made with keys of the source that this site knows. */
-function signaturesKept({ signatures }: Pick<ReceivedTransfer, 'signatures'>, { keys }: Pick<TransferSource, 'keys'>) {
+function selectKnownSignatures(
+  { signatures }: Pick<ReceivedTransfer, 'signatures'>,
+  { keys }: Pick<TransferSource, 'keys'>,
+) {
   const ids = new Set(keys.map((key) => hash('sha256', Buffer.from(key, 'base64url'))));
   const { signatures: all } = JSON.parse(signatures) as { signatures: Receipt['signatures'] };
   return all.filter(({ keyid }) => ids.has(keyid));
 }
 
-const approvalTold = ({ key, signature, ...approval }: Approval): ApprovalTold => ({
+const toReceiptApproval = ({ key, signature, ...approval }: StoredApproval): ReceiptApproval => ({
   ...approval,
   ...(key !== null && signature !== null && { key, signature }),
 });
 
 /** The trust settings of a source, for the receipt. */
-const sourceTold = ({ name, keys, threshold, packages, mayRelease, floor, accept }: TransferSource): SourceTold => ({
+const toReceiptSource = ({
+  name,
+  keys,
+  threshold,
+  packages,
+  mayRelease,
+  floor,
+  accept,
+}: TransferSource): ReceiptSource => ({
   ...(accept === 'automatic' && { accept }),
   ...{ name, keys, threshold, packages, floor },
   'may-release': mayRelease,
 });
 
-interface Planned extends TrustedSource {
-  plan: Plan;
-  planning: Planning;
+interface PlannedTransfer extends TrustedSource {
+  plan: TransferPlan;
+  planning: TransferPlanInputs;
 }
 
 /**
  * The plan of a transaction, which both the gate (for the lines to approve) and `perform` need. Nothing is written
  * between the two, and a transaction that is retried has a new `Changes` object as its key.
  */
-const planned = new WeakMap<Changes, { accepted: Accepted; planned: Promise<Planned> }>();
+const planned = new WeakMap<ChangeRecords, { accepted: TransferAcceptance; planned: Promise<PlannedTransfer> }>();
 
-function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
+function planOnce(tx: ChangeRecords, accepted: TransferAcceptance, at: string): Promise<PlannedTransfer> {
   const before = planned.get(tx);
   if (before?.accepted === accepted) return before.planned;
   const made = planIn(tx, accepted, at);
@@ -221,16 +242,16 @@ function plannedOf(tx: Changes, accepted: Accepted, at: string): Promise<Planned
 }
 
 /** Plans the changes of a transfer. Refuses a transfer that is not for this site or cannot be accepted now. */
-async function planIn(tx: Changes, accepted: Accepted, at: string): Promise<Planned> {
+async function planIn(tx: ChangeRecords, accepted: TransferAcceptance, at: string): Promise<PlannedTransfer> {
   const { id, statement, believed, only, without, asChannel, aside } = accepted;
-  const { source, trusted } = await trustedSourceOf(tx, accepted, at);
+  const { source, trusted } = await requireTrustedSource(tx, accepted, at);
   const isUnsigned = trusted === undefined;
-  const given = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
-  const planning = await planningOf(tx, id, given);
-  return { plan: await planOf(tx, planning), planning, source, trusted };
+  const inputs = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
+  const planning = await collectPlanInputs(tx, id, inputs);
+  return { plan: await planTransfer(tx, planning), planning, source, trusted };
 }
 
-function refuseProblems({ problems, missing }: Plan, { base }: Statement): void {
+function refuseProblems({ problems, missing }: TransferPlan, { base }: LazyTransferStatement): void {
   const [first] = problems;
   if (first === undefined) return;
   const others =
@@ -247,14 +268,14 @@ function refuseProblems({ problems, missing }: Plan, { base }: Statement): void 
 }
 
 /** Accepts one package of a transfer. */
-class LettingIn {
-  readonly #tx: Changes;
-  readonly #doing: Doing;
-  readonly #planning: Planning;
+class PackageAcceptance {
+  readonly #tx: ChangeRecords;
+  readonly #doing: ActContext;
+  readonly #planning: TransferPlanInputs;
   readonly #plan: PackagePlan;
   readonly #carried: TransferPackage;
 
-  constructor(tx: Changes, doing: Doing, planning: Planning, plan: PackagePlan) {
+  constructor(tx: ChangeRecords, doing: ActContext, planning: TransferPlanInputs, plan: PackagePlan) {
     this.#tx = tx;
     this.#doing = doing;
     this.#planning = planning;
@@ -262,8 +283,8 @@ class LettingIn {
     this.#carried = plan.carried;
   }
 
-  async run(): Promise<Undo[]> {
-    for (const account of this.#plan.accounts) await keepForeignAccount(this.#tx, account);
+  async run(): Promise<ChannelUndo[]> {
+    for (const account of this.#plan.accounts) await storeForeignAccount(this.#tx, account);
     const subject = await this.#package();
     for (const name of this.#plan.tracks) {
       const track = { name, versionPattern: null, automaticPhasingPercentage: null, createdAt: this.#doing.at };
@@ -280,40 +301,52 @@ class LettingIn {
 
   #package(): Promise<PublishedPackage> {
     const { id, namespace, name, type, publisher: publisherId, private: isPrivate } = this.#carried;
-    const wanted = { id, namespace, name, type: type as PublishedPackage['type'], publisherId, private: isPrivate };
-    return packageFor(this.#tx, wanted, this.#plan.here, this.#doing);
+    const packageFields = {
+      id,
+      namespace,
+      name,
+      type: type as PublishedPackage['type'],
+      publisherId,
+      private: isPrivate,
+    };
+    return ensurePackage(this.#tx, packageFields, this.#plan.existing, this.#doing);
   }
 
   async #revisions(subject: PublishedPackage): Promise<void> {
-    for (const { one, isDeleted, assertion } of this.#plan.revisions) {
-      if (isDeleted) await this.#tx.revisions.setDeleted(subject.id, [one.revision], undefined);
+    for (const { sentRevision, isDeleted, assertion } of this.#plan.revisions) {
+      if (isDeleted) await this.#tx.revisions.setDeleted(subject.id, [sentRevision.revision], undefined);
       else {
-        const { sha256, 'sha3-384': sha3_384, size } = one.content;
-        const created = { createdAt: one['created-at'], createdBy: one['created-by'] };
-        const found = (await this.#found(subjectOf(subject.id, one.revision))) as FoundRevision;
-        await addRevisionTo(this.#tx, subject, { revision: one.revision, sha3_384, sha256, size, ...created }, found);
+        const { sha256, 'sha3-384': sha3_384, size } = sentRevision.content;
+        const created = { createdAt: sentRevision['created-at'], createdBy: sentRevision['created-by'] };
+        const findings = (await this.#found(subjectOf(subject.id, sentRevision.revision))) as RevisionFindings;
+        await addRevisionTo(
+          this.#tx,
+          subject,
+          { revision: sentRevision.revision, sha3_384, sha256, size, ...created },
+          findings,
+        );
       }
-      if (assertion !== undefined) await this.#tx.revisions.setAssertion(subject.id, one.revision, assertion);
+      if (assertion !== undefined) await this.#tx.revisions.setAssertion(subject.id, sentRevision.revision, assertion);
     }
   }
 
   async #resources({ id }: PublishedPackage): Promise<void> {
-    for (const { resource, one } of this.#plan.resources) {
-      const found = (await this.#found(subjectOf(id, resource.name, one.revision))) as FoundResource;
-      const content = one.content ?? found.content;
+    for (const { resource, sentRevision } of this.#plan.resources) {
+      const findings = (await this.#found(subjectOf(id, resource.name, sentRevision.revision))) as ResourceFindings;
+      const content = sentRevision.content ?? findings.content;
       if (content === undefined) throw new Error(`cannot let in ${resource.name}: it has no content`);
-      if (one.content === undefined) await this.#credential({ packageId: id, resource: resource.name });
+      if (sentRevision.content === undefined) await this.#credential({ packageId: id, resource: resource.name });
       // The next transfer compares against this, and the job that reads it from contents may not have run by then.
-      if (one.image !== undefined) await this.#tx.images.mention(content['sha3-384'], one.image);
+      if (sentRevision.image !== undefined) await this.#tx.images.mention(content['sha3-384'], sentRevision.image);
       const { sha256, 'sha3-384': sha3_384, size } = content;
-      const [first = null, ...others] = one.serves;
+      const [first = null, ...others] = sentRevision.serves;
       await this.#tx.resourceRevisions.add({
-        ...{ packageId: id, name: resource.name, revision: one.revision, type: resource.type },
-        ...{ sha256, sha3_384, size, sha384: found.sha384, sha512: found.sha512 },
-        ...{ bases: one.bases, architectures: one.architectures, packageRevision: first },
-        ...{ createdAt: one['created-at'], createdBy: one['created-by'] },
+        ...{ packageId: id, name: resource.name, revision: sentRevision.revision, type: resource.type },
+        ...{ sha256, sha3_384, size, sha384: findings.sha384, sha512: findings.sha512 },
+        ...{ bases: sentRevision.bases, architectures: sentRevision.architectures, packageRevision: first },
+        ...{ createdAt: sentRevision['created-at'], createdBy: sentRevision['created-by'] },
       });
-      const component = { packageId: id, name: resource.name, revision: one.revision };
+      const component = { packageId: id, name: resource.name, revision: sentRevision.revision };
       for (const served of others) await this.#tx.resourceRevisions.pair(component, served);
     }
   }
@@ -321,10 +354,10 @@ class LettingIn {
   /** Makes the pull credentials valid that the content of a resource names. */
   async #credential(repository: Repository): Promise<void> {
     const subject = subjectOf(repository.packageId, repository.resource, 'credential');
-    const { id, secretSha256, sealedSecret } = (await this.#found(subject)) as FoundCredential;
-    const there = await this.#tx.imageCredentials.toPull(repository);
-    if (there?.id === id) return;
-    if (there !== undefined) {
+    const { id, secretSha256, sealedSecret } = (await this.#found(subject)) as CredentialFindings;
+    const current = await this.#tx.imageCredentials.toPull(repository);
+    if (current?.id === id) return;
+    if (current !== undefined) {
       throw new Refusal(
         'conflict',
         `New credentials to pull ${repository.resource} were made meanwhile; discard the transfer, and receive it again.`,
@@ -341,9 +374,9 @@ class LettingIn {
       }
       for (const { content, 'media-type': mediaType, tags } of manifests) {
         const { sha256, 'sha3-384': sha3_384, size } = content;
-        const found = (await this.#found(subjectOf(id, resource, sha256))) as FoundManifest;
+        const findings = (await this.#found(subjectOf(id, resource, sha256))) as ManifestFindings;
         const manifest = { sha256, sha512: null, sha3_384, size, mediaType };
-        await this.#tx.images.addManifest(repository, manifest, found, this.#doing.at);
+        await this.#tx.images.addManifest(repository, manifest, findings, this.#doing.at);
         for (const tag of tags) await this.#tx.images.tag(repository, tag, sha256, this.#doing.at);
       }
     }
@@ -351,58 +384,63 @@ class LettingIn {
 
   async #describe({ id }: PublishedPackage): Promise<void> {
     const subject = await this.#tx.packages.byId(id);
-    if (subject !== undefined) await this.#tx.packages.describe({ ...subject, ...this.#plan.said });
+    if (subject !== undefined) await this.#tx.packages.describe({ ...subject, ...this.#plan.metadata });
   }
 
   async #libraries({ id: packageId }: PublishedPackage): Promise<void> {
     for (const { id, name, versions } of this.#plan.libraries) {
-      const known = await this.#tx.charmLibraries.byId(id);
-      if (known === undefined) await this.#tx.charmLibraries.add({ id, packageId, name, createdAt: this.#doing.at });
-      for (const { api, patch, hash, 'created-at': at, 'created-by': by } of versions) {
-        const { text: content } = (await this.#found(subjectOf(packageId, id, api, patch))) as FoundLibrary;
-        await this.#tx.charmLibraries.addVersion({ libraryId: id, api, patch, hash, content, at, by });
+      const existing = await this.#tx.charmLibraries.byId(id);
+      if (existing === undefined) await this.#tx.charmLibraries.add({ id, packageId, name, createdAt: this.#doing.at });
+      for (const { api, patch, hash, 'created-at': at, 'created-by': createdBy } of versions) {
+        const { text: content } = (await this.#found(subjectOf(packageId, id, api, patch))) as LibraryFindings;
+        await this.#tx.charmLibraries.addVersion({ libraryId: id, api, patch, hash, content, at, actor: createdBy });
       }
     }
   }
 
   async #withdrawals({ id }: PublishedPackage): Promise<void> {
-    for (const { revision, why } of this.#plan.withdrawals) {
-      await withdraw(this.#tx, id, { revision, because: why === '' ? 'withdrawn at its source' : why }, this.#doing);
+    for (const { revision, why: reason } of this.#plan.withdrawals) {
+      await withdraw(
+        this.#tx,
+        id,
+        { revision, because: reason === '' ? 'withdrawn at its source' : reason },
+        this.#doing,
+      );
     }
   }
 
-  async #releases({ id, status }: PublishedPackage): Promise<Undo[]> {
-    const undo: Undo[] = [];
+  async #releases({ id, status }: PublishedPackage): Promise<ChannelUndo[]> {
+    const undo: ChannelUndo[] = [];
     for (const { release, before } of this.#plan.releases) {
-      const filled = filledBy(id, release, this.#doing.at);
-      undo.push(undoOf(id, filled, release.revision, before));
+      const filled = toRelease(id, release, this.#doing.at);
+      undo.push(toChannelUndo(id, filled, release.revision, before));
       await this.#tx.releases.fill(filled);
       const held = before === undefined || isProgressive(before.progressive) ? null : before.revision;
-      await remember(this.#tx, filled, held, this.#doing);
+      await recordRelease(this.#tx, filled, held, this.#doing);
       await this.#tx.revisions.markReleased(id, release.revision);
     }
     if (undo.length > 0 && status === 'registered') await this.#tx.packages.publish(id);
     return undo;
   }
 
-  async #ends({ id }: PublishedPackage): Promise<Undo[]> {
-    for (const one of this.#plan.ends) await this.#tx.releases.empty(one);
-    return this.#plan.ends.map((one) => undoOf(id, one, null, one));
+  async #ends({ id }: PublishedPackage): Promise<ChannelUndo[]> {
+    for (const release of this.#plan.ends) await this.#tx.releases.empty(release);
+    return this.#plan.ends.map((release) => toChannelUndo(id, release, null, release));
   }
 
-  async #closes({ id }: PublishedPackage): Promise<Undo[]> {
-    const undo: Undo[] = [];
+  async #closes({ id }: PublishedPackage): Promise<ChannelUndo[]> {
+    const undo: ChannelUndo[] = [];
     for (const { channel, held } of this.#plan.closes) {
       await this.#tx.releases.close(id, channel);
-      await rememberEnded(this.#tx, held, this.#doing);
-      undo.push(...held.map((one) => undoOf(id, one, null, one)));
+      await recordEndedReleases(this.#tx, held, this.#doing);
+      undo.push(...held.map((release) => toChannelUndo(id, release, null, release)));
     }
     return undo;
   }
 
-  async #found(subject: string): Promise<Findings | FoundManifest | FoundCredential | FoundLibrary> {
-    const found = (await this.#planning.finding(subject))?.findings ?? null;
-    if (found === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
-    return JSON.parse(found) as Findings | FoundManifest | FoundCredential | FoundLibrary;
+  async #found(subject: string): Promise<Findings | ManifestFindings | CredentialFindings | LibraryFindings> {
+    const findingsJson = (await this.#planning.finding(subject))?.findings ?? null;
+    if (findingsJson === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
+    return JSON.parse(findingsJson) as Findings | ManifestFindings | CredentialFindings | LibraryFindings;
   }
 }

@@ -1,6 +1,6 @@
 // Plans the channel changes of one package of a transfer, and checks that each release is possible here.
 import type { TransferPackage, TransferRelease } from '#api/wire.ts';
-import type { Line } from '#domain/approvals.ts';
+import type { ApprovalLine } from '#domain/approvals.ts';
 import { everybody, isProgressive, isWholeChannel, slotsOf } from '#domain/channel-map.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { riskProblem } from '#domain/risk-problem.ts';
@@ -8,15 +8,21 @@ import type { Release } from '#records/releases.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
 import { releaseText, slotText } from '#domain/release-text.ts';
 import { isSameSlot, slotLine } from './release-lines.ts';
-import { branchExpiry, unmade } from './releases.ts';
-import { subjectOf, type PackagePlan, type PlanLine, type Planning, type PlanRecords } from './transfer-planning.ts';
+import { branchExpiry, toPlannedRelease } from './releases.ts';
+import {
+  subjectOf,
+  type PackagePlan,
+  type PlanLine,
+  type TransferPlanInputs,
+  type PlanRecords,
+} from './transfer-planning.ts';
 
 /** The line of a slot of a channel. If `to` is null, the slot is closed. */
 export type SlotChange = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;
 
-interface Telling {
+interface ChannelPlanReporter {
   line(line: SlotChange): void;
-  problem(what: string, why: string): void;
+  problem(item: string, reason: string): void;
 }
 
 /**
@@ -24,28 +30,29 @@ interface Telling {
  */
 export async function planChannels(
   records: PlanRecords,
-  planning: Planning,
+  planning: TransferPlanInputs,
   made: PackagePlan,
-  telling: Telling,
-): Promise<Line[]> {
+  reporter: ChannelPlanReporter,
+): Promise<ApprovalLine[]> {
   const held = await records.releases.current(made.carried.id, planning.at);
-  const isWithdrawn = ({ revision }: Release): boolean => made.withdrawals.some((one) => one.revision === revision);
-  const kept = held.filter((one) => !isWithdrawn(one));
+  const isWithdrawn = ({ revision }: Release): boolean =>
+    made.withdrawals.some((withdrawal) => withdrawal.revision === revision);
+  const remaining = held.filter((release) => !isWithdrawn(release));
   if (planning.source.mayRelease) {
-    await planReleases(records, planning, made, { kept, telling });
-    planEnds(made, kept);
+    await planReleases(records, planning, made, { remaining, reporter });
+    planEnds(made, remaining);
   }
   const changes = slotChanges(held, held.filter(isWithdrawn), { made, at: planning.at });
-  for (const { at, from, to, notes } of changes) telling.line({ what: placed(at), from, to, notes });
+  for (const { at, from, to, notes } of changes) reporter.line({ what: placed(at), from, to, notes });
   return changes.map(({ at, from, to }) => slotLine(made.carried, at.channel, at.slot, { from, to }));
 }
 
 /** Adds the releases that differ from those of the source. */
 async function planReleases(
   records: PlanRecords,
-  planning: Planning,
+  planning: TransferPlanInputs,
   made: PackagePlan,
-  { kept, telling }: { kept: readonly Release[]; telling: Telling },
+  { remaining, reporter }: { remaining: readonly Release[]; reporter: ChannelPlanReporter },
 ): Promise<void> {
   const places = new Set<string>();
   for (const release of made.carried.channels) {
@@ -53,24 +60,25 @@ async function planReleases(
     if (expires !== undefined && expires <= planning.at) continue;
     const place = `${release.channel} ${release.slot} ${String(release.progressive !== undefined)}`;
     if (places.has(place)) {
-      telling.problem(placed(release), 'Two releases would be there, each in the place of the other.');
+      reporter.problem(placed(release), 'Two releases would be there, each in the place of the other.');
       continue;
     }
     places.add(place);
-    const before = kept.find(
-      (one) => isSameSlot(one, release) && isProgressive(one.progressive) === (release.progressive !== undefined),
+    const before = remaining.find(
+      (candidate) =>
+        isSameSlot(candidate, release) && isProgressive(candidate.progressive) === (release.progressive !== undefined),
     );
-    const filled = filledBy(made.carried.id, release, planning.at);
+    const filled = toRelease(made.carried.id, release, planning.at);
     if (before !== undefined && releaseText(before) === releaseText(filled)) continue;
     if (await isBarred(records, made, release)) continue;
-    const why = await whyNot(records, planning, made, release);
-    if (why === undefined) made.releases.push({ release, before });
-    else telling.problem(placed(release), why);
+    const reason = await describeReleaseProblem(records, planning, made, release);
+    if (reason === undefined) made.releases.push({ release, before });
+    else reporter.problem(placed(release), reason);
   }
 }
 
 /** Converts a release of a transfer to a release of this store. */
-export function filledBy(packageId: string, release: TransferRelease, at: string): Release {
+export function toRelease(packageId: string, release: TransferRelease, at: string): Release {
   const { base, progressive, architecture = null, resources = [], channel: name } = release;
   const channel = parseChannel(name);
   return {
@@ -84,16 +92,16 @@ export function filledBy(packageId: string, release: TransferRelease, at: string
 }
 
 /** Adds the progressive releases and channels that the source has ended or closed and that exist here. */
-function planEnds(made: PackagePlan, kept: readonly Release[]): void {
+function planEnds(made: PackagePlan, remaining: readonly Release[]): void {
   const { channels, closed } = made.carried;
-  for (const one of kept.filter(({ progressive }) => isProgressive(progressive))) {
-    const there = channels.filter((other) => isSameSlot(one, other));
-    if (there.length === 0 || there.some(({ progressive }) => progressive !== undefined)) continue;
-    made.ends.push(one);
+  for (const release of remaining.filter(({ progressive }) => isProgressive(progressive))) {
+    const sameSlot = channels.filter((other) => isSameSlot(release, other));
+    if (sameSlot.length === 0 || sameSlot.some(({ progressive }) => progressive !== undefined)) continue;
+    made.ends.push(release);
   }
   // A channel that gets a release here is not closed, even if the source closes a channel of the same name.
-  for (const channel of closed.filter((one) => !channels.some((release) => release.channel === one))) {
-    const holding = kept.filter((one) => one.channel === channel);
+  for (const channel of closed.filter((channelName) => !channels.some((release) => release.channel === channelName))) {
+    const holding = remaining.filter((release) => release.channel === channel);
     if (holding.length > 0) made.closes.push({ channel, held: holding });
   }
 }
@@ -104,15 +112,15 @@ async function isBarred(
   { carried, revisions }: PackagePlan,
   { revision }: TransferRelease,
 ): Promise<boolean> {
-  const isCarried = carried.revisions.some((one) => one.revision === revision);
-  if (!isCarried || revisions.some(({ one }) => one.revision === revision)) return false;
+  const isCarried = carried.revisions.some((sentRevision) => sentRevision.revision === revision);
+  if (!isCarried || revisions.some(({ sentRevision }) => sentRevision.revision === revision)) return false;
   return (await records.revisions.find(carried.id, revision)) === undefined;
 }
 
 /** Why a release is not possible here, independent of its signatures. */
-async function whyNot(
+async function describeReleaseProblem(
   records: PlanRecords,
-  planning: Planning,
+  planning: TransferPlanInputs,
   made: PackagePlan,
   release: TransferRelease,
 ): Promise<string | undefined> {
@@ -146,20 +154,22 @@ async function whyNot(
  */
 async function detailsOf(
   records: PlanRecords,
-  { finding }: Planning,
+  { finding }: TransferPlanInputs,
   made: PackagePlan,
   number: number,
 ): Promise<RevisionDetails | string> {
   const { id } = made.carried;
   if (made.withdrawals.some(({ revision }) => revision === number)) return `Revision ${String(number)} is withdrawn.`;
-  const here = await records.revisions.find(id, number);
-  if (here !== undefined) {
-    return here.withdrawnAt === null ? here.details : `Revision ${String(number)} is withdrawn here, and stays so.`;
+  const existing = await records.revisions.find(id, number);
+  if (existing !== undefined) {
+    return existing.withdrawnAt === null
+      ? existing.details
+      : `Revision ${String(number)} is withdrawn here, and stays so.`;
   }
-  const comes = made.revisions.some(({ one }) => one.revision === number);
-  const found = comes ? ((await finding(subjectOf(id, number)))?.findings ?? null) : null;
-  if (found === null) return `Revision ${String(number)} is neither here, nor does it come in.`;
-  return (JSON.parse(found) as { details?: RevisionDetails }).details ?? {};
+  const comes = made.revisions.some(({ sentRevision }) => sentRevision.revision === number);
+  const findingsJson = comes ? ((await finding(subjectOf(id, number)))?.findings ?? null) : null;
+  if (findingsJson === null) return `Revision ${String(number)} is neither here, nor does it come in.`;
+  return (JSON.parse(findingsJson) as { details?: RevisionDetails }).details ?? {};
 }
 
 async function whyNoResource(
@@ -172,7 +182,9 @@ async function whyNoResource(
     // The name appears in lines for approvers, so it must not be mistaken for other text.
     if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'No resource has such a name.';
     if (revision === null) continue;
-    const comes = made.resources.find((one) => one.resource.name === name && one.one.revision === revision);
+    const comes = made.resources.find(
+      (planned) => planned.resource.name === name && planned.sentRevision.revision === revision,
+    );
     const its = comes?.resource.type ?? (await records.resourceRevisions.find(made.carried.id, name, revision))?.type;
     if (its === type) continue;
     if (its !== undefined) return `Its resource ${name} is of the type ${its}, and not ${type}.`;
@@ -181,10 +193,10 @@ async function whyNoResource(
   return undefined;
 }
 
-type Slot = Pick<Release, 'channel' | 'slot'>;
+type ReleaseSlot = Pick<Release, 'channel' | 'slot'>;
 
 interface SlotPlan {
-  at: Slot;
+  at: ReleaseSlot;
   from: string | null;
   to: string | null;
   notes: string[];
@@ -197,15 +209,15 @@ function slotChanges(
   { made: { carried, releases, ends, closes }, at }: { made: PackagePlan; at: string },
 ): SlotPlan[] {
   const replaced = releases.flatMap(({ before }) => before ?? []);
-  const gone = new Set<Release>([...replaced, ...withdrawn, ...ends, ...closes.flatMap((one) => one.held)]);
-  const filled = releases.map((one) => ({ ...one, filled: filledBy(carried.id, one.release, at) }));
-  const places = [...filled.map((one) => one.filled), ...gone];
-  const touched = new Map(places.map((one) => [`${one.channel} ${one.slot}`, one]));
+  const gone = new Set<Release>([...replaced, ...withdrawn, ...ends, ...closes.flatMap((close) => close.held)]);
+  const filled = releases.map((planned) => ({ ...planned, filled: toRelease(carried.id, planned.release, at) }));
+  const places = [...filled.map((planned) => planned.filled), ...gone];
+  const touched = new Map(places.map((release) => [`${release.channel} ${release.slot}`, release]));
   return [...touched.values()].map((slot) => {
-    const before = held.filter((one) => isSameSlot(one, slot));
-    const comes = filled.filter((one) => isSameSlot(one.filled, slot));
-    const afterwards = [...before.filter((one) => !gone.has(one)), ...comes.map(described)];
-    const notes = comes.flatMap((one) => notesOf(carried, one));
+    const before = held.filter((release) => isSameSlot(release, slot));
+    const comes = filled.filter((planned) => isSameSlot(planned.filled, slot));
+    const afterwards = [...before.filter((release) => !gone.has(release)), ...comes.map(described)];
+    const notes = comes.flatMap((planned) => notesOf(carried, planned));
     return { at: slot, from: slotText(before), to: slotText(afterwards), notes };
   });
 }
@@ -214,14 +226,14 @@ type Coming = PackagePlan['releases'][number] & { filled: Release };
 
 /** A branch without an expiry date of its own ends a fixed number of days after acceptance. */
 const described = ({ release, filled }: Coming): Parameters<typeof releaseText>[0] =>
-  release['expires-at'] === undefined ? unmade(filled) : filled;
+  release['expires-at'] === undefined ? toPlannedRelease(filled) : filled;
 
 /** The remarks that a person should see before accepting. */
 function notesOf({ namespace, resources }: TransferPackage, { release, before, filled }: Coming): string[] {
   const lacking = resources.filter(
     ({ name, revisions }) =>
       revisions.some(({ serves }) => serves.includes(release.revision)) &&
-      !filled.resources.some((one) => one.name === name && one.revision !== null),
+      !filled.resources.some((resource) => resource.name === name && resource.revision !== null),
   );
   return [
     ...(before !== undefined && before.revision > release.revision ? ['downgrade'] : []),
@@ -237,4 +249,4 @@ function notesOf({ namespace, resources }: TransferPackage, { release, before, f
 }
 
 /** A channel, with its slot if it has several. */
-const placed = ({ channel, slot }: Slot): string => (slot === '*' ? channel : `${channel} (${slot})`);
+const placed = ({ channel, slot }: ReleaseSlot): string => (slot === '*' ? channel : `${channel} (${slot})`);

@@ -3,19 +3,19 @@
 import type { TransferPackage, TransferResource } from '#api/wire.ts';
 import { HeaderReader } from '#assertions/headers.ts';
 import { defaultProvenance } from '#assertions/types.ts';
-import type { Planning } from './transfer-planning.ts';
+import type { TransferPlanInputs } from './transfer-planning.ts';
 
-type Component = TransferResource['revisions'][number];
+type TransferComponent = TransferResource['revisions'][number];
 
 /**
  * Whether believed assertions confirm a component completely: its bytes, its number, and each revision of the snap that
  * it serves. Returns `contradicted` if the assertion about these bytes says something else.
  */
-export function vouchedFor(
+export function verifyComponent(
   { id, revisions }: Pick<TransferPackage, 'id' | 'revisions'>,
   name: string,
-  { content, revision, serves }: Component,
-  { believed }: Pick<Planning, 'believed'>,
+  { content, revision, serves }: TransferComponent,
+  { believed }: Pick<TransferPlanInputs, 'believed'>,
 ): boolean | 'contradicted' {
   if (content === undefined) return false;
   const digest = Buffer.from(content['sha3-384'], 'hex').toString('base64url');
@@ -25,9 +25,9 @@ export function vouchedFor(
     return typeof provenance === 'string' ? provenance : defaultProvenance;
   });
   for (const provenance of new Set([defaultProvenance, ...provenances])) {
-    const said = believed(['snap-resource-revision', id, name, digest, provenance].join('/'));
-    if (said === undefined) continue;
-    const headers = new HeaderReader('snap-resource-revision assertion', said.headers);
+    const assertion = believed(['snap-resource-revision', id, name, digest, provenance].join('/'));
+    if (assertion === undefined) continue;
+    const headers = new HeaderReader('snap-resource-revision assertion', assertion.headers);
     if (headers.count('resource-revision', 1) !== revision || headers.count('resource-size', 0) !== content.size)
       return 'contradicted';
     const pair = (of: number): string =>

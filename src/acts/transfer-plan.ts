@@ -1,12 +1,12 @@
 // Plans the changes of a received transfer: for the preview, and again in the act that accepts it.
 import type { TransferPackage, TransferRevision } from '#api/wire.ts';
-import { carriedSnap } from '#assertions/carried-snap.ts';
-import type { Line } from '#domain/approvals.ts';
-import { renamed } from '#domain/channel-renaming.ts';
+import { readForeignSnap } from '#assertions/carried-snap.ts';
+import type { ApprovalLine } from '#domain/approvals.ts';
+import { renameChannel } from '#domain/channel-renaming.ts';
 import { isTrackName, matchesGlob } from '#domain/channel.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { mapped, PackedList } from '#domain/sequence.ts';
+import { mapSequence, PackedList } from '#domain/sequence.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { planAccounts, type PlannedAccounts } from './transfer-accounts.ts';
 import { planAssertions } from './transfer-assertions.ts';
@@ -15,64 +15,64 @@ import {
   isTooHigh,
   planImages,
   planResources,
-  saidOtherwise,
-  unvouched,
-  type ContentTelling,
+  contradictionReason,
+  unvouchedNote,
+  type ContentPlanReporter,
 } from './transfer-contents.ts';
 import {
   subjectOf,
   type PackagePlan,
-  type Plan,
-  type Planning,
+  type TransferPlan,
+  type TransferPlanInputs,
   type PlanLine,
   type PlanProblem,
   type PlanRecords,
-  type Word,
+  type TrustOrigin,
 } from './transfer-planning.ts';
-import type { Statement } from './transfer-statement.ts';
-import { planDescription, planLibraries, type Telling } from './transfer-texts.ts';
+import type { LazyTransferStatement } from './transfer-statement.ts';
+import { planDescription, planLibraries, type PackagePlanReporter } from './transfer-texts.ts';
 
 /** The plan of the package at index `at` of the statement. */
-interface Planned {
+interface PackagePlanEntry {
   at: number;
   made: Omit<PackagePlan, 'carried'>;
 }
 
 /** Plans each package, and collects lines for people and the problems that prevent acceptance. */
-export async function planOf(records: PlanRecords, planning: Planning): Promise<Plan> {
+export async function planTransfer(records: PlanRecords, planning: TransferPlanInputs): Promise<TransferPlan> {
   // The package is read from the statement again, so that it is not in memory twice.
-  const plans = new PackedList<Planned>(planning.aside);
-  const packages = mapped(plans, ({ at, made }): PackagePlan => {
+  const plans = new PackedList<PackagePlanEntry>(planning.aside);
+  const packages = mapSequence(plans, ({ at, made }): PackagePlan => {
     return { ...made, carried: asReleased(planning.statement.packages.at(at)!, planning.asChannel) };
   });
-  const [lines, releases] = [new PackedList<PlanLine>(planning.aside), new PackedList<Line>(planning.aside)];
-  const plan: Plan = { packages, assertions: [], lines, releases, problems: [], leftOut: [], missing: [] };
+  const [lines, releases] = [new PackedList<PlanLine>(planning.aside), new PackedList<ApprovalLine>(planning.aside)];
+  const plan: TransferPlan = { packages, assertions: [], lines, releases, problems: [], leftOut: [], missing: [] };
   const { statement, only, without, arrived } = planning;
   refuseIdle(statement, [...only, ...without]);
   const lost = new Set(
     statement.blobs
       .values()
       .map((blob) => blob['sha3-384'])
-      .filter((one) => !arrived.has(one)),
+      .filter((digest) => !arrived.has(digest)),
   );
   const accounts: PlannedAccounts = { ids: new Set(), usernames: new Set() };
   let at = -1;
-  for (const said of statement.packages) {
+  for (const sentPackage of statement.packages) {
     at += 1;
-    const carried = asReleased(said, planning.asChannel);
+    const carried = asReleased(sentPackage, planning.asChannel);
     const called = `${carried.namespace}/${carried.name}`;
     const isWanted = (only.length === 0 || fitsGlob(only, carried)) && !fitsGlob(without, carried);
     if (!isWanted) {
       plan.leftOut.push({ package: called, what: called, why: whyLeftOut(carried, lost) });
       continue;
     }
-    const made = await new PackagePlanning(records, planning, { plan, accounts }, carried).run();
+    const made = await new PackagePlanner(records, planning, { plan, accounts }, carried).run();
     if (made !== undefined) plans.add({ at, made: { ...made, ...{ carried: undefined } } });
   }
   await planAssertions(records, planning, plan);
-  for (const { what, why } of statement['left-out'])
-    plan.leftOut.push({ package: what, what, why: `The source says: ${why}` });
-  plan.leftOut.push(...(await restingOnMissing(records, statement)));
+  for (const { what: item, why: reason } of statement['left-out'])
+    plan.leftOut.push({ package: item, what: item, why: `The source says: ${reason}` });
+  plan.leftOut.push(...(await listMissingBases(records, statement)));
   plan.missing = [...new Set(plan.missing)];
   return plan;
 }
@@ -81,10 +81,10 @@ export async function planOf(records: PlanRecords, planning: Planning): Promise<
  * Refuses a glob that matches no package: it is probably a typing error, and a package meant to be left out would be
  * accepted. Globs for assertions are exempt, because the assertions may be here already and not in the plan.
  */
-function refuseIdle({ packages }: Statement, globs: readonly string[]): void {
+function refuseIdle({ packages }: LazyTransferStatement, globs: readonly string[]): void {
   const idle = new Set(globs.filter((glob) => !matchesGlob(glob.split('/', 1)[0]!, 'assertion')));
   if (idle.size === 0) return;
-  for (const one of packages) for (const glob of idle) if (fitsGlob([glob], one)) idle.delete(glob);
+  for (const sentPackage of packages) for (const glob of idle) if (fitsGlob([glob], sentPackage)) idle.delete(glob);
   const [glob] = idle;
   if (glob === undefined) return;
   throw new Refusal('resource-not-found', `Nothing in this transfer is called '${glob}'; its preview names what is.`);
@@ -94,48 +94,54 @@ function refuseIdle({ packages }: Statement, globs: readonly string[]): void {
  * The problems of a transfer that relies on earlier transfers, if they were not accepted here: it does not repeat
  * unchanged packages.
  */
-async function restingOnMissing({ transfers }: PlanRecords, { source, base }: Statement): Promise<PlanProblem[]> {
+async function listMissingBases(
+  { transfers }: PlanRecords,
+  { source, base }: LazyTransferStatement,
+): Promise<PlanProblem[]> {
   const numbers = base['rests-on'] ?? [];
-  const here = await transfers.letIn(source, numbers);
+  const accepted = await transfers.letIn(source, numbers);
   return numbers
-    .filter((number) => !here.has(number))
+    .filter((number) => !accepted.has(number))
     .map((number) => {
-      const what = `number ${String(number)} of ${source}`;
-      const why = 'What it told of packages has not changed since, and is not told again; it was not let in here.';
-      return { package: what, what, why };
+      const item = `number ${String(number)} of ${source}`;
+      const reason = 'What it told of packages has not changed since, and is not told again; it was not let in here.';
+      return { package: item, what: item, why: reason };
     });
 }
 
 /** Renames the channels of a package to the channels that it is released to here. */
-const asReleased = (carried: TransferPackage, asChannel: Planning['asChannel']): TransferPackage =>
+const asReleased = (carried: TransferPackage, asChannel: TransferPlanInputs['asChannel']): TransferPackage =>
   asChannel.length === 0
     ? carried
     : {
         ...carried,
-        channels: carried.channels.map((one) => ({ ...one, channel: renamed(one.channel, asChannel) })),
-        closed: [...new Set(carried.closed.map((one) => renamed(one, asChannel)))],
+        channels: carried.channels.map((release) => ({
+          ...release,
+          channel: renameChannel(release.channel, asChannel),
+        })),
+        closed: [...new Set(carried.closed.map((channelName) => renameChannel(channelName, asChannel)))],
       };
 
 /** Why the administrator left a package out. A scanner on the way may have removed some of its files. */
 function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): string {
   const gone = revisions.filter(({ content }) => lost.has(content['sha3-384'])).map(({ revision }) => String(revision));
-  const said = gone.length === 0 ? '' : ` What was carried as revision ${gone.join(', ')} did not come.`;
-  return `It was left out by whoever let the transfer in.${said}`;
+  const lostNote = gone.length === 0 ? '' : ` What was carried as revision ${gone.join(', ')} did not come.`;
+  return `It was left out by whoever let the transfer in.${lostNote}`;
 }
 
 /** Plans one package of a transfer. */
-class PackagePlanning {
+class PackagePlanner {
   readonly #records: PlanRecords;
-  readonly #planning: Planning;
-  readonly #plan: Plan;
+  readonly #planning: TransferPlanInputs;
+  readonly #plan: TransferPlan;
   readonly #carried: TransferPackage;
   readonly #called: string;
   readonly #accounts: PlannedAccounts;
 
   constructor(
     records: PlanRecords,
-    planning: Planning,
-    { plan, accounts }: { plan: Plan; accounts: PlannedAccounts },
+    planning: TransferPlanInputs,
+    { plan, accounts }: { plan: TransferPlan; accounts: PlannedAccounts },
     carried: TransferPackage,
   ) {
     this.#records = records;
@@ -155,34 +161,34 @@ class PackagePlanning {
       );
       return undefined;
     }
-    const here = await this.#place();
-    if (here === 'refused') return undefined;
+    const existing = await this.#place();
+    if (existing === 'refused') return undefined;
     const made: PackagePlan = {
-      ...{ carried: this.#carried, here, revisions: [], tracks: [], resources: [], images: [] },
-      ...{ said: {}, libraries: [], accounts: [] },
+      ...{ carried: this.#carried, existing, revisions: [], tracks: [], resources: [], images: [] },
+      ...{ metadata: {}, libraries: [], accounts: [] },
       ...{ withdrawals: [], releases: [], ends: [], closes: [] },
     };
-    if (here === undefined) await this.#newPackage();
-    else await this.#publisher(here);
+    if (existing === undefined) await this.#newPackage();
+    else await this.#publisher(existing);
     await this.#tracks(made);
     await this.#revisions(made);
-    const telling = this.#telling();
-    const contents = { ...telling, ...this.#contents() };
-    await planResources({ records: this.#records, planning: this.#planning, made, telling: contents });
-    await planImages({ records: this.#records, made, telling: contents });
-    await planDescription(this.#records, made, telling);
-    await planLibraries(this.#records, made, telling);
+    const reporter = this.#telling();
+    const contents = { ...reporter, ...this.#contents() };
+    await planResources({ records: this.#records, planning: this.#planning, made, reporter: contents });
+    await planImages({ records: this.#records, made, reporter: contents });
+    await planDescription(this.#records, made, reporter);
+    await planLibraries(this.#records, made, reporter);
     await this.#withdrawals(made);
     const channels = {
       line: (line: SlotChange) => {
         this.#line({ ...line, kind: line.to === null ? 'close' : 'release' });
       },
-      problem: (what: string, why: string) => {
-        this.#problem(what, why);
+      problem: (item: string, reason: string) => {
+        this.#problem(item, reason);
       },
     };
     for (const line of await planChannels(this.#records, this.#planning, made, channels)) this.#plan.releases.add(line);
-    await planAccounts(this.#records, this.#planning, { made, planned: this.#accounts }, telling);
+    await planAccounts(this.#records, this.#planning, { made, planned: this.#accounts }, reporter);
     return made;
   }
 
@@ -193,23 +199,30 @@ class PackagePlanning {
   async #place(): Promise<PublishedPackage | undefined | 'refused'> {
     const { id, namespace, name, publisher } = this.#carried;
     const { packages, accounts } = this.#records;
-    const [named, known] = [await packages.find(namespace, name), await packages.byId(id)];
-    if (named !== undefined && named.id !== id) {
+    const [packageByName, packageById] = [await packages.find(namespace, name), await packages.byId(id)];
+    if (packageByName !== undefined && packageByName.id !== id) {
       return this.#problem(
         this.#called,
-        `The name is registered here for ${named.publisher.username}, with the id '${named.id}' and not '${id}'.`,
+        `The name is registered here for ${packageByName.publisher.username}, with the id '${packageByName.id}' and not '${id}'.`,
       );
     }
-    if (known !== undefined && (known.namespace !== namespace || known.name !== name)) {
-      return this.#problem(this.#called, `The id '${id}' is that of ${known.namespace}/${known.name} here.`);
-    }
-    if (known !== undefined && known.publisherId !== publisher && !(await accounts.isForeign(known.publisherId))) {
+    if (packageById !== undefined && (packageById.namespace !== namespace || packageById.name !== name)) {
       return this.#problem(
         this.#called,
-        `It is published here by ${known.publisher.username}, and there by '${publisher}'.`,
+        `The id '${id}' is that of ${packageById.namespace}/${packageById.name} here.`,
       );
     }
-    return known;
+    if (
+      packageById !== undefined &&
+      packageById.publisherId !== publisher &&
+      !(await accounts.isForeign(packageById.publisherId))
+    ) {
+      return this.#problem(
+        this.#called,
+        `It is published here by ${packageById.publisher.username}, and there by '${publisher}'.`,
+      );
+    }
+    return packageById;
   }
 
   async #newPackage(): Promise<void> {
@@ -243,46 +256,48 @@ class PackagePlanning {
 
   async #tracks(made: PackagePlan): Promise<void> {
     const { id, tracks } = this.#carried;
-    const known = new Set((await this.#records.tracks.list(id)).map(({ name }) => name).concat('latest'));
-    for (const name of tracks.filter((one) => !isTrackName(one)))
+    const trackNames = new Set((await this.#records.tracks.list(id)).map(({ name }) => name).concat('latest'));
+    for (const name of tracks.filter((trackName) => !isTrackName(trackName)))
       this.#problem(`track ${name}`, 'No track has such a name.');
-    made.tracks = tracks.filter((name) => !known.has(name) && isTrackName(name));
+    made.tracks = tracks.filter((name) => !trackNames.has(name) && isTrackName(name));
     for (const track of made.tracks) this.#line({ kind: 'track', what: track, from: null, to: 'new', notes: [] });
   }
 
   async #revisions(made: PackagePlan): Promise<void> {
     const { id, name, revisions } = this.#carried;
     const newest = await this.#records.revisions.newest(id);
-    for (const one of revisions) {
-      const what = `revision ${String(one.revision)}`;
-      const numbered = await this.#records.revisions.numbered(id, one.revision);
-      if (numbered !== undefined && numbered.sha3_384 !== one.content['sha3-384']) {
-        this.#problem(what, 'It is here with other content, and stays as it is.');
+    for (const sentRevision of revisions) {
+      const item = `revision ${String(sentRevision.revision)}`;
+      const numbered = await this.#records.revisions.numbered(id, sentRevision.revision);
+      if (numbered !== undefined && numbered.sha3_384 !== sentRevision.content['sha3-384']) {
+        this.#problem(item, 'It is here with other content, and stays as it is.');
         continue;
       }
       if (numbered !== undefined && numbered.deletedAt === null) continue;
-      if (isTooHigh(one, what, this.#telling())) continue;
+      if (isTooHigh(sentRevision, item, this.#telling())) continue;
       const twin =
-        numbered === undefined ? await this.#records.revisions.withContent(id, one.content['sha3-384']) : undefined;
+        numbered === undefined
+          ? await this.#records.revisions.withContent(id, sentRevision.content['sha3-384'])
+          : undefined;
       if (twin !== undefined) {
-        this.#problem(what, `The same content is here as revision ${String(twin.revision)}.`);
+        this.#problem(item, `The same content is here as revision ${String(twin.revision)}.`);
         continue;
       }
-      if (!(await this.#isThere(what, one.content['sha3-384']))) continue;
-      if (!(await this.#isGood(subjectOf(id, one.revision), what))) continue;
-      const vouched = this.#vouchedFor(one, what);
+      if (!(await this.#isThere(item, sentRevision.content['sha3-384']))) continue;
+      if (!(await this.#isGood(subjectOf(id, sentRevision.revision), item))) continue;
+      const vouched = this.#vouchedFor(sentRevision, item);
       if (vouched === 'refused') continue;
       const notes = [
-        ...(numbered === undefined && newest > one.revision
+        ...(numbered === undefined && newest > sentRevision.revision
           ? [`older than revision ${String(newest)}, which is here`]
           : []),
         ...(numbered === undefined ? [] : ['was deleted, and comes back']),
-        ...(this.#carried.namespace === 'snap' && vouched.by === undefined ? [unvouched] : []),
+        ...(this.#carried.namespace === 'snap' && vouched.assertion === undefined ? [unvouchedNote] : []),
       ];
-      made.revisions.push({ one, isDeleted: numbered !== undefined, assertion: vouched.by });
+      made.revisions.push({ sentRevision, isDeleted: numbered !== undefined, assertion: vouched.assertion });
       this.#line(
-        { kind: 'revision', what, from: null, to: one.version ?? name, notes },
-        vouched.by === undefined ? this.#word : 'upstream',
+        { kind: 'revision', what: item, from: null, to: sentRevision.version ?? name, notes },
+        vouched.assertion === undefined ? this.#word : 'upstream',
       );
     }
   }
@@ -291,82 +306,82 @@ class PackagePlanning {
    * The believed assertion about a revision, if there is one. Refuses the revision if the assertion contradicts the
    * transfer.
    */
-  #vouchedFor(one: TransferRevision, what: string): { by: string | undefined } | 'refused' {
-    if (one.assertion === undefined) return { by: undefined };
-    const assertion = this.#planning.believed(one.assertion);
-    if (assertion?.type !== 'snap-revision') return { by: undefined };
+  #vouchedFor(sentRevision: TransferRevision, item: string): { assertion: string | undefined } | 'refused' {
+    if (sentRevision.assertion === undefined) return { assertion: undefined };
+    const assertion = this.#planning.believed(sentRevision.assertion);
+    if (assertion?.type !== 'snap-revision') return { assertion: undefined };
     try {
-      const said = carriedSnap(assertion, this.#planning.believed);
+      const assertedSnap = readForeignSnap(assertion, this.#planning.believed);
       const { id, name, publisher } = this.#carried;
       const isSame =
-        said.id === id &&
-        said.name === name &&
-        said.publisher.id === publisher &&
-        said.revision === one.revision &&
-        said.sha3_384 === one.content['sha3-384'] &&
-        said.size === one.content.size;
-      return isSame ? { by: one.assertion } : this.#problem(what, saidOtherwise);
+        assertedSnap.id === id &&
+        assertedSnap.name === name &&
+        assertedSnap.publisher.id === publisher &&
+        assertedSnap.revision === sentRevision.revision &&
+        assertedSnap.sha3_384 === sentRevision.content['sha3-384'] &&
+        assertedSnap.size === sentRevision.content.size;
+      return isSame ? { assertion: sentRevision.assertion } : this.#problem(item, contradictionReason);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return this.#problem(what, error.message);
+      return this.#problem(item, error.message);
     }
   }
 
   async #withdrawals(made: PackagePlan): Promise<void> {
     const { id, withdrawn } = this.#carried;
-    for (const one of withdrawn) {
-      const what = `revision ${String(one.revision)}`;
-      const numbered = await this.#records.revisions.numbered(id, one.revision);
+    for (const withdrawal of withdrawn) {
+      const item = `revision ${String(withdrawal.revision)}`;
+      const numbered = await this.#records.revisions.numbered(id, withdrawal.revision);
       if (numbered === undefined || numbered.withdrawnBecause !== null) continue;
       // A source without permission to release must not empty channels either.
       const holding = this.#planning.source.mayRelease
         ? []
-        : await this.#records.releases.holding(id, one.revision, this.#planning.at);
+        : await this.#records.releases.holding(id, withdrawal.revision, this.#planning.at);
       if (holding.length > 0) {
         const channels = [...new Set(holding.map(({ channel }) => channel))].join(', ');
         this.#kept(
-          what,
-          `It is withdrawn at its source (${one.why}), which may not change channels: ${channels} hold it here.`,
+          item,
+          `It is withdrawn at its source (${withdrawal.why}), which may not change channels: ${channels} hold it here.`,
         );
         continue;
       }
-      made.withdrawals.push(one);
+      made.withdrawals.push(withdrawal);
       this.#line({
         kind: 'withdrawal',
-        what,
+        what: item,
         from: 'in use',
         to: 'withdrawn',
-        notes: [one.why],
+        notes: [withdrawal.why],
       });
     }
   }
 
-  #kept(what: string, why: string): void {
-    this.#plan.leftOut.push({ package: this.#called, what: `${this.#called} ${what}`, why });
+  #kept(item: string, reason: string): void {
+    this.#plan.leftOut.push({ package: this.#called, what: `${this.#called} ${item}`, why: reason });
   }
 
-  #telling(): Telling {
+  #telling(): PackagePlanReporter {
     return {
       line: (line, word) => {
         this.#line(line, word);
       },
-      problem: (what, why) => {
-        this.#problem(what, why);
+      problem: (item, reason) => {
+        this.#problem(item, reason);
       },
-      kept: (what, why) => {
-        this.#kept(what, why);
+      unchanged: (item, reason) => {
+        this.#kept(item, reason);
       },
-      isGood: async (subject, what, sha3_384) =>
-        (await this.#isThere(what, sha3_384)) && (await this.#isGood(subject, what)),
+      isGood: async (subject, item, sha3_384) =>
+        (await this.#isThere(item, sha3_384)) && (await this.#isGood(subject, item)),
       whyNot: async (subject, sha3_384) =>
         (await this.#isHeld(sha3_384)) ? this.#whyBad(subject) : 'Its content is neither in the transfer nor here.',
     };
   }
 
-  #contents(): Pick<ContentTelling, 'isThere' | 'isGood'> {
+  #contents(): Pick<ContentPlanReporter, 'isThere' | 'isGood'> {
     return {
-      isThere: (what, sha3_384) => this.#isThere(what, sha3_384),
-      isGood: (subject, what) => this.#isGood(subject, what),
+      isThere: (item, sha3_384) => this.#isThere(item, sha3_384),
+      isGood: (subject, item) => this.#isGood(subject, item),
     };
   }
 
@@ -374,26 +389,26 @@ class PackagePlanning {
     return this.#planning.arrived.has(sha3_384) || (await this.#records.neededContents.has(sha3_384));
   }
 
-  async #isThere(what: string, sha3_384: string): Promise<boolean> {
+  async #isThere(item: string, sha3_384: string): Promise<boolean> {
     if (await this.#isHeld(sha3_384)) return true;
     this.#plan.missing.push(sha3_384);
-    this.#problem(what, 'Its content is neither in the transfer nor here.');
+    this.#problem(item, 'Its content is neither in the transfer nor here.');
     return false;
   }
 
-  async #isGood(subject: string, what: string): Promise<boolean> {
-    const why = await this.#whyBad(subject);
-    if (why !== undefined) this.#problem(what, why);
-    return why === undefined;
+  async #isGood(subject: string, item: string): Promise<boolean> {
+    const reason = await this.#whyBad(subject);
+    if (reason !== undefined) this.#problem(item, reason);
+    return reason === undefined;
   }
 
   async #whyBad(subject: string): Promise<string | undefined> {
-    const found = await this.#planning.finding(subject);
-    return (found?.findings ?? null) === null ? (found?.refused ?? 'It has not been reviewed yet.') : undefined;
+    const finding = await this.#planning.finding(subject);
+    return (finding?.findings ?? null) === null ? (finding?.refused ?? 'It has not been reviewed yet.') : undefined;
   }
 
   /** The origin of trust for content that no assertion covers. */
-  get #word(): Word {
+  get #word(): TrustOrigin {
     return this.#planning.isUnsigned ? 'nobody' : 'source';
   }
 
@@ -401,16 +416,16 @@ class PackagePlanning {
     this.#plan.lines.add({ package: this.#called, ...line, word });
   }
 
-  #problem(what: string, why: string): 'refused' {
-    this.#plan.problems.push({ package: this.#called, what, why });
+  #problem(item: string, reason: string): 'refused' {
+    this.#plan.problems.push({ package: this.#called, what: item, why: reason });
     return 'refused';
   }
 }
 
 /** The lines for approvers: the parts of the transfer, and each channel change in the form of any other release. */
-export const approvalLines = ({ lines, releases }: Pick<Plan, 'lines' | 'releases'>): Line[] => [
-  ...lines.values().map(({ package: called, what, from, to }) => {
-    return { kind: 'transfers' as const, on: `${called} ${what}`, part: null, from, to };
+export const approvalLines = ({ lines, releases }: Pick<TransferPlan, 'lines' | 'releases'>): ApprovalLine[] => [
+  ...lines.values().map(({ package: called, what: item, from, to }) => {
+    return { kind: 'transfers' as const, on: `${called} ${item}`, part: null, from, to };
   }),
   ...releases,
 ];

@@ -8,18 +8,18 @@ import type {
   TransferRevision,
 } from '#api/wire.ts';
 import type { Assertion } from '#assertions/assertion.ts';
-import type { Picked } from '#assertions/spooled.ts';
-import type { Line } from '#domain/approvals.ts';
-import type { Aside, PackedList, Sequence } from '#domain/sequence.ts';
+import type { AssertionSelection } from '#assertions/spooled.ts';
+import type { ApprovalLine } from '#domain/approvals.ts';
+import type { SpillStorage, PackedList, Sequence } from '#domain/sequence.ts';
 import type { ChannelRenaming } from '#domain/channel-renaming.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers.ts';
-import type { BelievedByName } from './assertions.ts';
+import type { VerifiedAssertionsByName } from './assertions.ts';
 import type { ForeignAccountChange } from './foreign-accounts.ts';
-import type { Statement } from './transfer-statement.ts';
+import type { LazyTransferStatement } from './transfer-statement.ts';
 
 type Nouns =
   | 'accounts'
@@ -34,13 +34,13 @@ type Nouns =
   | 'tracks'
   | 'transfers'
   | 'transferSources';
-export type PlanRecords = Pick<Records, Nouns> | Pick<Changes, Nouns>;
+export type PlanRecords = Pick<StoreRecords, Nouns> | Pick<ChangeRecords, Nouns>;
 
 /**
  * The origin of trust: assertions vouched for by a trusted root, the source of the transfer alone, or `nobody` for an
  * unsigned folder.
  */
-export type Word = 'upstream' | 'source' | 'nobody';
+export type TrustOrigin = 'upstream' | 'source' | 'nobody';
 
 /** One change of a transfer. */
 export interface PlanLine {
@@ -64,7 +64,7 @@ export interface PlanLine {
   what: string;
   from: string | null;
   to: string | null;
-  word: Word;
+  word: TrustOrigin;
   /** The channel and slot of a release. */
   at?: { channel: string; slot: string };
   /** The remarks that a person should see before accepting: `downgrade`, `new publisher`, … */
@@ -79,7 +79,7 @@ export interface PlanProblem {
 }
 
 /** The metadata of a package, as far as the source has it. */
-export type Said = Partial<
+export type TransferMetadata = Partial<
   Pick<PublishedPackage, 'title' | 'summary' | 'description' | 'license' | 'icon' | 'defaultTrack' | 'links'>
 >;
 
@@ -87,15 +87,15 @@ export type Said = Partial<
 export interface PackagePlan {
   carried: TransferPackage;
   /** The package of this store; undefined if the transfer adds it. */
-  here: PublishedPackage | undefined;
+  existing: PublishedPackage | undefined;
   /** Accounts of other stores that the package refers to and that are new or changed here. */
   accounts: ForeignAccountChange[];
-  revisions: { one: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
+  revisions: { sentRevision: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
   tracks: string[];
-  resources: { resource: TransferResource; one: TransferResource['revisions'][number] }[];
+  resources: { resource: TransferResource; sentRevision: TransferResource['revisions'][number] }[];
   images: TransferPackage['images'];
   /** The new metadata. */
-  said: Said;
+  metadata: TransferMetadata;
   /** Libraries with their new versions. */
   libraries: TransferLibrary[];
   withdrawals: TransferPackage['withdrawn'];
@@ -107,13 +107,13 @@ export interface PackagePlan {
 }
 
 /** A plan. Its long lists are packed while they grow. */
-export interface Plan {
+export interface TransferPlan {
   packages: Sequence<PackagePlan>;
   /** The assertions to accept, each after the ones that it relies on. */
   assertions: Sequence<Assertion>;
   lines: PackedList<PlanLine>;
   /** The new content of the channels, as lines for approvers in the form of any other release. */
-  releases: PackedList<Line>;
+  releases: PackedList<ApprovalLine>;
   /** While there are any, the transfer is refused, unless the package is left out. */
   problems: PlanProblem[];
   leftOut: PlanProblem[];
@@ -121,8 +121,8 @@ export interface Plan {
   missing: string[];
 }
 
-export interface Planning {
-  statement: Statement;
+export interface TransferPlanInputs {
+  statement: LazyTransferStatement;
   source: Pick<TransferSource, 'packages' | 'mayRelease'>;
   /** Whether the transfer is unsigned. */
   isUnsigned: boolean;
@@ -135,7 +135,7 @@ export interface Planning {
   /** Looks up a believed assertion by name, among the stored and the received ones. */
   believed: (name: string) => Assertion | undefined;
   /** The believed assertions that are missing or older here, each after the ones that it relies on. */
-  fresh: Picked;
+  fresh: AssertionSelection;
   /** The packages to accept, and those to leave out: globs of `namespace/name`. */
   only: readonly string[];
   without: readonly string[];
@@ -144,23 +144,23 @@ export interface Planning {
   /** RFC 3339. */
   at: string;
   /** Spill file for long lists, for as long as they are read. If undefined, they stay in memory. */
-  aside: Aside | undefined;
+  aside: SpillStorage | undefined;
 }
 
 /** Collects the inputs of planning: the statement of the transfer and the related records. */
-export async function planningOf(
+export async function collectPlanInputs(
   { transfers }: PlanRecords,
   id: string,
   {
     believed,
-    ...given
-  }: Omit<Planning, 'finding' | 'arrived' | 'accountSaid' | 'believed' | 'fresh'> & {
-    believed: Pick<BelievedByName<Picked>, 'find' | 'accepted'>;
+    ...inputs
+  }: Omit<TransferPlanInputs, 'finding' | 'arrived' | 'accountSaid' | 'believed' | 'fresh'> & {
+    believed: Pick<VerifiedAssertionsByName<AssertionSelection>, 'find' | 'accepted'>;
   },
-): Promise<Planning> {
-  const accounts = new Map(given.statement.accounts.map((one) => [one.id, one]));
+): Promise<TransferPlanInputs> {
+  const accounts = new Map(inputs.statement.accounts.map((account) => [account.id, account]));
   return {
-    ...given,
+    ...inputs,
     accountSaid: (id) => accounts.get(id),
     ...{ believed: believed.find, fresh: believed.accepted },
     finding: (subject) => transfers.finding(id, subject),

@@ -3,7 +3,7 @@
 import type { TransferBlob, TransferPackage, TransferPiece, TransferStatement } from '#api/wire.ts';
 import type { Sequence } from '#domain/sequence.ts';
 
-export interface Statement extends Omit<TransferStatement, 'packages' | 'blobs' | 'parts'> {
+export interface LazyTransferStatement extends Omit<TransferStatement, 'packages' | 'blobs' | 'parts'> {
   packages: Sequence<TransferPackage>;
   blobs: Sequence<TransferBlob>;
   parts: readonly Sequence<TransferPiece>[];

@@ -1,27 +1,27 @@
 // Transfers: make, receive, accept, discard and withdraw.
-import type { ApprovalPolicy, Line } from '#domain/approvals.ts';
+import type { ApprovalPolicy, ApprovalLine } from '#domain/approvals.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { clockTolerance } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { slotText } from '#domain/release-text.ts';
 import type { Sequence } from '#domain/sequence.ts';
-import { mayCome, type SiteLabels } from '#domain/site-label.ts';
-import type { Changes, Records } from '#records/index.ts';
-import type { Approval } from '#records/proposals.ts';
+import { mayReceive, type SiteLabels } from '#domain/site-label.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
+import type { StoredApproval } from '#records/proposals.ts';
 import type { Release } from '#records/releases.ts';
 import type { MadeTransfer, ReceivedTransfer } from '#records/transfers.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
-import { act, DoneAlready, type Doing } from './act.ts';
-import { latestTimeName } from './clock.ts';
-import { leaves, measured } from './exports.ts';
+import { act, DoneAlready, type ActContext } from './act.ts';
+import { latestTimeSetting } from './clock.ts';
+import { recordExport, measureText } from './exports.ts';
 import { slotLine } from './release-lines.ts';
-import { refuseRiskAgain, remember, rememberEnded } from './releases.ts';
-import type { Statement } from './transfer-statement.ts';
+import { refuseRiskAgain, recordRelease, recordEndedReleases } from './releases.ts';
+import type { LazyTransferStatement } from './transfer-statement.ts';
 
 const object = ({ id }: { id: string }): string => `transfer/${id}`;
 
 /** The files of a transfer that leave this site, and their medium. */
-export interface Leaving {
+export interface TransferExport {
   files: readonly { part: number; sha256: string; bytes: number }[];
   /** The number of parts of the transfer. */
   of: number;
@@ -35,8 +35,8 @@ interface NewTransfer extends Omit<MadeTransfer, 'madeAt' | 'madeBy'> {
   contents: readonly string[];
   /** Contents that no other record refers to. They are kept here so that a lost part can be written again. */
   texts: readonly string[];
-  told: ReadonlyMap<string, string>;
-  leaving: Leaving;
+  packageDigests: ReadonlyMap<string, string>;
+  leaving: TransferExport;
 }
 
 export const makeTransfer = act({
@@ -46,48 +46,53 @@ export const makeTransfer = act({
   object: ({ id }: NewTransfer) => `transfer/${id}`,
   gate: { never: 'nothing changes here; the audit log has what left, and for whom' },
 
-  async perform(tx, { contents, texts, told, leaving, ...made }: NewTransfer, doing) {
+  async perform(tx, { contents, texts, packageDigests, leaving, ...made }: NewTransfer, doing) {
     const { at, actor, note } = doing;
     const { id, sequence, sites, bytes } = made;
     if (sequence <= (await tx.transfers.newestMade())) {
       throw new Refusal('conflict', 'Another transfer was made meanwhile; make this one again.');
     }
     note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
-    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, texts, told });
+    await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, texts, packageDigests });
     await letOut(tx, id, leaving, doing);
   },
 });
 
-export const makeTransferAgain = act({
+export const rewriteTransferPart = act({
   name: 'make_transfer_again',
   summary: 'Write a part of a transfer that was made before once more, the same bytes.',
   on: 'transfer/ID',
-  object: ({ id }: { id: string; leaving: Leaving }) => `transfer/${id}`,
+  object: ({ id }: { id: string; leaving: TransferExport }) => `transfer/${id}`,
   gate: { never: 'it is what was let out before' },
 
-  perform: (tx, { id, leaving }: { id: string; leaving: Leaving }, doing) => letOut(tx, id, leaving, doing),
+  perform: (tx, { id, leaving }: { id: string; leaving: TransferExport }, doing) => letOut(tx, id, leaving, doing),
 });
 
-async function letOut(tx: Changes, id: string, { files, of, label, media }: Leaving, doing: Doing): Promise<void> {
+async function letOut(
+  tx: ChangeRecords,
+  id: string,
+  { files, of, label, media }: TransferExport,
+  doing: ActContext,
+): Promise<void> {
   doing.note({
     ...(media !== null && { media }),
     files: files.map(({ part, sha256, bytes }) => ({ part, sha256, bytes })),
   });
   for (const { part, sha256, bytes } of files) {
     const name = of === 1 ? id : `${id} part ${String(part)} of ${String(of)}`;
-    await leaves(tx, { what: 'transfer', name, sha256, bytes, label, media }, doing);
+    await recordExport(tx, { what: 'transfer', name, sha256, bytes, label, media }, doing);
   }
 }
 
-type Kept = 'id' | 'source' | 'sequence' | 'statement' | 'signatures' | 'unsigned' | 'answers';
+type ReceivedTransferField = 'id' | 'source' | 'sequence' | 'statement' | 'signatures' | 'unsigned' | 'answers';
 
-interface Received extends Pick<ReceivedTransfer, Kept> {
+interface TransferReception extends Pick<ReceivedTransfer, ReceivedTransferField> {
   signers: readonly string[];
   /** The name that the carrier gives the medium of the received transfer. Each name is recorded once. */
   media: string | undefined;
 }
 
-const mostMedia = 1000;
+const maxMedia = 1000;
 
 export const receiveTransfer = act({
   name: 'receive_transfer',
@@ -95,10 +100,10 @@ export const receiveTransfer = act({
     'Begin to take in a transfer that enough keys of its source have signed, or a folder that nobody has; nothing of it shows before it ' +
     'is let in.',
   on: 'transfer/ID',
-  object: ({ id }: Received) => `transfer/${id}`,
+  object: ({ id }: TransferReception) => `transfer/${id}`,
   gate: { never: 'nothing of it shows before it is let in' },
 
-  async perform(tx, { signers, media, ...received }: Received, { at, actor, note }) {
+  async perform(tx, { signers, media, ...received }: TransferReception, { at, actor, note }) {
     const { id, source, sequence, unsigned } = received;
     note({
       source,
@@ -108,20 +113,20 @@ export const receiveTransfer = act({
       ...(media !== undefined && { media }),
     });
     const isNew = await tx.transfers.add({ ...received, receivedAt: at, receivedBy: actor });
-    const known = await tx.transfers.find(id);
+    const stored = await tx.transfers.find(id);
     // A second copy of a waiting transfer may be signed with further keys, for example of a scanning station or after a
     // rotation.
-    const isSignedAnew = !isNew && known?.status === 'waiting' && known.signatures !== received.signatures;
+    const isSignedAnew = !isNew && stored?.status === 'waiting' && stored.signatures !== received.signatures;
     if (isSignedAnew) await tx.transfers.setSignatures(id, received.signatures);
-    const before = JSON.parse(known?.media ?? '[]') as string[];
+    const before = JSON.parse(stored?.media ?? '[]') as string[];
     const comesOn = media !== undefined && !before.includes(media) ? [...before, media] : before;
-    if (comesOn.length > mostMedia) throw new Refusal('conflict', `It came on ${String(mostMedia)} media already.`);
+    if (comesOn.length > maxMedia) throw new Refusal('conflict', `It came on ${String(maxMedia)} media already.`);
     if (comesOn.length > before.length) await tx.transfers.setMedia(id, JSON.stringify(comesOn));
     else if (!isNew && !isSignedAnew) throw new DoneAlready(undefined);
   },
 });
 
-export const letOutReceipt = act({
+export const exportReceipt = act({
   name: 'let_out_receipt',
   summary: 'Write the receipt of a transfer, for whoever made it or for an auditor.',
   on: 'transfer/ID',
@@ -129,9 +134,9 @@ export const letOutReceipt = act({
   gate: { never: 'nothing changes here; the audit log has what left' },
 
   async perform(tx, { id, label, text }: WrittenReceipt, doing) {
-    const out = measured(text);
+    const out = measureText(text);
     doing.note(out);
-    await leaves(tx, { what: 'receipt', name: id, label, ...out }, doing);
+    await recordExport(tx, { what: 'receipt', name: id, label, ...out }, doing);
   },
 });
 
@@ -151,22 +156,28 @@ export const discardTransfer = act({
   gate: { never: 'nothing of it was let in' },
 
   async perform(tx, { id }: { id: string }, doing) {
-    await waiting(tx, id);
-    await tx.transfers.settle(id, { status: 'discarded', receipt: null, at: doing.at, by: doing.actor });
+    await requireWaitingTransfer(tx, id);
+    await tx.transfers.settle(id, { status: 'discarded', receipt: null, at: doing.at, actor: doing.actor });
     await tx.transfers.forgetArrived(id);
   },
 });
 
 /** Returns a waiting transfer; refuses any other. */
-export async function waiting({ transfers }: Pick<Changes, 'transfers'>, id: string): Promise<ReceivedTransfer> {
-  const found = await transfers.find(id);
-  if (found?.status === 'waiting') return found;
-  const why = found === undefined ? 'is not here' : `was ${found.status} at ${found.settledAt ?? ''}`;
-  throw new Refusal(found === undefined ? 'resource-not-found' : 'conflict', `The transfer ${id.slice(0, 12)} ${why}.`);
+export async function requireWaitingTransfer(
+  { transfers }: Pick<ChangeRecords, 'transfers'>,
+  id: string,
+): Promise<ReceivedTransfer> {
+  const transfer = await transfers.find(id);
+  if (transfer?.status === 'waiting') return transfer;
+  const reason = transfer === undefined ? 'is not here' : `was ${transfer.status} at ${transfer.settledAt ?? ''}`;
+  throw new Refusal(
+    transfer === undefined ? 'resource-not-found' : 'conflict',
+    `The transfer ${id.slice(0, 12)} ${reason}.`,
+  );
 }
 
 /** The trust settings of a source, as a receipt states them. */
-export interface SourceTold extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'packages' | 'floor'> {
+export interface ReceiptSource extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'packages' | 'floor'> {
   /** Undefined if transfers of the source wait for a person. */
   accept?: 'automatic';
   'may-release': boolean;
@@ -194,26 +205,26 @@ export interface Receipt {
   expired?: string;
   lines: Sequence<object>;
   'left-out': object[];
-  approvals: ApprovalTold[];
+  approvals: ReceiptApproval[];
   /** The exact text that approvers signed, if any approved with a signature. */
   'signed-text'?: string;
   /** The rules of the approval policy at acceptance; empty if the policy asked for no approvals. */
   policy: Record<string, string>;
   /** The trusted sources of this site at acceptance. */
-  sources: SourceTold[];
+  sources: ReceiptSource[];
   /** The previous content of each changed channel, for a rollback. */
-  undo: Sequence<Undo>;
+  undo: Sequence<ChannelUndo>;
 }
 
 /**
  * An approval. `key` and `signature` are set if it was signed (verify with `ssh-keygen -Y verify -n larder-approval`).
  */
-export interface ApprovalTold extends Pick<Approval, 'accountId' | 'username' | 'displayName' | 'at'> {
+export interface ReceiptApproval extends Pick<StoredApproval, 'accountId' | 'username' | 'displayName' | 'at'> {
   key?: string;
   signature?: string;
 }
 
-export interface Undo {
+export interface ChannelUndo {
   id: string;
   channel: string;
   slot: string;
@@ -223,12 +234,12 @@ export interface Undo {
   before: Release | null;
 }
 
-export const undoOf = (
+export const toChannelUndo = (
   id: string,
   at: Pick<Release, 'channel' | 'slot' | 'progressive'>,
   put: number | null,
   before: Release | undefined,
-): Undo => ({
+): ChannelUndo => ({
   ...{ id, channel: at.channel, slot: at.slot, isProgressive: isProgressive(at.progressive) },
   ...{ put, before: before ?? null },
 });
@@ -243,19 +254,19 @@ export const withdrawTransfer = act({
     kinds: ['transfers', 'releases'],
     async lines(tx, { id }: { id: string }, { at }) {
       const { undo = [] } = JSON.parse((await tx.transfers.find(id))?.receipt ?? '{}') as Partial<Receipt>;
-      const lines: Line[] = [];
-      for (const [packageId, ofPackage] of Map.groupBy(undo, (one) => one.id)) {
+      const lines: ApprovalLine[] = [];
+      for (const [packageId, ofPackage] of Map.groupBy(undo, (step) => step.id)) {
         const subject = await tx.packages.byId(packageId);
         if (subject === undefined) continue;
         const held = await tx.releases.current(packageId, at);
         for (const some of Map.groupBy(ofPackage, ({ channel, slot }) => `${channel} ${slot}`).values()) {
           const { channel, slot } = some[0]!;
-          const here = held.filter((one) => one.channel === channel && one.slot === slot);
-          const stays = here.filter(
-            (one) => !some.some((other) => other.isProgressive === isProgressive(one.progressive)),
+          const current = held.filter((release) => release.channel === channel && release.slot === slot);
+          const stays = current.filter(
+            (release) => !some.some((other) => other.isProgressive === isProgressive(release.progressive)),
           );
           const to = slotText([...stays, ...some.flatMap(({ before }) => before ?? [])]);
-          const line = slotLine(subject, channel, slot, { from: slotText(here), to });
+          const line = slotLine(subject, channel, slot, { from: slotText(current), to });
           lines.push(line, { ...line, kind: 'transfers' });
         }
       }
@@ -265,28 +276,31 @@ export const withdrawTransfer = act({
 
   /** Returns the restored channels. */
   async perform(tx, { id }: { id: string }, doing): Promise<string[]> {
-    const found = await tx.transfers.find(id);
-    if (found?.status !== 'accepted' || found.settledAt === null) {
+    const transfer = await tx.transfers.find(id);
+    if (transfer?.status !== 'accepted' || transfer.settledAt === null) {
       throw new Refusal('conflict', `The transfer ${id.slice(0, 12)} was not let in, or was withdrawn already.`);
     }
-    const { undo } = JSON.parse(found.receipt ?? '{}') as { undo: Undo[] };
-    for (const one of undo) await refuseLater(tx, one, found.settledAt);
+    const { undo } = JSON.parse(transfer.receipt ?? '{}') as { undo: ChannelUndo[] };
+    for (const step of undo) await refuseLater(tx, step, transfer.settledAt);
     // Restoring a revision counts as a release of it, so the same check applies.
     for (const { before } of undo) if (before !== null) await refuseRiskAgain(tx, before);
-    for (const one of undo.toReversed()) await putBack(tx, one, doing);
+    for (const step of undo.toReversed()) await restoreSlot(tx, step, doing);
     const channels = undo.map(({ channel }) => channel);
-    doing.note({ source: found.source, sequence: found.sequence, channels });
-    await tx.transfers.settle(id, { status: 'withdrawn', receipt: found.receipt, at: doing.at, by: doing.actor });
+    doing.note({ source: transfer.source, sequence: transfer.sequence, channels });
+    await tx.transfers.settle(id, { status: 'withdrawn', receipt: transfer.receipt, at: doing.at, actor: doing.actor });
     return channels;
   },
 });
 
-const heldAt = async (tx: Changes, { id, channel, slot, isProgressive: over }: Undo): Promise<Release | undefined> =>
+const heldAt = async (
+  tx: ChangeRecords,
+  { id, channel, slot, isProgressive: over }: ChannelUndo,
+): Promise<Release | undefined> =>
   (await tx.releases.held(id)).find(
-    (one) => one.channel === channel && one.slot === slot && isProgressive(one.progressive) === over,
+    (release) => release.channel === channel && release.slot === slot && isProgressive(release.progressive) === over,
   );
 
-async function refuseLater(tx: Changes, undo: Undo, acceptedAt: string): Promise<void> {
+async function refuseLater(tx: ChangeRecords, undo: ChannelUndo, acceptedAt: string): Promise<void> {
   const held = await heldAt(tx, undo);
   const isAsLeft =
     undo.put === null ? held === undefined : held?.revision === undo.put && held.releasedAt === acceptedAt;
@@ -299,15 +313,15 @@ async function refuseLater(tx: Changes, undo: Undo, acceptedAt: string): Promise
   );
 }
 
-async function putBack(tx: Changes, undo: Undo, doing: Doing): Promise<void> {
+async function restoreSlot(tx: ChangeRecords, undo: ChannelUndo, doing: ActContext): Promise<void> {
   const held = await heldAt(tx, undo);
   if (undo.before !== null) {
     const filled = { ...undo.before, releasedAt: doing.at };
     await tx.releases.fill(filled);
-    await remember(tx, filled, undo.isProgressive ? null : (held?.revision ?? null), doing);
+    await recordRelease(tx, filled, undo.isProgressive ? null : (held?.revision ?? null), doing);
   } else if (held !== undefined) {
     await tx.releases.empty(held);
-    await rememberEnded(tx, [held], doing);
+    await recordEndedReleases(tx, [held], doing);
   }
 }
 
@@ -327,8 +341,8 @@ export function refuseDoubtfulFloor({
 }
 
 /** Refuses to accept anything while the clock is in doubt, because the clock decides which transfers have expired. */
-export async function refuseDoubtfulClock({ appliance }: Pick<Records, 'appliance'>, at: string): Promise<void> {
-  const seen = await appliance.find(latestTimeName);
+export async function refuseDoubtfulClock({ appliance }: Pick<StoreRecords, 'appliance'>, at: string): Promise<void> {
+  const seen = await appliance.find(latestTimeSetting);
   if (seen === undefined || Math.abs(Date.parse(at) - Date.parse(seen)) <= clockTolerance) return;
   throw new Refusal(
     'conflict',
@@ -341,7 +355,7 @@ export async function refuseDoubtfulClock({ appliance }: Pick<Records, 'applianc
  * The source of an unsigned folder. No trusted site can have this name; such a transfer is accepted only with
  * approvals.
  */
-export const nobody: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'> = {
+export const unsignedSource: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'> = {
   ...{ name: 'nobody', keys: [], packages: ['*/*'], mayRelease: true },
 };
 
@@ -359,19 +373,19 @@ export function refuseUnsigned({ rules }: ApprovalPolicy): void {
  * The subject, among the findings of reviews, that stores why a transfer waits for a person. No package can have this
  * name.
  */
-export const whyItWaits = 'automatic';
+export const waitReasonSubject = 'automatic';
 
 /** The properties of this site that decide which transfers are for it. */
-export interface Here {
+export interface ReceivingSite {
   /** The name of this site, if it has one. */
   site: string | undefined;
   labels: SiteLabels;
 }
 
 /** Refuses a transfer with a label above that of this site, or with a label that this site does not know. */
-function refuseLabel({ label }: Pick<Statement, 'label'>, labels: SiteLabels): void {
+function refuseLabel({ label }: Pick<LazyTransferStatement, 'label'>, labels: SiteLabels): void {
   const { label: own, levels = [] } = labels;
-  if (label === undefined || mayCome(label, labels)) return;
+  if (label === undefined || mayReceive(label, labels)) return;
   const isKnown = levels.includes(label);
   throw new Refusal(
     'conflict',
@@ -385,15 +399,15 @@ function refuseLabel({ label }: Pick<Statement, 'label'>, labels: SiteLabels): v
 }
 
 /** Whether a transfer has expired. */
-export const isExpired = ({ expires }: Pick<Statement, 'expires'>, at: string): boolean => expires <= at;
+export const isExpired = ({ expires }: Pick<LazyTransferStatement, 'expires'>, at: string): boolean => expires <= at;
 
 /**
  * Refuses a statement that is not for this site or cannot be accepted now. An expired transfer needs the approvals of
  * an unsigned folder, so it is refused if the policy names no approvers for unsigned folders.
  */
 export function refuseUnfit(
-  statement: Statement,
-  { site, labels, at, floor, policy }: Here & { at: string; floor: number; policy: ApprovalPolicy },
+  statement: LazyTransferStatement,
+  { site, labels, at, floor, policy }: ReceivingSite & { at: string; floor: number; policy: ApprovalPolicy },
 ): void {
   const { for: sites, created, expires, source, sequence } = statement;
   if (sites.length > 0 && (site === undefined || !sites.includes(site))) {

@@ -30,7 +30,7 @@ export const readImageIndexes = act({
   },
 });
 
-export const forgetImages = act({
+export const sweepImages = act({
   name: 'forget_images',
   summary: 'Forget manifests without a tag that no resource and no index has named for long.',
   on: 'images',
@@ -41,16 +41,16 @@ export const forgetImages = act({
    * Removes at most `most` manifests that were last needed before `before`; none while the references of some contents
    * are unread.
    */
-  async perform(tx, { before, most }: { before: string; most: number }, { note }): Promise<number> {
+  async perform(tx, { before, maxManifests }: { before: string; maxManifests: number }, { note }): Promise<number> {
     const isRead = (await tx.images.unreadContents(1)).length + (await tx.images.unreadIndexes(1)).length === 0;
-    const unwanted = isRead ? await tx.images.unwanted(before, most) : [];
+    const unwanted = isRead ? await tx.images.unwanted(before, maxManifests) : [];
     for (const { sha256, ...repository } of unwanted) await tx.images.removeManifest(repository, sha256);
     note({ manifests: unwanted.map(({ sha256 }) => `sha256:${sha256}`) });
     return unwanted.length;
   },
 });
 
-export const forgetImageBlobs = act({
+export const sweepImageBlobs = act({
   name: 'forget_image_blobs',
   summary: 'Forget blobs of images that became part of none, or of none that is left.',
   on: 'images',

@@ -1,17 +1,17 @@
 // Uploads: received files that a package claims as a new revision of itself or of a resource.
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Wish } from '#records/after-review.ts';
+import type { FollowUp } from '#records/after-review.ts';
 import type { ResourceRequest } from '#records/uploads.ts';
-import { act, DoneAlready, type Doing } from './act.ts';
-import { settleWish } from './after-review.ts';
-import { latestOf } from './package.ts';
+import { act, DoneAlready, type ActContext } from './act.ts';
+import { settleFollowUp } from './after-review.ts';
+import { requireCurrentPackage } from './package.ts';
 import { refuseBytesBeyond } from './quotas.ts';
-import { resourceRequest, type WantedResource } from './resources.ts';
+import { resourceRequest, type ResourcePushRequest } from './resources.ts';
 
-interface Push {
+interface UploadPush {
   /** The upload's id. */
   upload: string;
   package: PublishedPackage;
@@ -22,28 +22,28 @@ interface Push {
 }
 
 /** A follow-up for when the upload has become a revision. */
-export type Wanted = Pick<Wish, 'kind' | 'name' | 'component' | 'onlyIfNewer'>;
+export type UploadFollowUp = Pick<FollowUp, 'kind' | 'name' | 'component' | 'onlyIfNewer'>;
 
-const object = ({ package: { namespace, name } }: Push): string => `${namespace}/${name}`;
+const object = ({ package: { namespace, name } }: UploadPush): string => `${namespace}/${name}`;
 
-export const pushRevision = act<Push & { then?: readonly Wanted[] }, void>({
+export const pushRevision = act<UploadPush & { then?: readonly UploadFollowUp[] }, void>({
   name: 'push_revision',
   summary: 'Claim an upload as a new revision of a package, and have it reviewed.',
   on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'devices get nothing of it before it is released' },
 
-  async perform(tx, wanted, doing) {
-    const { upload: uploadId, then = [] } = wanted;
-    const isNew = await claim(tx, wanted, doing);
-    if (!isNew && (await isWanted(tx, uploadId, then))) throw new DoneAlready(undefined);
+  async perform(tx, push, doing) {
+    const { upload: uploadId, then = [] } = push;
+    const isNew = await claim(tx, push, doing);
+    if (!isNew && (await areFollowUpsRecorded(tx, uploadId, then))) throw new DoneAlready(undefined);
     const { actor: wantedBy, sessionId = null, requestId = null, note } = doing;
-    for (const one of then) await tx.afterReview.add({ ...one, uploadId, wantedBy, sessionId, requestId });
+    for (const followUp of then) await tx.afterReview.add({ ...followUp, uploadId, wantedBy, sessionId, requestId });
     if (then.length > 0) note({ then: then.map(({ kind, name }) => [kind, name]) });
   },
 });
 
-export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
+export const pushResource = act<UploadPush & ResourcePushRequest & { followUp?: FollowUp }, void>({
   name: 'push_resource',
   summary: 'Claim an upload as a new revision of a resource.',
   on: 'NAMESPACE/NAME',
@@ -51,43 +51,45 @@ export const pushResource = act<Push & WantedResource & { wish?: Wish }, void>({
   gate: { never: 'a release gives it to devices; juju fetches another one if its user names the number' },
 
   /** `wish` is the follow-up that this push settles, if it was requested with an earlier upload. */
-  async perform(tx, wanted, doing) {
-    if (wanted.wish !== undefined) await settleWish(tx, wanted.wish);
-    doing.note({ resource: wanted.resource });
-    const request = await resourceRequest(tx, wanted);
-    const isNew = await claim(tx, wanted, doing, { name: wanted.resource, request });
-    if (!isNew && wanted.wish === undefined) throw new DoneAlready(undefined);
+  async perform(tx, push, doing) {
+    if (push.followUp !== undefined) await settleFollowUp(tx, push.followUp);
+    doing.note({ resource: push.resource });
+    const request = await resourceRequest(tx, push);
+    const isNew = await claim(tx, push, doing, { name: push.resource, request });
+    if (!isNew && push.followUp === undefined) throw new DoneAlready(undefined);
   },
 });
 
 /** Whether a package has already pushed this upload in the same way, so that a retry is recognized. */
 export const wasPushed = async (
-  { uploads }: Pick<Changes, 'uploads'> | Pick<Records, 'uploads'>,
-  { upload, package: subject, resource }: Pick<Push, 'upload' | 'package'> & { resource?: string | undefined },
+  { uploads }: Pick<ChangeRecords, 'uploads'> | Pick<StoreRecords, 'uploads'>,
+  { upload, package: subject, resource }: Pick<UploadPush, 'upload' | 'package'> & { resource?: string | undefined },
 ): Promise<boolean> => (await uploads.review(subject.id, upload))?.resource === (resource ?? null);
 
 /** Whether all these follow-ups of the upload are recorded already. */
-export async function isWanted(
-  { afterReview }: Pick<Changes, 'afterReview'> | Pick<Records, 'afterReview'>,
+export async function areFollowUpsRecorded(
+  { afterReview }: Pick<ChangeRecords, 'afterReview'> | Pick<StoreRecords, 'afterReview'>,
   upload: string,
-  wanted: readonly Wanted[],
+  followUps: readonly UploadFollowUp[],
 ): Promise<boolean> {
-  if (wanted.length === 0) return true;
-  const known = await afterReview.of(upload);
-  return wanted.every(({ kind, name }) => known.some((one) => one.kind === kind && one.name === name));
+  if (followUps.length === 0) return true;
+  const recorded = await afterReview.of(upload);
+  return followUps.every(({ kind, name }) =>
+    recorded.some((followUp) => followUp.kind === kind && followUp.name === name),
+  );
 }
 
 /** Claims an upload. Returns whether it was unclaimed; a retry finds it claimed. */
 async function claim(
-  tx: Changes,
-  { upload: id, package: subject, pushedBy, everybody }: Push,
-  { at, actor, note }: Doing,
+  tx: ChangeRecords,
+  { upload: id, package: subject, pushedBy, everybody }: UploadPush,
+  { at, actor, note }: ActContext,
   resource?: { name: string; request: ResourceRequest },
 ): Promise<boolean> {
   note({ upload: id, ...(pushedBy !== undefined && { for: pushedBy }) });
   const sent = await tx.uploads.find(id);
   if (sent?.packageId === null) {
-    const { publisherId } = await latestOf(tx, subject);
+    const { publisherId } = await requireCurrentPackage(tx, subject);
     await refuseBytesBeyond(tx, { publisherId, everybody, ...sent });
   }
   const claimed = { packageId: subject.id, pushedBy: pushedBy ?? actor, pushedAt: at, ...(resource && { resource }) };
@@ -102,7 +104,7 @@ async function claim(
 }
 
 /** Why there is no upload to push, with the reason of its removal if that is known. */
-async function whyNoUpload({ uploads }: Pick<Changes, 'uploads'>, id: string): Promise<string> {
+async function whyNoUpload({ uploads }: Pick<ChangeRecords, 'uploads'>, id: string): Promise<string> {
   const removal = await uploads.removal(id);
   if (removal === undefined) return `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`;
   return (

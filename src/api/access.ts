@@ -4,24 +4,24 @@ import type { IncomingMessage } from 'node:http';
 
 import { administers, noBrand } from '#acts/brands.ts';
 import type { Now } from '#domain/clock.ts';
-import { isNamespace, type Namespace } from '#domain/namespace.ts';
+import { isNamespace, type PackageNamespace } from '#domain/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/permission.ts';
 import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { Browsing, Login } from '#macaroons/authority.ts';
 import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { AssignedRole } from '#records/accounts.ts';
 import type { Brand } from '#records/brands.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { Config } from '#src/config.ts';
 
 /** The parts of a request that a rule may read. */
-export interface Asked {
+export interface AccessRequest {
   /** Returns the account behind the token of the request; refuses with 401 if there is no token. */
-  authenticate(): Soon<Principal>;
+  authenticate(): MaybePromise<Principal>;
   /** Returns the login behind the macaroons of the request, proven and ready to be exchanged. */
   login(): Promise<Login>;
   /** Returns the session of the browser, found by its cookie; refuses with 401 if there is no valid session. */
@@ -33,7 +33,7 @@ export interface Asked {
   params: Record<string, string>;
   query: Record<string, string>;
   request: IncomingMessage;
-  records: Records;
+  records: StoreRecords;
   registry: Registry;
   deviceSessions: DeviceSessions;
   config: Config;
@@ -49,17 +49,17 @@ export interface Asked {
  * - `collaborators` is about the collaborators of that package;
  * - `store` is about no package: brands, keys, accounts.
  */
-export type About = 'public' | 'token' | 'packages' | 'package' | 'collaborators' | 'store';
+export type CallSubject = 'public' | 'token' | 'packages' | 'package' | 'collaborators' | 'store';
 
 export interface Access<Evidence> {
-  about: About;
+  about: CallSubject;
   /** The token needs any one of these permissions; empty if no permission is needed. */
   permissions: Permission[];
   /** A description of the admitted callers, for the permission table. */
   who: string;
   /** Whether the payload member `macaroon` may also hold the macaroons outside the charm namespace. */
   inPayload?: true;
-  admit(asked: Asked): Soon<Evidence>;
+  admit(accessRequest: AccessRequest): MaybePromise<Evidence>;
 }
 
 /** A package, and the role that the caller has in it. */
@@ -105,26 +105,30 @@ export const account = (
   permissions: permission === undefined ? [] : [permission],
   who: 'any account',
   admit: ({ authenticate }) =>
-    then(authenticate(), (principal) => {
-      if (permission !== undefined && !grants(principal.permissions, permission)) throw missing(permission);
+    whenReady(authenticate(), (principal) => {
+      if (permission !== undefined && !grants(principal.permissions, permission)) throw missingPermission(permission);
       return { principal };
     }),
 });
 
 /** Admits an account if the path names a namespace; an unknown namespace is refused as not found. */
-export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: Namespace }> => ({
+export const inNamespace = (permission: Permission): Access<{ principal: Principal; namespace: PackageNamespace }> => ({
   about: 'packages',
   permissions: [permission],
   who: 'any account',
   async admit({ authenticate, params }) {
     const principal = await authenticate();
-    if (!grants(principal.permissions, permission)) throw missing(permission);
+    if (!grants(principal.permissions, permission)) throw missingPermission(permission);
     return { principal, namespace: namespaceOf(params) };
   },
 });
 
 /** Admits any account that replies to an invite to the package in the path, even if the account cannot see the package yet. */
-export const invited: Access<{ principal: Principal; namespace: Namespace; package: PublishedPackage | undefined }> = {
+export const invited: Access<{
+  principal: Principal;
+  namespace: PackageNamespace;
+  package: PublishedPackage | undefined;
+}> = {
   about: 'collaborators',
   permissions: [],
   who: 'any account',
@@ -150,13 +154,13 @@ export const onPackage = (
     const principal = await authenticate();
     const accepted =
       alternative !== undefined && alternative.when in query ? [permission, alternative.permission] : [permission];
-    const granted = accepted.some((one) => grants(principal.permissions, one));
-    const administers = accepted.some((one) => actsAsPublisher(principal, one));
-    if (!granted && !administers) throw missing(permission);
-    const found = await findPackage(params, records);
-    const role = granted ? await roleOf(principal, found, records) : undefined;
-    if (role === undefined && !administers) throw nowhere(params);
-    return { principal, package: found, role: role ?? 'store administrator' };
+    const granted = accepted.some((candidate) => grants(principal.permissions, candidate));
+    const administers = accepted.some((candidate) => actsAsPublisher(principal, candidate));
+    if (!granted && !administers) throw missingPermission(permission);
+    const subject = await findPackage(params, records);
+    const role = granted ? await findRole(principal, subject, records) : undefined;
+    if (role === undefined && !administers) throw packageNotFound(params);
+    return { principal, package: subject, role: role ?? 'store administrator' };
   },
 });
 
@@ -165,8 +169,11 @@ export const onCharm = (permission: Permission): Access<PackageEvidence> => {
   const sees = onPackage(permission);
   return {
     ...sees,
-    admit: (asked) =>
-      sees.admit({ ...asked, params: { ...asked.params, namespace: 'charm', name: asked.params['charm_name'] ?? '' } }),
+    admit: (accessRequest) =>
+      sees.admit({
+        ...accessRequest,
+        params: { ...accessRequest.params, namespace: 'charm', name: accessRequest.params['charm_name'] ?? '' },
+      }),
   };
 };
 
@@ -179,8 +186,8 @@ export const publisherOf = (permission: Permission): Access<PackageEvidence> => 
   return {
     ...sees,
     who: 'publisher; store administrator',
-    async admit(asked) {
-      const evidence = await sees.admit(asked);
+    async admit(accessRequest) {
+      const evidence = await sees.admit(accessRequest);
       if (evidence.role !== 'collaborator' || actsAsPublisher(evidence.principal, permission)) return evidence;
       throw new Refusal('permission-required', `Only the publisher of '${evidence.package.name}' may do this.`);
     },
@@ -192,32 +199,32 @@ export const onQueriedPackage = (permission: Permission): Access<PackageEvidence
   const sees = onPackage(permission);
   return {
     ...sees,
-    async admit(asked) {
+    async admit(accessRequest) {
       const admitted = async (): Promise<void> => {
-        const principal = await asked.authenticate();
+        const principal = await accessRequest.authenticate();
         if (!grants(principal.permissions, permission) && !actsAsPublisher(principal, permission))
-          throw missing(permission);
+          throw missingPermission(permission);
       };
-      const named = asked.query['package'];
-      if (named === undefined) {
+      const packageRef = accessRequest.query['package'];
+      if (packageRef === undefined) {
         await admitted();
         throw new Refusal('api-error', "'package' is a required property at /");
       }
-      const params = packageIn(named);
-      if (params !== undefined) return sees.admit({ ...asked, params });
+      const params = parsePackageRef(packageRef);
+      if (params !== undefined) return sees.admit({ ...accessRequest, params });
       await admitted();
-      throw noPackage(named);
+      throw invalidPackageRef(packageRef);
     },
   };
 };
 
 /** Parses a text such as `snap/hello`; undefined if it has another format. */
-export function packageIn(text: string): { namespace: string; name: string } | undefined {
+export function parsePackageRef(text: string): { namespace: string; name: string } | undefined {
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
-export const noPackage = (text: string): Refusal =>
+export const invalidPackageRef = (text: string): Refusal =>
   new Refusal('api-error', `'${text.slice(0, 100)}' is not a package; write namespace/name at /package`);
 
 /** Admits every caller who may see the package and checks no permission yet: for the one operation with its own rules. */
@@ -227,11 +234,12 @@ export const seesPackage = (permissions: Permission[]): Access<PackageEvidence> 
   who: 'publisher; a store administrator outside charm',
   async admit({ authenticate, params, records }) {
     const principal = await authenticate();
-    const found = await findPackage(params, records);
-    const role = await roleOf(principal, found, records);
-    if (role !== undefined) return { principal, package: found, role };
-    if (actsAsPublisher(principal, 'package-manage')) return { principal, package: found, role: 'store administrator' };
-    throw nowhere(params);
+    const subject = await findPackage(params, records);
+    const role = await findRole(principal, subject, records);
+    if (role !== undefined) return { principal, package: subject, role };
+    if (actsAsPublisher(principal, 'package-manage'))
+      return { principal, package: subject, role: 'store administrator' };
+    throw packageNotFound(params);
   },
 });
 
@@ -250,7 +258,7 @@ export const brandAdministrator = (
     const accepted = reads
       ? (['account-manage-keys', 'account-manage-metadata', 'store-view', 'store-manage'] as const)
       : ([permission, 'store-manage'] as const);
-    if (!accepted.some((one) => grants(principal.permissions, one))) throw missing(permission);
+    if (!accepted.some((candidate) => grants(principal.permissions, candidate))) throw missingPermission(permission);
     const id = params['brand_account_id'] ?? '';
     const brand = await records.brands.find(id);
     if (brand !== undefined && (await administers(principal, id, records))) return { principal, brand };
@@ -265,7 +273,7 @@ export const storeAdministrator = (permission: 'store-view' | 'store-manage'): A
   who: 'store administrator',
   async admit({ authenticate }) {
     const principal = await authenticate();
-    if (!grants(principal.permissions, permission)) throw missing(permission);
+    if (!grants(principal.permissions, permission)) throw missingPermission(permission);
     if (principal.storeAdministrator) return { principal };
     throw new Refusal('permission-required', 'Only a store administrator may do this.');
   },
@@ -281,7 +289,7 @@ export const overseer = (...roles: readonly AssignedRole[]): Access<{ principal:
   who: `store administrator, ${roles.join(', ')}`,
   async admit({ authenticate, records }) {
     const principal = await authenticate();
-    if (!grants(principal.permissions, 'store-view')) throw missing('store-view');
+    if (!grants(principal.permissions, 'store-view')) throw missingPermission('store-view');
     if (principal.storeAdministrator) return { principal };
     const held = await records.accounts.rolesOf(principal.accountId);
     if (roles.some((role) => held.includes(role))) return { principal };
@@ -297,19 +305,23 @@ export const storeAdministratorOnPackage = (permission: 'store-view' | 'store-ma
   const admits = storeAdministrator(permission);
   return {
     ...admits,
-    async admit(asked) {
-      const { principal } = await admits.admit(asked);
-      return { principal, package: await findPackage(asked.params, asked.records), role: 'store administrator' };
+    async admit(accessRequest) {
+      const { principal } = await admits.admit(accessRequest);
+      return {
+        principal,
+        package: await findPackage(accessRequest.params, accessRequest.records),
+        role: 'store administrator',
+      };
     },
   };
 };
 
 /** The refusal for a token that lacks a permission. */
-export const missing = (permission: Permission): Refusal =>
+export const missingPermission = (permission: Permission): Refusal =>
   new Refusal('permission-required', `Missing required permission: ${permission}`);
 
 /** The refusal for a token that is valid for other packages only, although its account works on this package or is invited to it. */
-export const outOfReach = (subject: { name: string } | undefined): Refusal =>
+export const packageOutOfScope = (subject: { name: string } | undefined): Refusal =>
   new Refusal(
     'permission-required',
     `Package access not allowed: this token is not good for ${subject === undefined ? 'it' : `'${subject.name}'`}.`,
@@ -319,43 +331,43 @@ export const outOfReach = (subject: { name: string } | undefined): Refusal =>
 export const actsAsPublisher = (principal: Principal, permission: Permission): boolean =>
   principal.storeAdministrator && grants(principal.permissions, storePermission(permission));
 
-function namespaceOf(params: Record<string, string>): Namespace {
+function namespaceOf(params: Record<string, string>): PackageNamespace {
   const namespace = params['namespace'] ?? '';
   if (isNamespace(namespace)) return namespace;
   throw new Refusal('resource-not-found', `There is no namespace '${namespace.slice(0, 64)}'.`);
 }
 
-async function findPackage(params: Record<string, string>, records: Records): Promise<PublishedPackage> {
-  const found = await records.packages.find(namespaceOf(params), params['name'] ?? '');
-  if (found === undefined) throw nowhere(params);
-  return found;
+async function findPackage(params: Record<string, string>, records: StoreRecords): Promise<PublishedPackage> {
+  const subject = await records.packages.find(namespaceOf(params), params['name'] ?? '');
+  if (subject === undefined) throw packageNotFound(params);
+  return subject;
 }
 
 /** Returns the role that an account itself has in a package. */
-export async function roleOf(
+export async function findRole(
   principal: Principal,
   subject: PublishedPackage,
-  records: Records,
+  records: StoreRecords,
 ): Promise<'publisher' | 'collaborator' | undefined> {
   if (subject.publisherId === principal.accountId) return 'publisher';
   return (await records.collaborators.has(subject.id, principal.accountId)) ? 'collaborator' : undefined;
 }
 
 /** Whether the caller may act on a package that the request body names, by a role in it or as a store administrator. */
-export async function partIn(
+export async function mayActOnPackage(
   principal: Principal,
   subject: PublishedPackage,
   permission: Permission,
-  records: Records,
+  records: StoreRecords,
 ): Promise<boolean> {
-  if (!actsAsPublisher(principal, permission) && (await roleOf(principal, subject, records)) === undefined)
+  if (!actsAsPublisher(principal, permission) && (await findRole(principal, subject, records)) === undefined)
     return false;
-  if (!reachesPackage(principal, subject)) throw outOfReach(subject);
+  if (!reachesPackage(principal, subject)) throw packageOutOfScope(subject);
   return true;
 }
 
 /** The same refusal for a missing package and for a package of another account, so that a caller without rights learns nothing. */
-export const nowhere = (params: Record<string, string>): Refusal =>
+export const packageNotFound = (params: Record<string, string>): Refusal =>
   new Refusal(
     'resource-not-found',
     `Name ${(params['name'] ?? '').slice(0, 100)} not found in the ${params['namespace'] ?? ''} namespace, or this account has no part in it`,

@@ -3,16 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import { decode, readBytes } from './body.ts';
-import { browsingOf } from './browser.ts';
-import { credentials, type Presented } from './credentials.ts';
+import { requireBrowserSession } from './browser.ts';
+import { readPresentedTokens, type PresentedTokens } from './credentials.ts';
 import { readJson } from './json.ts';
-import { refuseNarrowed } from './narrowing.ts';
-import { Answer, type Operation, type Refused } from './operation.ts';
-import type { Repeats } from './repeats.ts';
-import { check } from './schema.ts';
-import { json, type Sent } from './sent.ts';
+import { checkTokenScope } from './narrowing.ts';
+import { OperationResponse, type Operation, type RefusedRequest } from './operation.ts';
+import type { RepeatableResponseCache } from './repeats.ts';
+import { checkShape } from './schema.ts';
+import { json, type OutgoingResponse } from './sent.ts';
 import type { ServerServices } from './services.ts';
 import type { Wire } from './wire.ts';
 
@@ -29,29 +29,34 @@ export interface Exchange {
   principal?: Principal;
   refused?: Refusal;
   /** Reads the content of the body for the page that reports a refusal; reads once. */
-  typed?: () => Soon<unknown>;
+  typed?: () => MaybePromise<unknown>;
 }
 
 /** How the server responds, in addition to its services. */
-export interface Manner {
+export interface ResponseOptions {
   /** Whether every response is validated against its shape. */
   checkAnswers: boolean;
   /** The response cache of a repeatable operation. */
-  repeats?: Repeats | undefined;
+  repeats?: RepeatableResponseCache | undefined;
 }
 
 /** Runs one call of an operation. Throws a `Refusal`, or another error if the fault is on our side. */
-export function answer(op: Operation, exchange: Exchange, services: ServerServices, manner: Manner): Soon<Sent> {
+export function runOperation(
+  op: Operation,
+  exchange: Exchange,
+  services: ServerServices,
+  manner: ResponseOptions,
+): MaybePromise<OutgoingResponse> {
   const { request, params, query } = exchange;
-  let came: Soon<Buffer> | undefined;
-  const bytes = (): Soon<Buffer> => (came ??= readPayload(op, request));
-  let read: Soon<unknown>;
-  const body = (): Soon<unknown> => (read ??= then(bytes(), (content) => parse(op, request, content)));
+  let came: MaybePromise<Buffer> | undefined;
+  const bytes = (): MaybePromise<Buffer> => (came ??= readPayload(op, request));
+  let read: MaybePromise<unknown>;
+  const body = (): MaybePromise<unknown> => (read ??= whenReady(bytes(), (content) => parse(op, request, content)));
 
   if (op.refused !== undefined) exchange.typed = body;
 
-  const tokens = (): Soon<Presented> =>
-    credentials(request, op.access.inPayload === true || params['namespace'] === 'charm', body);
+  const tokens = (): MaybePromise<PresentedTokens> =>
+    readPresentedTokens(request, op.access.inPayload === true || params['namespace'] === 'charm', body);
   let inPayload = false;
   const { authority, records, registry, deviceSessions, config, now } = services;
   const admitted = op.access.admit({
@@ -64,16 +69,16 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
     config,
     now,
     authenticate: () =>
-      then(tokens(), (presented) => {
+      whenReady(tokens(), (presented) => {
         inPayload = presented.inPayload;
-        return then(authority.authenticate(presented.tokens), (principal) => {
+        return whenReady(authority.authenticate(presented.tokens), (principal) => {
           exchange.principal = principal;
           authority.used(principal.sessionId);
           return principal;
         });
       }),
     browse: async () => {
-      const browsing = await browsingOf(exchange, services);
+      const browsing = await requireBrowserSession(exchange, services);
       exchange.principal = browsing.principal;
       authority.used(browsing.principal.sessionId);
       return browsing;
@@ -82,42 +87,46 @@ export function answer(op: Operation, exchange: Exchange, services: ServerServic
     presentsToken: async () => (await tokens()).tokens.length > 0,
     inPayload: () => inPayload,
   });
-  return then(admitted, (evidence) => {
+  return whenReady(admitted, (evidence) => {
     const { principal } = exchange;
-    if (principal !== undefined) refuseNarrowed(op, principal, evidence);
-    if (op.query !== undefined) check(op.query, query);
-    const act = (content?: unknown): Soon<Sent> => {
-      if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) check(op.body, content);
-      return then(op.handle(callOf(services, evidence, exchange, content)), (result) => present(op, result, manner));
+    if (principal !== undefined) checkTokenScope(op, principal, evidence);
+    if (op.query !== undefined) checkShape(op.query, query);
+    const act = (content?: unknown): MaybePromise<OutgoingResponse> => {
+      if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) checkShape(op.body, content);
+      return whenReady(op.handle(callOf(services, evidence, exchange, content)), (result) =>
+        present(op, result, manner),
+      );
     };
     if (op.body === undefined) return act();
     const { repeats } = manner;
-    if (repeats === undefined || op.repeatable === undefined || principal === undefined) return then(body(), act);
-    return then(records.eras[op.repeatable](), (era) =>
-      then(bytes(), (content) => {
+    if (repeats === undefined || op.repeatable === undefined || principal === undefined) return whenReady(body(), act);
+    return whenReady(records.eras[op.repeatable](), (era) =>
+      whenReady(bytes(), (content) => {
         refuseType(op, request, content);
-        return repeats({ principal, era, bytes: content }, () => then(body(), act));
+        return repeats({ principal, era, bytes: content }, () => whenReady(body(), act));
       }),
     );
   });
 }
 
 /** Like `answer`, for an operation that people use in a browser: shows refusals as a page. */
-export async function answerWithPages(
+export async function runOperationWithPages(
   op: Operation,
   exchange: Exchange,
   services: ServerServices,
-  manner: Manner,
-): Promise<Sent> {
+  manner: ResponseOptions,
+): Promise<OutgoingResponse> {
   try {
-    return await answer(op, exchange, services, manner);
+    return await runOperation(op, exchange, services, manner);
   } catch (refusal) {
     if (!(refusal instanceof Refusal) || op.refused === undefined) throw refusal;
     exchange.refused = refusal;
     const read = async (): Promise<unknown> => exchange.typed?.();
     const typed = op.body === undefined ? undefined : await read().catch(() => undefined);
-    const asked = Object.assign(Object.create(services) as object, exchange, { typed }) as unknown as Refused;
-    return present(op, await op.refused(refusal, asked), manner);
+    const refusedRequest = Object.assign(Object.create(services) as object, exchange, {
+      typed,
+    }) as unknown as RefusedRequest;
+    return present(op, await op.refused(refusal, refusedRequest), manner);
   }
 }
 
@@ -128,8 +137,8 @@ const callOf = (services: ServerServices, evidence: object, exchange: Exchange, 
   Object.assign(Object.create(services) as object, evidence, exchange, { body }) as never;
 
 /** Turns the result of a handler into a response. */
-function present(op: Operation, result: unknown, { checkAnswers }: Manner): Sent {
-  if (result instanceof Answer) {
+function present(op: Operation, result: unknown, { checkAnswers }: ResponseOptions): OutgoingResponse {
+  if (result instanceof OperationResponse) {
     return { status: result.status ?? op.status ?? 200, headers: result.headers, body: result.body };
   }
   if (checkAnswers && op.response !== undefined) checkAnswer(op, result);
@@ -139,7 +148,7 @@ function present(op: Operation, result: unknown, { checkAnswers }: Manner): Sent
 
 const form = 'application/x-www-form-urlencoded';
 
-function readPayload(op: Operation, request: IncomingMessage): Soon<Buffer> {
+function readPayload(op: Operation, request: IncomingMessage): MaybePromise<Buffer> {
   if ((request.headers['content-encoding'] ?? 'identity') === 'identity')
     return readBytes(request, op.bodyLimit ?? 1024 * 1024);
   throw new Refusal('unsupported-media-type', 'This operation takes its body without a content encoding.');
@@ -154,7 +163,7 @@ function parse(op: Operation, request: IncomingMessage, bytes: Buffer): unknown 
   }
   const text = decode(bytes);
   refuseType(op, request, bytes);
-  return op.consumes === form ? members(text, 'The form') : readJson(text);
+  return op.consumes === form ? parseMembers(text, 'The form') : readJson(text);
 }
 
 /** Refuses a body if the operation does not accept its Content-Type. */
@@ -171,24 +180,24 @@ const noMembers = Object.freeze(Object.create(null) as Record<string, string>);
  * The members of a query or a form. A member that is given twice is refused, because two readers could pick different values. The values of
  * a member that may be repeated are joined with spaces.
  */
-export function members(text: string, what: string, repeated: string[] = []): Record<string, string> {
+export function parseMembers(text: string, sourceName: string, repeated: string[] = []): Record<string, string> {
   if (text === '') return noMembers;
-  const found: Record<string, string> = Object.create(null) as Record<string, string>;
+  const parsed: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in found && repeated.includes(name)) {
-      found[name] = `${found[name] ?? ''} ${value}`;
+    if (name in parsed && repeated.includes(name)) {
+      parsed[name] = `${parsed[name] ?? ''} ${value}`;
       continue;
     }
-    if (name in found) throw new Refusal('api-error', `${what} names '${name.slice(0, 100)}' twice.`);
-    found[name] = value;
+    if (name in parsed) throw new Refusal('api-error', `${sourceName} names '${name.slice(0, 100)}' twice.`);
+    parsed[name] = value;
   }
-  return found;
+  return parsed;
 }
 
 /** In development and tests, a response that breaks its own shape is our error and throws. */
 function checkAnswer(op: Operation, result: unknown): void {
   try {
-    check(op.response as keyof Wire, result);
+    checkShape(op.response as keyof Wire, result);
   } catch (error) {
     throw new Error(`cannot answer ${op.name}: ${(error as Error).message}`, { cause: error });
   }

@@ -8,11 +8,11 @@ import type { Chunks } from '#blobs/blobs.ts';
  * The sender is paused when this many bytes or chunks are buffered. When all senders together have `together` bytes buffered, each is
  * resumed for one chunk at a time.
  */
-const most = { bytes: 1024 * 1024, chunks: 256, together: 32 * 1024 * 1024 };
+const maxBuffered = { bytes: 1024 * 1024, chunks: 256, together: 32 * 1024 * 1024 };
 /** The consumer gets this many bytes at a time; fewer only after `patience` milliseconds. */
-const much = { bytes: most.bytes / 2, patience: 10 };
+const much = { bytes: maxBuffered.bytes / 2, patience: 10 };
 
-export class Arriving {
+export class ReceiveBuffer {
   /** Buffered bytes of all senders. */
   static #together = 0;
   readonly #request: IncomingMessage;
@@ -28,14 +28,14 @@ export class Arriving {
 
   /** Whether the sender is paused because the buffer is full. */
   get isFull(): boolean {
-    if (this.#length >= most.bytes || this.#chunks.length >= most.chunks) return true;
-    return Arriving.#together >= most.together && this.#length > 0;
+    if (this.#length >= maxBuffered.bytes || this.#chunks.length >= maxBuffered.chunks) return true;
+    return ReceiveBuffer.#together >= maxBuffered.together && this.#length > 0;
   }
 
   push(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    Arriving.#together += chunk.length;
+    ReceiveBuffer.#together += chunk.length;
     const { isFull } = this;
     if (isFull) this.#request.pause();
     if (isFull || this.#length >= much.bytes) this.#wake();
@@ -87,7 +87,7 @@ export class Arriving {
   }
 
   #clear(): void {
-    Arriving.#together -= this.#length;
+    ReceiveBuffer.#together -= this.#length;
     this.#chunks = [];
     this.#length = 0;
   }

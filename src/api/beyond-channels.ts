@@ -11,8 +11,8 @@ export const beyondChannels = (permission: Permission): Access<PackageEvidence> 
   const sees = onPackage(permission);
   return {
     ...sees,
-    async admit(asked) {
-      const evidence = await sees.admit(asked);
+    async admit(accessRequest) {
+      const evidence = await sees.admit(accessRequest);
       if (evidence.principal.channels === null) return evidence;
       throw new Refusal(
         'permission-required',

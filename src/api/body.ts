@@ -3,17 +3,17 @@ import type { IncomingMessage } from 'node:http';
 
 import { seconds } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 
 /** Timeout of a JSON body; uploads have their own rule. */
-const patience = seconds(60);
+const bodyTimeoutMs = seconds(60);
 
 /** Returns the body as UTF-8 text. Refuses a body that is over the limit, too slow, or not UTF-8. */
-export const readBody = (request: IncomingMessage, limit: number): Soon<string> =>
-  then(readBytes(request, limit), decode);
+export const readBody = (request: IncomingMessage, limit: number): MaybePromise<string> =>
+  whenReady(readBytes(request, limit), decode);
 
 /** Returns the bytes of the body. Refuses a body that is over the limit or too slow. */
-export function readBytes(request: IncomingMessage, limit: number): Soon<Buffer> {
+export function readBytes(request: IncomingMessage, limit: number): MaybePromise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit) throw tooLarge(limit);
   // If the client disconnected during the token check, no further events arrive.
@@ -29,7 +29,7 @@ const whole = Symbol('all of it was read');
 type Marked = IncomingMessage & { [whole]?: true };
 
 /** Whether the whole request has been received. */
-export const hasArrived = (request: Marked): boolean => request.complete || request[whole] === true;
+export const isFullyReceived = (request: Marked): boolean => request.complete || request[whole] === true;
 
 /** Returns the body if it was received together with the headers, as in most calls. */
 function atHand(request: Marked, announced: number): Buffer | undefined {
@@ -45,7 +45,7 @@ function arriving(request: IncomingMessage, limit: number): Promise<Buffer> {
   let size = 0;
   const timer = setTimeout(() => {
     reject(new Refusal('api-error', 'The body did not arrive within a minute.'));
-  }, patience);
+  }, bodyTimeoutMs);
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > limit) reject(tooLarge(limit));

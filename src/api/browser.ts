@@ -14,17 +14,17 @@ export const sessionCookie = (baseUrl: string): string =>
   isOverTls(baseUrl) ? '__Host-larder-session' : 'larder-session';
 
 /** Returns the session of the browser. Refuses if there is no valid session, or if it would cross a network in clear text. */
-export async function browsingOf(
+export async function requireBrowserSession(
   { request, address }: { request: IncomingMessage; address: string },
   { authority, config }: Pick<ServerServices, 'authority' | 'config'>,
 ): Promise<Browsing> {
   const { base_url: baseUrl } = config.http;
-  refuseInClear(baseUrl, address);
+  refuseClearText(baseUrl, address);
   return authority.browsers.find(cookieNamed(sessionCookie(baseUrl), request));
 }
 
 /** Allows passwords and sessions in clear text on the loopback interface only. */
-export function refuseInClear(baseUrl: string, address: string): void {
+export function refuseClearText(baseUrl: string, address: string): void {
   if (isOverTls(baseUrl) || isLoopback(address)) return;
   throw new Refusal(
     'forbidden',
@@ -37,7 +37,7 @@ export function refuseInClear(baseUrl: string, address: string): void {
  * Refuses forms that pages of other sites submit: they could log the browser in as another account. Browsers send the origin of a form;
  * programs do not, and no page controls a program.
  */
-export function refuseForeign(request: IncomingMessage, baseUrl: string): void {
+export function refuseForeignForm(request: IncomingMessage, baseUrl: string): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
   const foreign =
     site === undefined
@@ -64,7 +64,7 @@ const isOwnOrigin = (origin: string, { headers: { host = '' } }: IncomingMessage
   [new URL(baseUrl).origin, `http://${host}`, `https://${host}`].includes(origin);
 
 /** Returns the session of the browser; undefined if it has no valid one. */
-export async function sessionBefore(
+export async function findBrowserSession(
   request: IncomingMessage,
   { authority, config }: Pick<ServerServices, 'authority' | 'config'>,
 ): Promise<Browsing | undefined> {

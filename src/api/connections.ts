@@ -25,7 +25,7 @@ export function connectionLimits(descriptors: number): ConnectionLimits {
 /** Two for each of 512 uploads, plus the database, the threads and the log. */
 const roomForFiles = 1280;
 
-export interface Listening {
+export interface ConnectionLimitOptions {
   limits: ConnectionLimits;
   /** Whether many clients connect through this address; each of them is counted by the forwarded address. */
   isProxy: (address: string) => boolean;
@@ -35,7 +35,7 @@ export interface Listening {
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Closes connections above the limits. Logs once, and again only after half of the open connections have ended. */
-export function limitConnections(server: Server, { limits, isProxy, log }: Listening): void {
+export function limitConnections(server: Server, { limits, isProxy, log }: ConnectionLimitOptions): void {
   const everybody = counter(limits.all);
   const clients = new Map<string, Counter>();
   server.maxConnections = limits.all;
@@ -54,9 +54,9 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Liste
       return;
     }
     clients.set(client, theirs);
-    for (const one of [theirs, everybody]) one.add();
+    for (const connectionCount of [theirs, everybody]) connectionCount.add();
     socket.once('close', () => {
-      for (const one of [theirs, everybody]) one.remove();
+      for (const connectionCount of [theirs, everybody]) connectionCount.remove();
       if (theirs.isEmpty()) clients.delete(client);
     });
   });
@@ -66,7 +66,7 @@ type Counter = ReturnType<typeof counter>;
 
 function counter(limit: number) {
   let count = 0;
-  let told = false;
+  let isReported = false;
   return {
     isFull: () => count >= limit,
     isEmpty: () => count === 0,
@@ -75,12 +75,12 @@ function counter(limit: number) {
     },
     remove() {
       count--;
-      if (count <= limit / 2) told = false;
+      if (count <= limit / 2) isReported = false;
     },
     /** Whether to log that the limit is reached. */
     tell() {
-      const tell = !told;
-      told = true;
+      const tell = !isReported;
+      isReported = true;
       return tell;
     },
   };
@@ -90,7 +90,7 @@ function counter(limit: number) {
  * Closes a connection with too many concurrent requests. A response counts until the client has read it, so that clients that never read
  * are limited too.
  */
-export function fewAtOnce(serve: Serve, { requests }: Pick<ConnectionLimits, 'requests'>): Serve {
+export function limitConcurrentRequests(serve: Serve, { requests }: Pick<ConnectionLimits, 'requests'>): Serve {
   return (request, response) => {
     const socket: Busy = request.socket;
     const count = (socket[underWay] ?? 0) + 1;

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 
-export interface Presented {
+export interface PresentedTokens {
   tokens: string[];
   inPayload: boolean;
 }
@@ -12,11 +12,11 @@ export interface Presented {
 /**
  * Returns the tokens of a request from its headers or, if allowed, from the payload member `macaroon`, which is removed before validation.
  */
-export function credentials(
+export function readPresentedTokens(
   request: IncomingMessage,
   mayBeInPayload: boolean,
-  body: () => Soon<unknown>,
-): Soon<Presented> {
+  body: () => MaybePromise<unknown>,
+): MaybePromise<PresentedTokens> {
   const { authorization, macaroons } = request.headers;
   if (authorization !== undefined || macaroons !== undefined || !mayBeInPayload) {
     return authorization === undefined
@@ -29,10 +29,10 @@ export function credentials(
   ) {
     return { tokens: [], inPayload: false };
   }
-  return then(body(), fromPayload);
+  return whenReady(body(), fromPayload);
 }
 
-function fromPayload(content: unknown): Presented {
+function fromPayload(content: unknown): PresentedTokens {
   if (typeof content !== 'object' || content === null || !('macaroon' in content))
     return { tokens: [], inPayload: false };
   const { macaroon } = content;
@@ -46,12 +46,12 @@ function fromPayload(content: unknown): Presented {
  * recognizes the tokens by that object. The cache ends with the connection.
  */
 const last = Symbol('what the last request brought');
-interface Brought extends Presented {
+interface CachedHeaderTokens extends PresentedTokens {
   header: string;
 }
-type Connection = Socket & { [last]?: Brought };
+type TokenCachingSocket = Socket & { [last]?: CachedHeaderTokens };
 
-function broughtBefore({ socket }: { socket: Connection }, header: string): Brought {
+function broughtBefore({ socket }: { socket: TokenCachingSocket }, header: string): CachedHeaderTokens {
   const before = socket[last];
   if (before?.header === header) return before;
   return (socket[last] = { header, tokens: readAuthorization(header), inPayload: false });

@@ -3,11 +3,11 @@ import { parseAssertion } from '#assertions/assertion.ts';
 import { keyState } from '#assertions/chain.ts';
 import { isOfDevice } from '#assertions/device-proof.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { Device } from '#macaroons/device-sessions.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Package } from '#records/packages.ts';
-import type { Access, Asked } from './access.ts';
+import type { Access, AccessRequest } from './access.ts';
 
 export type { Device } from '#macaroons/device-sessions.ts';
 
@@ -25,7 +25,7 @@ export interface DeviceRights {
    */
   reaches(subject: Pick<Package, 'id' | 'private' | 'publisherId'>): boolean;
   /** Whether content for the devices of one brand, such as assertions that name their serials, is for this device. */
-  areOf(brandId: string): boolean;
+  coversBrand(brandId: string): boolean;
 }
 
 /** Admits every caller. A session identifies the device; an invalid session is refused so that the device gets a new one. */
@@ -33,28 +33,28 @@ export const device: Access<DeviceEvidence> = {
   about: 'public',
   permissions: [],
   who: 'anyone; a device is known by its session',
-  async admit(asked) {
-    const text = presented(asked);
-    const known = text === undefined ? undefined : await deviceOf(text, asked);
-    const isOurs = known !== undefined && (await belongsHere(asked));
-    return { device: known, rights: await rightsOf(isOurs ? known : undefined, asked.records) };
+  async admit(accessRequest) {
+    const text = presented(accessRequest);
+    const sessionDevice = text === undefined ? undefined : await deviceOf(text, accessRequest);
+    const isOurs = sessionDevice !== undefined && (await belongsHere(accessRequest));
+    return { device: sessionDevice, rights: await rightsOf(isOurs ? sessionDevice : undefined, accessRequest.records) };
   },
 };
 
 /** The rights of this device; the rights to public content if the device is unknown. */
 export function rightsOf(
-  known: Device | undefined,
-  { deviceGrants }: Pick<Records, 'deviceGrants'>,
-): Soon<DeviceRights> {
-  if (known === undefined) return publicAlone;
-  const { brand, model, serial } = known;
-  return then(deviceGrants.heldBy(serial, `${brand}/${model}`), (granted) => ({
+  sessionDevice: Device | undefined,
+  { deviceGrants }: Pick<StoreRecords, 'deviceGrants'>,
+): MaybePromise<DeviceRights> {
+  if (sessionDevice === undefined) return publicAlone;
+  const { brand, model, serial } = sessionDevice;
+  return whenReady(deviceGrants.heldBy(serial, `${brand}/${model}`), (granted) => ({
     reaches: ({ id, private: isPrivate, publisherId }) => !isPrivate || publisherId === brand || granted.has(id),
-    areOf: (brandId) => brandId === brand,
+    coversBrand: (brandId) => brandId === brand,
   }));
 }
 
-const publicAlone: DeviceRights = { reaches: (subject) => !subject.private, areOf: () => false };
+const publicAlone: DeviceRights = { reaches: (subject) => !subject.private, coversBrand: () => false };
 
 /**
  * Whether the store that a device names (if it names one) is this one or a friendly one, as one of the two store assertions says. A
@@ -64,20 +64,20 @@ async function belongsHere({
   request,
   config,
   records,
-}: Pick<Asked, 'request' | 'config' | 'records'>): Promise<boolean> {
+}: Pick<AccessRequest, 'request' | 'config' | 'records'>): Promise<boolean> {
   const { 'snap-device-store': newer, 'x-ubuntu-store': older } = request.headers;
-  const [named = ''] = [newer ?? older].flat();
+  const [storeId = ''] = [newer ?? older].flat();
   const { id } = config.store;
-  if (named === '' || named === id) return true;
-  const kept = await records.assertions.listOf([`store/${id}`, `store/${named}`]);
-  return kept.some(({ name, text }) => {
+  if (storeId === '' || storeId === id) return true;
+  const storeAssertions = await records.assertions.listOf([`store/${id}`, `store/${storeId}`]);
+  return storeAssertions.some(({ name, text }) => {
     const { 'friendly-stores': friends } = parseAssertion(text).headers;
-    return Array.isArray(friends) && friends.includes(name === `store/${id}` ? named : id);
+    return Array.isArray(friends) && friends.includes(name === `store/${id}` ? storeId : id);
   });
 }
 
 /** The session of the request. The second version of the interface uses the newer header, the first version the older one. */
-function presented({ request }: Pick<Asked, 'request'>): string | undefined {
+function presented({ request }: Pick<AccessRequest, 'request'>): string | undefined {
   const { 'snap-device-authorization': newer, 'x-device-authorization': older } = request.headers;
   return [newer ?? older].flat().at(0);
 }
@@ -85,7 +85,7 @@ function presented({ request }: Pick<Asked, 'request'>): string | undefined {
 /** Returns the device behind the session in `Macaroon root="…"`. The refusal makes snapd prove its serial again. */
 async function deviceOf(
   header: string,
-  { deviceSessions, config, records, now }: Pick<Asked, 'deviceSessions' | 'config' | 'records' | 'now'>,
+  { deviceSessions, config, records, now }: Pick<AccessRequest, 'deviceSessions' | 'config' | 'records' | 'now'>,
 ): Promise<Device> {
   const [, text = ''] = /^macaroon root="?([\w=-]+)"?$/i.exec(header.trim()) ?? [];
   const session = deviceSessions.read(text);
@@ -97,12 +97,12 @@ async function deviceOf(
   }
   const names = [`account-key/${session.signedWith}`, `serial/${brand}/${model}/${serial}`];
   for (const { name, text } of await records.assertions.listOf(names)) {
-    const kept = parseAssertion(text);
+    const assertion = parseAssertion(text);
     if (name === names[0]) {
       // A key that its owner revoked no longer proves a device, even if the session would last longer.
-      const state = keyState(kept, now());
+      const state = keyState(assertion, now());
       if (state !== 'valid') throw needsRefresh(`The key that signed the serial of the device is ${state}.`);
-    } else if (!isOfDevice(kept, session.deviceKeyId)) {
+    } else if (!isOfDevice(assertion, session.deviceKeyId)) {
       throw needsRefresh('The serial of the device belongs to another one now.');
     }
   }

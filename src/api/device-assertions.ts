@@ -1,7 +1,7 @@
 // The assertions that a device may read; devices reach assertions only through this access rule.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
-import type { KeptAssertion } from '#records/assertions.ts';
-import type { Records } from '#records/index.ts';
+import type { StoredAssertion } from '#records/assertions.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Access } from './access.ts';
 import { device, type DeviceEvidence, type DeviceRights } from './device-access.ts';
 
@@ -24,31 +24,31 @@ export interface AssertionsForDevice {
 /** Admits any device, and supplies the assertions that it may read. */
 export const assertionsForDevice: Access<DeviceEvidence & { assertions: AssertionsForDevice }> = {
   ...device,
-  async admit(asked) {
-    const evidence = await device.admit(asked);
-    return { ...evidence, assertions: assertionsFor(evidence.rights, asked.records) };
+  async admit(accessRequest) {
+    const evidence = await device.admit(accessRequest);
+    return { ...evidence, assertions: assertionsFor(evidence.rights, accessRequest.records) };
   },
 };
 
 /** The same, for rules that supply more than assertions. */
-export function assertionsFor(rights: DeviceRights, records: Pick<Records, 'assertions' | 'packages'>) {
-  const readable = async (kept: readonly KeptAssertion[]): Promise<ReadableAssertion[]> => {
-    const all = kept.map(({ name, text }) => ({ name, text, assertion: parseAssertion(text) }));
+export function assertionsFor(rights: DeviceRights, records: Pick<StoreRecords, 'assertions' | 'packages'>) {
+  const readable = async (stored: readonly StoredAssertion[]): Promise<ReadableAssertion[]> => {
+    const all = stored.map(({ name, text }) => ({ name, text, assertion: parseAssertion(text) }));
     const ids = [...new Set(all.flatMap(({ assertion }) => snapsNamed(assertion)))];
     const confined = ids.length === 0 ? [] : await records.packages.privateAmong(ids);
     const secret = new Map(confined.map((snap) => [snap.id, snap]));
-    return all.flatMap((one) => {
-      const brand = brandReading(one.assertion);
-      const snaps = snapsNamed(one.assertion).flatMap((id) => secret.get(id) ?? []);
-      const mayRead = (brand === undefined || rights.areOf(brand)) && snaps.every((snap) => rights.reaches(snap));
-      return mayRead ? [{ ...one, confidential: brand !== undefined || snaps.length > 0 }] : [];
+    return all.flatMap((entry) => {
+      const brand = brandReading(entry.assertion);
+      const snaps = snapsNamed(entry.assertion).flatMap((id) => secret.get(id) ?? []);
+      const mayRead = (brand === undefined || rights.coversBrand(brand)) && snaps.every((snap) => rights.reaches(snap));
+      return mayRead ? [{ ...entry, confidential: brand !== undefined || snaps.length > 0 }] : [];
     });
   };
   return {
     listOf: async (names: readonly string[]) => readable(await records.assertions.listOf(names)),
     async newestOfSet(accountId: string, setName: string) {
-      const kept = await records.assertions.newestOfSet(accountId, setName);
-      return kept && (await readable([kept])).at(0);
+      const newest = await records.assertions.newestOfSet(accountId, setName);
+      return newest && (await readable([newest])).at(0);
     },
   };
 }
@@ -61,8 +61,8 @@ function brandReading({ type, headers }: Assertion): string | undefined {
 
 /** The ids of the snaps in an assertion: if one of them is private, the assertion is private too. */
 function snapsNamed({ type, headers }: Assertion): string[] {
-  const { 'snap-id': one, 'approved-snap-id': other, snaps } = headers;
+  const { 'snap-id': snapId, 'approved-snap-id': other, snaps } = headers;
   const ofSet: readonly unknown[] = type === 'validation-set' && Array.isArray(snaps) ? snaps : [];
   const ids = ofSet.map((snap) => (snap as { id?: unknown } | null)?.id);
-  return [one, other, ...ids].filter((id) => typeof id === 'string');
+  return [snapId, other, ...ids].filter((id) => typeof id === 'string');
 }

@@ -1,6 +1,6 @@
 // The snaps that a device may have; devices reach snaps only through this access rule.
-import { then, type Soon } from '#domain/soon.ts';
-import type { Records } from '#records/index.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Access } from './access.ts';
 import { assertionsFor, type AssertionsForDevice } from './device-assertions.ts';
@@ -8,10 +8,10 @@ import { device, type DeviceEvidence, type DeviceRights } from './device-access.
 
 /** Finds snaps; if the device may not have one, it does not exist. */
 export interface SnapsForDevice {
-  named(name: string): Promise<PublishedPackage | undefined>;
-  ofId(id: string): Soon<PublishedPackage | undefined>;
+  findByName(name: string): Promise<PublishedPackage | undefined>;
+  findById(id: string): MaybePromise<PublishedPackage | undefined>;
   /** Whether a snap that was found for another device also exists for this one. */
-  reaches(found: PublishedPackage): boolean;
+  reaches(snap: PublishedPackage): boolean;
 }
 
 interface ForDevice extends DeviceEvidence {
@@ -22,23 +22,27 @@ interface ForDevice extends DeviceEvidence {
 /** Admits any device, and supplies the snaps that it may have and their assertions. */
 export const snapsForDevice: Access<ForDevice> = {
   ...device,
-  async admit(asked) {
-    const evidence = await device.admit(asked);
+  async admit(accessRequest) {
+    const evidence = await device.admit(accessRequest);
     const { rights } = evidence;
-    return { ...evidence, snaps: snapsFor(rights, asked.records), assertions: assertionsFor(rights, asked.records) };
+    return {
+      ...evidence,
+      snaps: snapsFor(rights, accessRequest.records),
+      assertions: assertionsFor(rights, accessRequest.records),
+    };
   },
 };
 
-function snapsFor(rights: DeviceRights, { packages }: Pick<Records, 'packages'>): SnapsForDevice {
-  const granted = (found: PublishedPackage | undefined): PublishedPackage | undefined =>
-    found !== undefined && mayHave(rights, found) ? found : undefined;
+function snapsFor(rights: DeviceRights, { packages }: Pick<StoreRecords, 'packages'>): SnapsForDevice {
+  const granted = (snap: PublishedPackage | undefined): PublishedPackage | undefined =>
+    snap !== undefined && mayHave(rights, snap) ? snap : undefined;
   return {
-    named: async (name) => granted(await packages.find('snap', name)),
-    ofId: (id) => then(packages.forDevices(id), granted),
-    reaches: (found) => mayHave(rights, found),
+    findByName: async (name) => granted(await packages.find('snap', name)),
+    findById: (id) => whenReady(packages.forDevices(id), granted),
+    reaches: (snap) => mayHave(rights, snap),
   };
 }
 
 /** A name without any release is visible to its publisher only. */
-const mayHave = (rights: DeviceRights, found: PublishedPackage): boolean =>
-  found.namespace === 'snap' && found.status === 'published' && rights.reaches(found);
+const mayHave = (rights: DeviceRights, snap: PublishedPackage): boolean =>
+  snap.namespace === 'snap' && snap.status === 'published' && rights.reaches(snap);

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Returns a signal that aborts when the connection of the response closes, after a response or because the client disconnected. */
-export function goneAway(response: ServerResponse): AbortSignal {
+export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
     controller.abort();

@@ -1,9 +1,9 @@
 // The records as handlers see them, without the functions that find a guarded record by name or id. Only access rules have those.
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
-type Without<Noun extends keyof Records, Finders extends keyof Records[Noun]> = Record<
+type WithoutFinders<Noun extends keyof StoreRecords, Finders extends keyof StoreRecords[Noun]> = Record<
   Noun,
-  Omit<Records[Noun], Finders>
+  Omit<StoreRecords[Noun], Finders>
 >;
 
 /**
@@ -11,11 +11,11 @@ type Without<Noun extends keyof Records, Finders extends keyof Records[Noun]> = 
  * them to the handler as evidence. Handlers change records through acts.
  */
 export type HandlerRecords = Omit<
-  Records,
+  StoreRecords,
   'packages' | 'brands' | 'signingKeys' | 'buildSets' | 'commitWorkflows' | 'seal' | 'settleSeals'
 > &
-  Without<'packages', 'find' | 'byId' | 'forDevices'> &
-  Without<'brands', 'find'> &
-  Without<'signingKeys', 'find'> &
-  Without<'buildSets', 'find'> &
-  Without<'commitWorkflows', 'find'>;
+  WithoutFinders<'packages', 'find' | 'byId' | 'forDevices'> &
+  WithoutFinders<'brands', 'find'> &
+  WithoutFinders<'signingKeys', 'find'> &
+  WithoutFinders<'buildSets', 'find'> &
+  WithoutFinders<'commitWorkflows', 'find'>;

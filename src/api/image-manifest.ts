@@ -1,10 +1,10 @@
 // Reads image manifests of pushes and transfers: their content, and their subject.
-import type { NamedContent, NamedContents } from '#acts/images.ts';
+import type { ReferencedContent, ReferencedContents } from '#acts/images.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageReferences } from '#records/images.ts';
 import { readDigest, type Digest } from '#registry/repository.ts';
 import { readJson } from './json.ts';
-import { check } from './schema.ts';
+import { checkShape } from './schema.ts';
 import type { ImageDescriptor, ImageIndex, ImageManifest as ManifestContent } from './wire.ts';
 
 /** The manifests that may be stored, by media type: images and indexes, of the OCI format and of the older one. */
@@ -18,7 +18,7 @@ export const manifestShapes = {
 export const isManifestType = (type: string): type is keyof typeof manifestShapes =>
   Object.hasOwn(manifestShapes, type);
 
-export interface ManifestContents extends NamedContents {
+export interface ManifestContents extends ReferencedContents {
   mediaType: string;
   about: (Omit<NonNullable<ImageReferences['about']>, 'subject'> & { subject: Digest }) | undefined;
 }
@@ -51,7 +51,7 @@ export function readManifest(mediaType: string, bytes: Buffer): ManifestContents
   const content = parse(bytes);
   const shape = manifestShapes[mediaType];
   try {
-    check(shape, content);
+    checkShape(shape, content);
   } catch (error) {
     throw error instanceof Refusal ? new Refusal('manifest-invalid', error.message) : error;
   }
@@ -60,11 +60,11 @@ export function readManifest(mediaType: string, bytes: Buffer): ManifestContents
   }
   const about = aboutOf(content);
   if (shape === 'ImageIndex') {
-    const children = (content as ImageIndex).manifests.map((one) => named(one, false));
+    const children = (content as ImageIndex).manifests.map((descriptor) => toNamedContent(descriptor, false));
     return { mediaType, parts: [], children, about };
   }
   const { config, layers } = content as ManifestContent;
-  const parts = [config, ...layers].map((one) => named(one, mayBeElsewhere(one)));
+  const parts = [config, ...layers].map((descriptor) => toNamedContent(descriptor, mayBeElsewhere(descriptor)));
   return { mediaType, parts, children: undefined, about };
 }
 
@@ -72,8 +72,8 @@ function parse(bytes: Buffer): unknown {
   try {
     return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch (error) {
-    const why = error instanceof Refusal ? error.message : 'The body is not UTF-8 text.';
-    throw new Refusal('manifest-invalid', why);
+    const reason = error instanceof Refusal ? error.message : 'The body is not UTF-8 text.';
+    throw new Refusal('manifest-invalid', reason);
   }
 }
 
@@ -84,7 +84,7 @@ function parse(bytes: Buffer): unknown {
 const mayBeElsewhere = ({ mediaType, urls }: ImageDescriptor): boolean =>
   (urls !== undefined && urls.length > 0) || /\.layer\.nondistributable\.|\.rootfs\.foreign\./.test(mediaType);
 
-const named = ({ digest, size }: ImageDescriptor, mayBeElsewhere: boolean): NamedContent => ({
+const toNamedContent = ({ digest, size }: ImageDescriptor, mayBeElsewhere: boolean): ReferencedContent => ({
   digest,
   digits: readDigest(digest)?.digits,
   size,

@@ -40,7 +40,7 @@ function membersIn(value: unknown, levels: number): number {
   if (levels === 0) return NaN;
   let members = 0;
   if (Array.isArray(value)) {
-    for (const one of value as unknown[]) members += membersIn(one, levels - 1);
+    for (const item of value as unknown[]) members += membersIn(item, levels - 1);
     return members;
   }
   for (const name in value) members += 1 + membersIn((value as Record<string, unknown>)[name], levels - 1);

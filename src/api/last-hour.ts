@@ -17,28 +17,28 @@ export interface LastHour {
   own(): Minute[];
 }
 
-const kept = 60;
+const minuteCount = 60;
 
 const none = (): Promise<never[]> => Promise.resolve([]);
 
 /** `others` returns the minutes of each other serving process. */
 export function createLastHour(now: Now, others: (own: Minute[]) => Promise<Minute[][]> = none): LastHour {
-  const answered = new Uint32Array(kept);
-  const failed = new Uint32Array(kept);
+  const answered = new Uint32Array(minuteCount);
+  const failed = new Uint32Array(minuteCount);
   let current = minuteOf(now);
 
   /** Clears the minutes without a response. */
   const goOn = (): number => {
     const minute = minuteOf(now);
-    for (let at = Math.max(current + 1, minute - kept + 1); at <= minute; at++)
-      answered[at % kept] = failed[at % kept] = 0;
+    for (let at = Math.max(current + 1, minute - minuteCount + 1); at <= minute; at++)
+      answered[at % minuteCount] = failed[at % minuteCount] = 0;
     if (minute > current) current = minute;
-    return current % kept;
+    return current % minuteCount;
   };
   const own = (): Minute[] => {
     const at = goOn();
-    return Array.from({ length: kept }, (_, before) => {
-      const place = (at + 1 + before) % kept;
+    return Array.from({ length: minuteCount }, (_, before) => {
+      const place = (at + 1 + before) % minuteCount;
       return { answered: answered[place] ?? 0, failed: failed[place] ?? 0 };
     });
   };
@@ -54,9 +54,9 @@ export function createLastHour(now: Now, others: (own: Minute[]) => Promise<Minu
       const theirs = await others(mine);
       return mine.map((minute, at) =>
         theirs.reduce(
-          (sum, one) => ({
-            answered: sum.answered + (one[at]?.answered ?? 0),
-            failed: sum.failed + (one[at]?.failed ?? 0),
+          (sum, processMinutes) => ({
+            answered: sum.answered + (processMinutes[at]?.answered ?? 0),
+            failed: sum.failed + (processMinutes[at]?.failed ?? 0),
           }),
           minute,
         ),

@@ -11,18 +11,18 @@ import { json } from './sent.ts';
  */
 export function readTarget(request: IncomingMessage): void {
   const { url = '' } = request;
-  const found = /^https?:\/\/((?:[a-z0-9.-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?)(?=[/?]|$)/i.exec(url);
-  if (found === null) return;
-  const rest = url.slice(found[0].length);
+  const match = /^https?:\/\/((?:[a-z0-9.-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?)(?=[/?]|$)/i.exec(url);
+  if (match === null) return;
+  const rest = url.slice(match[0].length);
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
-  request.headers.host = found[1]!;
+  request.headers.host = match[1]!;
 }
 
 /**
  * Refuses requests that the HTTP parser accepts although no honest client sends them. A path that is declared literally is not checked
  * further.
  */
-export function refuseTricks(
+export function refuseMalformed(
   { url = '', rawHeaders, httpVersion }: IncomingMessage,
   path: string,
   isLiteral: boolean,
@@ -57,7 +57,7 @@ function refuseTrickyPath(url: string, path: string): void {
 }
 
 /** Responds to a request that the parser could not read, if the connection is still writable. */
-export function refuseUnread(error: Error & { code?: string }, socket: Duplex, everyAnswer: string[]): void {
+export function refuseUnreadable(error: Error & { code?: string }, socket: Duplex, everyAnswer: string[]): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -68,11 +68,15 @@ export function refuseUnread(error: Error & { code?: string }, socket: Duplex, e
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'api-error', 'The request did not arrive in time.']
         : ['400 Bad Request', 'api-error', 'This is not a well-formed HTTP request.'];
-  sayNo(socket, words, everyAnswer);
+  writeErrorResponse(socket, words, everyAnswer);
 }
 
 /** Writes a response directly to the connection, and ends it. */
-export function sayNo(socket: Duplex, [status, code, message]: [string, string, string], everyAnswer: string[]): void {
+export function writeErrorResponse(
+  socket: Duplex,
+  [status, code, message]: [string, string, string],
+  everyAnswer: string[],
+): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });
   const headers = [
     ...everyAnswer,

@@ -2,19 +2,19 @@
 import type { Channel } from '#domain/channel.ts';
 import { reachesChannel, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import { storeAdministrator, type Access, type Asked, type PackageEvidence } from './access.ts';
-import { refuseNarrowed } from './narrowing.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { storeAdministrator, type Access, type AccessRequest, type PackageEvidence } from './access.ts';
+import { checkTokenScope } from './narrowing.ts';
 import type { Operation } from './operation.ts';
 
-export interface Verdict {
+export interface AccessVerdict {
   operation: string;
   allowed: boolean;
   /** The rule that decides, as a sentence. */
   because: string;
 }
 
-export interface Question {
+export interface AccessQuestion {
   principal: Principal;
   subject: { namespace: string; name: string };
   /** The target channel of a release. */
@@ -29,25 +29,25 @@ export const asksAboutPackage = ({ access: { about }, path }: Operation): boolea
  * Admits a store administrator who asks about the rights of another account. The rules read the guarded records; the administrator gets the
  * verdict.
  */
-export const asksForOthers: Access<{ mayCall: (op: Operation, question: Question) => Promise<Verdict> }> = {
+export const asksForOthers: Access<{ mayCall: (op: Operation, question: AccessQuestion) => Promise<AccessVerdict> }> = {
   ...storeAdministrator('store-view'),
-  async admit(asked) {
-    await storeAdministrator('store-view').admit(asked);
-    const records = readOnce(asked.records);
-    return { mayCall: (op, question) => may(op, question, records) };
+  async admit(accessRequest) {
+    await storeAdministrator('store-view').admit(accessRequest);
+    const records = readOnce(accessRequest.records);
+    return { mayCall: (op, question) => decideAccess(op, question, records) };
   },
 };
 
 /** Decides whether an account may call an operation on a package, with the reason. */
-export async function may(
+export async function decideAccess(
   op: Operation,
-  { principal, subject, channel }: Question,
-  records: Records,
-): Promise<Verdict> {
-  const verdict = (allowed: boolean, because: string): Verdict => ({ operation: op.name, allowed, because });
+  { principal, subject, channel }: AccessQuestion,
+  records: StoreRecords,
+): Promise<AccessVerdict> {
+  const verdict = (allowed: boolean, because: string): AccessVerdict => ({ operation: op.name, allowed, because });
   try {
     const evidence = (await op.access.admit(askedBy(principal, subject, records))) as Partial<PackageEvidence>;
-    refuseNarrowed(op, principal, evidence);
+    checkTokenScope(op, principal, evidence);
     if (channel !== undefined && !reachesChannel(principal, channel)) {
       return verdict(false, `The token is not good for the channel '${channel.name}'.`);
     }
@@ -62,7 +62,7 @@ export async function may(
  * Records that read the package and its collaborators once. All verdicts of one response are then of one moment, and a hundred rules cost
  * little more than one.
  */
-function readOnce(records: Records): Records {
+function readOnce(records: StoreRecords): StoreRecords {
   const { packages, collaborators } = records;
   return {
     ...records,
@@ -72,19 +72,26 @@ function readOnce(records: Records): Records {
 }
 
 /** Caches the result per pair of names. */
-function once<Found>(ask: (one: string, other: string) => Promise<Found>): typeof ask {
-  const asked = new Map<string, Promise<Found>>();
-  return (one, other) => {
-    const key = `${one}/${other}`;
-    const found = asked.get(key) ?? ask(one, other);
-    asked.set(key, found);
-    return found;
+function once<Found>(ask: (first: string, other: string) => Promise<Found>): typeof ask {
+  const cached = new Map<string, Promise<Found>>();
+  return (first, other) => {
+    const key = `${first}/${other}`;
+    const result = cached.get(key) ?? ask(first, other);
+    cached.set(key, result);
+    return result;
   };
 }
 
 /** The input of the rules about packages: the caller, and the package in the path. */
-function askedBy(principal: Principal, subject: { namespace: string; name: string }, records: Records): Asked {
-  const asked: Pick<Asked, 'authenticate' | 'params' | 'query' | 'records' | 'inPayload' | 'presentsToken'> = {
+function askedBy(
+  principal: Principal,
+  subject: { namespace: string; name: string },
+  records: StoreRecords,
+): AccessRequest {
+  const accessRequest: Pick<
+    AccessRequest,
+    'authenticate' | 'params' | 'query' | 'records' | 'inPayload' | 'presentsToken'
+  > = {
     authenticate: () => principal,
     presentsToken: () => Promise.resolve(true),
     inPayload: () => false,
@@ -92,7 +99,7 @@ function askedBy(principal: Principal, subject: { namespace: string; name: strin
     query: {},
     records,
   };
-  return asked as Asked;
+  return accessRequest as AccessRequest;
 }
 
 function reason({ access }: Operation, principal: Principal, { role }: Partial<PackageEvidence>): string {

@@ -8,13 +8,13 @@ import {
   type GaugeConfiguration,
 } from 'prom-client';
 
-import type { Traffic } from '#blobs/s3/requests.ts';
+import type { S3Traffic } from '#blobs/s3/requests.ts';
 import type { PoolFigures } from '#engine/database.ts';
 import { faultKinds, type Fault, type FaultCode } from '#src/faults.ts';
-import { tallyIn } from './tally.ts';
+import { countRequestsIn } from './tally.ts';
 
 /** One request with its response. */
-export interface Answered {
+export interface FinishedRequest {
   /** The operation's name; `none` if the address has no operation. */
   operation: string;
   status: number;
@@ -60,18 +60,18 @@ export interface ProcessState {
   /** The connections to the database server, if there is one. */
   pool?: PoolFigures | undefined;
   /** The requests to the S3 server, if the blobs are on one. */
-  s3: Traffic | undefined;
+  s3: S3Traffic | undefined;
 }
 
 /** The counts of one process, sent to another process that adds them to its own. */
-export type Figures = { type: string | number; values: unknown[] }[];
+export type MetricCounts = { type: string | number; values: unknown[] }[];
 
 export interface Metrics {
-  answered(request: Answered): void;
+  answered(request: FinishedRequest): void;
   /** The page in the text format of Prometheus. */
   page(): Promise<{ type: string; text: string }>;
   /** The counts of this process. */
-  figures(): Promise<Figures>;
+  figures(): Promise<MetricCounts>;
 }
 
 export interface MetricsOptions {
@@ -81,7 +81,7 @@ export interface MetricsOptions {
   version: string;
   /** If several processes serve the store together: the counts of the others, and the number of processes. */
   team?: {
-    others: (own: Figures) => Promise<Figures[]>;
+    others: (own: MetricCounts) => Promise<MetricCounts[]>;
     workers: () => { wanted: number; serving: number; ended: number };
   };
 }
@@ -102,8 +102,8 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const setProcess = processGauges([counted]);
   let setTraffic: ReturnType<typeof s3Counters> | undefined;
   // Collected by one process only: the values of several processes, all of the same store, would be added up.
-  const found = new Registry();
-  const registers = [found];
+  const storeRegistry = new Registry();
+  const registers = [storeRegistry];
   const standing = new Registry();
   const setFaults = faultGauges([standing]);
   const gauges = [
@@ -113,7 +113,7 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const setWorkers = team && workerGauges([standing]);
 
   const ofThisProcess = (): Registry => Registry.merge([processMetrics(), counted]);
-  const figures = async (): Promise<Figures> => {
+  const figures = async (): Promise<MetricCounts> => {
     const now = process();
     setProcess(now);
     // Without an S3 server the page has no S3 metrics.
@@ -129,7 +129,9 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
     const own = await figures();
     const all = team === undefined ? ofThisProcess() : sumOf([own, ...(await team.others(own))]);
     // Leaves out metrics of the store that could not be read now, so that older values do not look current.
-    return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await found.metrics()] : [])].join('\n');
+    return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await storeRegistry.metrics()] : [])].join(
+      '\n',
+    );
   };
   /** The page that is being written. Writing takes a while; requests during that time share the result. */
   let writing: Promise<string> | undefined;
@@ -145,10 +147,10 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
 }
 
 /** Adds up the counts of several processes; takes the mean, maximum or first value of metrics that cannot be added. */
-const sumOf = (all: Figures[]): Registry => AggregatorRegistry.aggregate(all);
+const sumOf = (all: MetricCounts[]): Registry => AggregatorRegistry.aggregate(all);
 
 /** The counts that must remain after some processes have ended: otherwise a sum would decrease, and look like a restart. */
-export async function lastCounts(all: Figures[]): Promise<Figures> {
+export async function lastCounts(all: MetricCounts[]): Promise<MetricCounts> {
   const sum = await sumOf(all).getMetricsAsJSON();
   return sum.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
 }
@@ -156,7 +158,7 @@ export async function lastCounts(all: Figures[]): Promise<Figures> {
 type Registers = Registry[];
 
 function requestMetrics(registry: Registry): Metrics['answered'] {
-  const count = tallyIn(registry);
+  const count = countRequestsIn(registry);
   const refusals = new Counter({
     name: 'larder_refusals_total',
     help: 'Refused requests by their code.',
@@ -222,8 +224,8 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
   ];
   return (now) => {
     for (const [set, value] of gauges) {
-      const found = value(now);
-      if (found !== undefined) set(found);
+      const reading = value(now);
+      if (reading !== undefined) set(reading);
     }
   };
 }
@@ -325,7 +327,7 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
       open.set(pool.open);
       used.set(pool.used);
       waiting.set(pool.waiting);
-      for (const one of [queries, retries, lost]) one.reset();
+      for (const total of [queries, retries, lost]) total.reset();
       queries.inc(pool.queries);
       retries.inc(pool.retries);
       lost.inc(pool.lost);
@@ -339,7 +341,7 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
 }
 
 /** The process has its own totals of S3 requests, so the counters are set to them at each scrape. */
-function s3Counters(registers: Registers): (now: Traffic) => void {
+function s3Counters(registers: Registers): (now: S3Traffic) => void {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `larder_s3_${name}_total`, help, labelNames, registers });
   const requests = counter('requests', 'What was asked of the server that has the files.', ['request']);
@@ -347,7 +349,7 @@ function s3Counters(registers: Registers): (now: Traffic) => void {
   const retries = counter('retries', 'How often something was asked again because it had failed.');
   const bytes = counter('bytes', 'Bytes of files that went to that server, and came from it.', ['direction']);
   return (now) => {
-    for (const one of [requests, errors, retries, bytes]) one.reset();
+    for (const total of [requests, errors, retries, bytes]) total.reset();
     for (const [request, count] of now.requests) requests.inc({ request }, count);
     for (const [request, count] of now.errors) errors.inc({ request }, count);
     retries.inc(now.retries);
@@ -358,7 +360,7 @@ function s3Counters(registers: Registers): (now: Traffic) => void {
 
 function workerGauges(registers: Registers) {
   const gauge = (name: string, help: string) => new Gauge({ name: `larder_workers${name}`, help, registers });
-  const wanted = gauge('', 'Processes that are to serve the store together.');
+  const expected = gauge('', 'Processes that are to serve the store together.');
   const serving = gauge('_serving', 'Those of them that serve.');
   const ended = new Counter({
     name: 'larder_workers_ended_total',
@@ -366,7 +368,7 @@ function workerGauges(registers: Registers) {
     registers,
   });
   return (now: { wanted: number; serving: number; ended: number }): void => {
-    wanted.set(now.wanted);
+    expected.set(now.wanted);
     serving.set(now.serving);
     ended.reset();
     ended.inc(now.ended);

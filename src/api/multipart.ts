@@ -4,10 +4,10 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { Arriving } from './arriving.ts';
-import { hasArrived } from './body.ts';
+import { ReceiveBuffer } from './arriving.ts';
+import { isFullyReceived } from './body.ts';
 
-export interface Upload<T> {
+export interface FormUpload<T> {
   /** The name of the part that contains the file. */
   field: string;
   /** Maximum bytes of the file. */
@@ -28,7 +28,7 @@ export interface Upload<T> {
 export async function receiveUpload<T>(
   request: IncomingMessage,
   response: ServerResponse,
-  upload: Upload<T>,
+  upload: FormUpload<T>,
 ): Promise<T> {
   try {
     const boundary = boundaryOf(request);
@@ -36,7 +36,7 @@ export async function receiveUpload<T>(
     if (announced !== undefined && announced > upload.limit + margin) throw tooLarge(upload.limit);
     return await new Form(request, boundary, announced, upload).receive();
   } catch (error) {
-    hangUpAfterAnswer(request, response);
+    closeAfterResponse(request, response);
     throw error;
   }
 }
@@ -49,8 +49,8 @@ const lingering = { bytes: 4 * 1024 ** 3, milliseconds: 30_000 };
  * clients send the whole body before they read a response; over TLS they report an early close as a broken connection and never see the 413
  * or 507. So the server closes only its own direction after the response, and drops the incoming bytes for a limited time.
  */
-export function hangUpAfterAnswer(request: IncomingMessage, response: ServerResponse, atMost = lingering): void {
-  if (hasArrived(request) || response.headersSent || !hasBody(request)) return;
+export function closeAfterResponse(request: IncomingMessage, response: ServerResponse, atMost = lingering): void {
+  if (isFullyReceived(request) || response.headersSent || !hasBody(request)) return;
   const { socket } = request;
   const close = (): void => void socket.destroy();
   // Not a header, because a header set here could be removed when the response is written.
@@ -83,12 +83,12 @@ const limits = { files: 1, fields: 16, fieldSize: 8 * 1024, parts: 17, headerPai
 /** A form that is being received. */
 class Form<T> {
   readonly #request: IncomingMessage;
-  readonly #upload: Upload<T>;
+  readonly #upload: FormUpload<T>;
   readonly #announced: number | undefined;
   readonly #parser: BusboyInstance;
   readonly #boundary: string;
   readonly #clock: NodeJS.Timeout;
-  readonly #file: Arriving;
+  readonly #file: ReceiveBuffer;
   /** Settles when the form is complete and valid, or at the first reason to refuse it. */
   readonly #form = Promise.withResolvers<void>();
   #settled = false;
@@ -100,13 +100,13 @@ class Form<T> {
   // The first boundary is at the very beginning of the body; for every other one the line break before is part of the boundary.
   #tail: Buffer = Buffer.from('\r\n');
 
-  constructor(request: IncomingMessage, boundary: string, announced: number | undefined, upload: Upload<T>) {
+  constructor(request: IncomingMessage, boundary: string, announced: number | undefined, upload: FormUpload<T>) {
     this.#request = request;
     this.#upload = upload;
     this.#announced = announced;
     this.#boundary = `\r\n--${boundary}`;
     this.#parser = formParser(boundary, upload.field, (sentence) => this.#refuse(sentence));
-    this.#file = new Arriving(request);
+    this.#file = new ReceiveBuffer(request);
     this.#clock = setTimeout(() => this.#stoodStill(), upload.idle);
     // The content and `receive` each report a failure later; until then it must not count as an unhandled rejection.
     this.#form.promise.catch(() => undefined);

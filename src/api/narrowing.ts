@@ -4,11 +4,11 @@
 import type { Principal } from '#domain/principal.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { outOfReach } from './access.ts';
+import { packageOutOfScope } from './access.ts';
 import type { Operation } from './operation.ts';
 
 /** Refuses an admitted call if its subject is outside the limits of the token. */
-export function refuseNarrowed(
+export function checkTokenScope(
   { access: { about }, method }: Pick<Operation, 'access' | 'method'>,
   { channels, packages }: Principal,
   evidence: object,
@@ -29,5 +29,5 @@ export function refuseNarrowed(
     );
   }
   const subject = 'package' in evidence ? (evidence.package as Parameters<typeof reachesPackage>[1]) : undefined;
-  if (subject === undefined || !reachesPackage({ packages }, subject)) throw outOfReach(subject);
+  if (subject === undefined || !reachesPackage({ packages }, subject)) throw packageOutOfScope(subject);
 }

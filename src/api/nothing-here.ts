@@ -2,16 +2,19 @@
 import type { IncomingMessage } from 'node:http';
 import { html } from './pages/html.ts';
 import { page } from './pages/plain.ts';
-import type { Sent } from './sent.ts';
+import type { OutgoingResponse } from './sent.ts';
 
 /** Whether the client prefers HTML, as browsers do; other clients get JSON. */
-export function wantsPage({ method, headers: { accept = '' } }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+export function prefersHtml({
+  method,
+  headers: { accept = '' },
+}: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   const [first = ''] = accept.split(/[,;]/, 1);
   return (method === 'GET' || method === 'HEAD') && first.trim().toLowerCase() === 'text/html';
 }
 
 /** The page of a 404. */
-export function nothingHerePage(path: string, baseUrl: string): Sent {
+export function notFoundPage(path: string, baseUrl: string): OutgoingResponse {
   const { headers, body } = page(
     'There is nothing here',
     html`<p>There is nothing at <code>${path.slice(0, 200)}</code>.</p>

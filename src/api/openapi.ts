@@ -3,13 +3,13 @@ import { examples } from './documents/examples.ts';
 import { everyHeader } from './documents/headers.ts';
 import { responsesOf } from './documents/responses.ts';
 import { allSchemas, reference, schemasIn } from './documents/schemas.ts';
-import { isForAnyone, type Operation, type Section } from './operation.ts';
+import { isForAnyone, type Operation, type OperationSection } from './operation.ts';
 
-type Json = Record<string, unknown>;
+type OpenApiJson = Record<string, unknown>;
 
 /** OpenAPI 3.1 of the operations of these sections; the caller leaves out operations that are turned off. */
-export function openapi(sections: readonly Section[], version: string): Json {
-  const paths: Record<string, Json> = {};
+export function openapi(sections: readonly OperationSection[], version: string): OpenApiJson {
+  const paths: Record<string, OpenApiJson> = {};
   for (const section of sections) {
     for (const op of section.operations) {
       const path = op.path.replace(/:(\w+)/g, '{$1}');
@@ -45,7 +45,7 @@ export function openapi(sections: readonly Section[], version: string): Json {
   };
 }
 
-function described(op: Operation, section: string): Json {
+function described(op: Operation, section: string): OpenApiJson {
   const { name, summary, access, since, enabledBy } = op;
   const parameters = [...inPath(op), ...queryOf(op)];
   const requestBody = bodyOf(op);
@@ -66,7 +66,7 @@ function described(op: Operation, section: string): Json {
   };
 }
 
-function inPath({ name, path }: Operation): Json[] {
+function inPath({ name, path }: Operation): OpenApiJson[] {
   const example = examples().get(name)?.path.split('?')[0]?.split('/') ?? [];
   return path.split('/').flatMap((part, at) => {
     if (!part.startsWith(':')) return [];
@@ -76,10 +76,10 @@ function inPath({ name, path }: Operation): Json[] {
   });
 }
 
-function queryOf({ query }: Operation): Json[] {
+function queryOf({ query }: Operation): OpenApiJson[] {
   const schema = query === undefined ? undefined : allSchemas().get(query);
   const required = (schema?.['required'] ?? []) as string[];
-  return Object.entries((schema?.['properties'] ?? {}) as Record<string, Json>).map(([name, member]) => ({
+  return Object.entries((schema?.['properties'] ?? {}) as Record<string, OpenApiJson>).map(([name, member]) => ({
     name,
     in: 'query',
     required: required.includes(name),
@@ -105,7 +105,7 @@ const formOfOneFile = {
   properties: { binary: { type: 'string', format: 'binary' } },
 };
 
-function bodyOf(op: Operation): Json | undefined {
+function bodyOf(op: Operation): OpenApiJson | undefined {
   const { name, method, path, access, body, consumes } = op;
   const type = consumes ?? 'application/json';
   const json = type === 'application/json';

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream';
 
 import type { Principal } from '#domain/principal.ts';
 import type { Refusal, RefusalCode } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Access } from './access.ts';
 import type { ErrorFamily } from './refusals.ts';
-import type { Shape } from './schema.ts';
+import type { ShapeName } from './schema.ts';
 import type { Services } from './services.ts';
 import type { Wire } from './wire.ts';
 
@@ -37,14 +37,14 @@ export type Params<Path extends string> = Path extends `${string}:${infer Name}/
     ? { [K in Name]: string }
     : unknown;
 
-type Of<S extends Shape | undefined> = S extends Shape ? Wire[S] : undefined;
+type Of<S extends ShapeName | undefined> = S extends ShapeName ? Wire[S] : undefined;
 
 /** The argument of a handler: the request in its shapes, the services, and the evidence of its access rule. */
-export type Call<
+export type OperationCall<
   Path extends string,
   Evidence,
-  Query extends Shape | undefined,
-  Body extends Shape | undefined,
+  Query extends ShapeName | undefined,
+  Body extends ShapeName | undefined,
 > = Services &
   Evidence & {
     params: Params<Path>;
@@ -59,7 +59,7 @@ export type Call<
   };
 
 /** A response that is not just a JSON body with the status of the operation. */
-export class Answer {
+export class OperationResponse {
   readonly status: number | undefined;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | Readable | undefined;
@@ -72,7 +72,7 @@ export class Answer {
 }
 
 /** A refused request, for the page that reports the refusal. */
-export interface Refused extends Services {
+export interface RefusedRequest extends Services {
   params: Record<string, string>;
   query: Record<string, string>;
   request: IncomingMessage;
@@ -87,9 +87,9 @@ export interface Refused extends Services {
 interface Declaration<
   Path extends string,
   Evidence,
-  Query extends Shape | undefined,
-  Body extends Shape | undefined,
-  Response extends Shape | undefined,
+  Query extends ShapeName | undefined,
+  Body extends ShapeName | undefined,
+  Response extends ShapeName | undefined,
 > {
   /** The operation's name in the interface. */
   name: string;
@@ -107,7 +107,7 @@ interface Declaration<
    * Set if the response depends on the caller, the body and these records only: then it is cached until one of the records changes
    * (`repeats.ts`).
    */
-  repeatable?: keyof Records['eras'];
+  repeatable?: keyof StoreRecords['eras'];
   /** The configuration switch that must be on; the path does not exist without it. */
   enabledBy?:
     | 'devices.charm'
@@ -133,7 +133,7 @@ interface Declaration<
   /** Whether people read its refusals: then they are pages, except for requests that none of our forms makes. */
   refusesWithPages?: true;
   /** The page that replaces any refusal, if the handler does not catch refusals itself. */
-  refused?(refusal: Refusal, asked: Refused): Answer | Promise<Answer>;
+  refused?(refusal: Refusal, refusedRequest: RefusedRequest): OperationResponse | Promise<OperationResponse>;
   /** Headers of a successful response that clients read, in addition to those of every response. */
   headers?: readonly HeaderName[];
   /**
@@ -149,7 +149,7 @@ interface Declaration<
   /** Members of the query that may be given more than once; the handler gets one string with spaces between the values. */
   repeated?: string[];
   /** Media types of the response in addition to JSON, with a shape if they have one. */
-  produces?: readonly string[] | Readonly<Record<string, Shape>>;
+  produces?: readonly string[] | Readonly<Record<string, ShapeName>>;
   /** Whether the body may be absent. */
   bodyOptional?: boolean;
   /** Maximum bytes of a JSON body; 1 MiB by default. */
@@ -158,12 +158,14 @@ interface Declaration<
   errors?: ErrorFamily;
   /** Whether it also exists below `/publishergw`; true by default. */
   prefixed?: boolean;
-  handle(call: Call<Path, Evidence, Query, Body>): Promise<Of<Response> | Answer> | Of<Response> | Answer;
+  handle(
+    call: OperationCall<Path, Evidence, Query, Body>,
+  ): Promise<Of<Response> | OperationResponse> | Of<Response> | OperationResponse;
 }
 
 /** An operation as the server, the documents and the tests see it. */
 export interface Operation extends Omit<
-  Declaration<string, object, Shape | undefined, Shape | undefined, Shape | undefined>,
+  Declaration<string, object, ShapeName | undefined, ShapeName | undefined, ShapeName | undefined>,
   'handle' | 'access'
 > {
   access: Access<object>;
@@ -174,7 +176,7 @@ export interface Operation extends Omit<
 export const isForAnyone = ({ access }: Operation): boolean => access.who.startsWith('anyone');
 
 /** Operations that the documents describe together. */
-export interface Section {
+export interface OperationSection {
   title: string;
   /** One sentence. */
   about: string;
@@ -185,9 +187,9 @@ export interface Section {
 export const operation = <
   const Path extends string,
   Evidence,
-  const Query extends Shape | undefined = undefined,
-  const Body extends Shape | undefined = undefined,
-  const Response extends Shape | undefined = undefined,
+  const Query extends ShapeName | undefined = undefined,
+  const Body extends ShapeName | undefined = undefined,
+  const Response extends ShapeName | undefined = undefined,
 >(
   declaration: Declaration<Path, Evidence, Query, Body, Response>,
 ): Operation => declaration as unknown as Operation;

@@ -4,14 +4,14 @@ import Router from '@koa/router';
 import type { Operation } from './operation.ts';
 
 /** The operations at an address, one per method. */
-export interface Place {
+export interface RouteMatch {
   operations: Operation[];
   params: Record<string, string>;
 }
 
-export interface Places {
+export interface RouteTable {
   /** Returns the enabled operations at an address; undefined if there are none. */
-  find(path: string, isThere: (op: Operation) => boolean): Place | undefined;
+  find(path: string, isThere: (op: Operation) => boolean): RouteMatch | undefined;
   /** Whether an address is declared literally, and so needs no further checks. */
   isLiteral(path: string): boolean;
 }
@@ -22,10 +22,10 @@ export interface Places {
  * called whoami. Only patterns with the same first word and the same number of parts are matched: a tenth of all, which saves another 2.5
  * µs, and 30 µs if one client waits for each response.
  */
-export function findPlaces(declared: readonly Operation[]): Places {
+export function createRouteTable(declared: readonly Operation[]): RouteTable {
   const byPath = Map.groupBy([...declared].sort(moreLiteralFirst), ({ path }) => path);
   const routers = new Map<string, Router>();
-  const literal = new Map<string, Place>();
+  const literal = new Map<string, RouteMatch>();
   for (const [path, operations] of byPath) {
     if (!path.includes(':')) literal.set(path, { operations, params: Object.freeze({}) });
     else {
@@ -34,9 +34,9 @@ export function findPlaces(declared: readonly Operation[]): Places {
       for (const { method } of operations.slice(0, 1)) router.register(path, [method], () => undefined);
     }
   }
-  const of = ({ operations, params }: Place, isThere: (op: Operation) => boolean): Place | undefined => {
-    const found = operations.filter(isThere);
-    return found.length > 0 ? { operations: found, params } : undefined;
+  const of = ({ operations, params }: RouteMatch, isThere: (op: Operation) => boolean): RouteMatch | undefined => {
+    const enabled = operations.filter(isThere);
+    return enabled.length > 0 ? { operations: enabled, params } : undefined;
   };
 
   return {
@@ -49,8 +49,8 @@ export function findPlaces(declared: readonly Operation[]): Places {
       if (some !== undefined) return some;
       for (const layer of routers.get(kindOf(path))?.match(path, '').path ?? []) {
         const operations = byPath.get(String(layer.path)) ?? [];
-        const found = of({ operations, params: layer.params(path, layer.captures(path)) }, isThere);
-        if (found !== undefined) return found;
+        const match = of({ operations, params: layer.params(path, layer.captures(path)) }, isThere);
+        if (match !== undefined) return match;
       }
       return undefined;
     },

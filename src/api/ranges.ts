@@ -2,14 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Blobs, ByteRange } from '#blobs/blobs.ts';
-import type { Downloads } from '#blobs/downloads.ts';
+import type { DownloadLimiter } from '#blobs/downloads.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#src/config.ts';
 import { attachment, safeFileName } from './content-disposition.ts';
-import { Answer } from './operation.ts';
+import { OperationResponse } from './operation.ts';
 
 /** Returns the requested byte range (RFC 9110, 14.1.2). Ignores other kinds of ranges; refuses a range beyond the end. */
-export function rangeOf(header: string | undefined, size: number): ByteRange | undefined {
+export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
@@ -22,19 +22,19 @@ export function rangeOf(header: string | undefined, size: number): ByteRange | u
 }
 
 /** Whether the part that a client has belongs to this content (RFC 9110, 13.1.5); a date never proves that. */
-export const stillHolds = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
+export const isRangeCurrent = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
   headers['if-range'] === undefined || headers['if-range'] === etag;
 
 /** Whether a client already has the whole content (RFC 9110, 13.1.2). */
-export const hasAlready = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
-  (headers['if-none-match'] ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
+export const matchesEtag = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
+  (headers['if-none-match'] ?? '').split(',').some((candidate) => ['*', etag, `W/${etag}`].includes(candidate.trim()));
 
 /** Responds with content, or a range of it; throws `missing` if the blob does not exist or has another size. */
-export async function answerWith(
+export async function respondWithBlob(
   of: { sha3_384: string; size: number; range: ByteRange | undefined; headers: Record<string, string> },
   blobs: Pick<Blobs, 'open'>,
   missing: () => Error,
-): Promise<Answer> {
+): Promise<OperationResponse> {
   const { sha3_384, size, range, headers } = of;
   const content = await blobs.open(sha3_384, range);
   if (content?.size !== size) {
@@ -43,34 +43,37 @@ export async function answerWith(
   }
   const { start, end } = range ?? { start: 0, end: size - 1 };
   const sized = { ...headers, 'content-length': String(end - start + 1) };
-  if (range === undefined) return new Answer({ status: 200, headers: sized, body: content.stream });
+  if (range === undefined) return new OperationResponse({ status: 200, headers: sized, body: content.stream });
   const partial = { ...sized, 'content-range': `bytes ${start}-${end}/${size}` };
-  return new Answer({ status: 206, headers: partial, body: content.stream });
+  return new OperationResponse({ status: 206, headers: partial, body: content.stream });
 }
 
 /**
  * Returns an address at the file server where a client can fetch the content for a few minutes. Undefined if the configuration does not
  * allow it, or if the client would also send its credentials there, as it does to a server with the same name or a subdomain.
  */
-export async function elsewhere(
+export async function findDownloadUrl(
   { name, sha3_384, size }: Pick<NumberedFile, 'name' | 'sha3_384' | 'size'>,
   { blobs, config }: { blobs: Pick<Blobs, 'addressOf'>; config: Config },
   missing: () => Error,
 ): Promise<string | undefined> {
   if (!config.blobs.redirect_downloads || blobs.addressOf === undefined) return undefined;
-  const found = await blobs.addressOf(sha3_384, safeFileName(name));
-  if (found?.size !== size) throw missing();
+  const remote = await blobs.addressOf(sha3_384, safeFileName(name));
+  if (remote?.size !== size) throw missing();
   const own = new URL(config.http.base_url).hostname;
-  const { hostname, href } = found.address;
+  const { hostname, href } = remote.address;
   return hostname === own || hostname.endsWith(`.${own}`) ? undefined : href;
 }
 
 /** Redirects a client; not cached, because the address soon expires. */
-export const redirected = (status: 302 | 307, location: string, headers: Record<string, string>): Answer =>
-  new Answer({ status, headers: { ...headers, location, 'cache-control': 'no-store', 'content-length': '0' } });
+export const redirectTo = (status: 302 | 307, location: string, headers: Record<string, string>): OperationResponse =>
+  new OperationResponse({
+    status,
+    headers: { ...headers, location, 'cache-control': 'no-store', 'content-length': '0' },
+  });
 
 /** The declarations of an operation that responds with a numbered file. */
-export const answersWithFile = {
+export const fileResponses = {
   produces: ['application/octet-stream'],
   also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
   headers: ['etag', 'content-range', 'content-disposition'],
@@ -91,30 +94,32 @@ interface NumberedFile {
  * Responds with the whole file, the requested range, or 304 if the client has it; refuses while the maximum of downloads is running.
  * `mayLeave` says whether the client may be redirected to the file server.
  */
-export async function answerWithFile(
+export async function respondWithFile(
   { name, sha3_384, size, private: only }: NumberedFile,
   { request, response, blobs, downloads, config }: Downloading,
   { mayLeave = false }: { mayLeave?: boolean } = {},
-): Promise<Answer> {
+): Promise<OperationResponse> {
   const etag = `"${sha3_384}"`;
-  const kept = {
+  const cacheHeaders = {
     etag,
     'accept-ranges': 'bytes',
     'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
   };
-  if (hasAlready(request, etag)) return new Answer({ status: 304, headers: kept });
+  if (matchesEtag(request, etag)) return new OperationResponse({ status: 304, headers: cacheHeaders });
   const headers = {
-    ...kept,
+    ...cacheHeaders,
     'content-type': 'application/octet-stream',
     ...attachment(name),
   };
   if (request.method === 'HEAD') {
     if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
-    return new Answer({ headers: { ...headers, 'content-length': String(size) } });
+    return new OperationResponse({ headers: { ...headers, 'content-length': String(size) } });
   }
-  const range = stillHolds(request, etag) ? rangeOf(request.headers.range, size) : undefined;
-  const location = mayLeave ? await elsewhere({ name, sha3_384, size }, { blobs, config }, outOfService) : undefined;
-  if (location !== undefined) return redirected(302, location, { etag });
+  const range = isRangeCurrent(request, etag) ? parseRange(request.headers.range, size) : undefined;
+  const location = mayLeave
+    ? await findDownloadUrl({ name, sha3_384, size }, { blobs, config }, outOfService)
+    : undefined;
+  if (location !== undefined) return redirectTo(302, location, { etag });
   const { start, end } = range ?? { start: 0, end: size - 1 };
   const ended = await downloads.begin(end - start + 1);
   const { socket } = request;
@@ -124,7 +129,7 @@ export async function answerWithFile(
   });
   // Ends the download at once if the client has already disconnected.
   if (response.closed) ended(0);
-  return answerWith({ sha3_384, size, range, headers }, blobs, outOfService);
+  return respondWithBlob({ sha3_384, size, range, headers }, blobs, outOfService);
 }
 
 /** A request for a file, and its response. */
@@ -132,7 +137,7 @@ interface Downloading {
   request: IncomingMessage;
   response: ServerResponse;
   blobs: Blobs;
-  downloads: Downloads;
+  downloads: DownloadLimiter;
   config: Config;
 }
 

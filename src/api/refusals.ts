@@ -1,7 +1,7 @@
 // Writes refusals in the format of each family of clients; the message is the same for all.
 import { ConflictingFields, inConflict, Refusal, statuses, type RefusalCode } from '#domain/refusal.ts';
 import { isOutOfFiles } from '#src/system-errors.ts';
-import { json, type Sent } from './sent.ts';
+import { json, type OutgoingResponse } from './sent.ts';
 
 /**
  * The families of clients, by the error format that they read:
@@ -48,7 +48,7 @@ export const statusIn = (family: ErrorFamily, code: RefusalCode): number =>
   family === 'dashboard' && code === 'permission-required' ? 403 : statuses[code];
 
 /** The response to a refused or failed call. */
-export function refused(error: unknown, family: ErrorFamily, allow: string | undefined): Sent {
+export function toErrorResponse(error: unknown, family: ErrorFamily, allow: string | undefined): OutgoingResponse {
   const refusal = error instanceof Refusal ? error : isOutOfFiles(error) ? outOfFiles() : undefined;
   const { code, message } = refusal ?? internal;
   const status = refusal === undefined ? 500 : statusIn(family, refusal.code);

@@ -5,9 +5,9 @@ import type { IncomingMessage } from 'node:http';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
 import { repositoryName } from '#registry/repository.ts';
-import { grants, type Action, type RegistryToken } from '#registry/tokens.ts';
+import { isGranted, type Action, type RegistryToken } from '#registry/tokens.ts';
 import type { Config } from '#src/config.ts';
-import type { Access, Asked } from './access.ts';
+import type { Access, AccessRequest } from './access.ts';
 
 /** A repository that the caller may use, by the credentials for it. */
 export interface RepositoryEvidence {
@@ -23,8 +23,8 @@ export const registryClient: Access<object> = {
   about: 'public',
   permissions: [],
   who: 'holder of credentials of a repository',
-  async admit(asked) {
-    await holder(asked);
+  async admit(accessRequest) {
+    await holder(accessRequest);
     return {};
   },
 };
@@ -34,13 +34,13 @@ export const onRepository = (action: Action): Access<RepositoryEvidence> => ({
   about: 'public',
   permissions: [],
   who: 'holder of credentials of the repository',
-  async admit(asked) {
-    const { params } = asked;
+  async admit(accessRequest) {
+    const { params } = accessRequest;
     const name = `images/${(params['package_id'] ?? '').toLowerCase()}/${params['resource'] ?? ''}`;
     const scope = `repository:${name}:${action === 'push' ? 'pull,push' : 'pull'}`;
-    const { token, credential } = await holder(asked, scope);
-    if (!grants(token, name, action) || repositoryName(credential) !== name) {
-      throw challenge(asked, `This token does not allow to ${action} here.`, scope, 'insufficient_scope');
+    const { token, credential } = await holder(accessRequest, scope);
+    if (!isGranted(token, name, action) || repositoryName(credential) !== name) {
+      throw challenge(accessRequest, `This token does not allow to ${action} here.`, scope, 'insufficient_scope');
     }
     return { repository: credential, repositoryName: name, token };
   },
@@ -67,22 +67,25 @@ export function locationFor(request: RegistryRequest, config: Config, path: stri
   return needsOrigin ? `${originFor(request, config)}${path}` : path;
 }
 
-async function holder(asked: Asked, scope?: string): Promise<{ token: RegistryToken; credential: ImageCredential }> {
-  const { request, registry } = asked;
+async function holder(
+  accessRequest: AccessRequest,
+  scope?: string,
+): Promise<{ token: RegistryToken; credential: ImageCredential }> {
+  const { request, registry } = accessRequest;
   const { authorization } = request.headers;
   if (authorization === undefined)
-    throw challenge(asked, 'Fetch a token with the credentials of the repository first.', scope);
+    throw challenge(accessRequest, 'Fetch a token with the credentials of the repository first.', scope);
   const [, text = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
   const token = registry.tokens.read(text);
   const credential = token === undefined ? undefined : await registry.credentials.find(token.credential);
   if (token === undefined || credential === undefined) {
-    throw challenge(asked, 'The token is none of this registry, or it has ended.', scope, 'invalid_token');
+    throw challenge(accessRequest, 'The token is none of this registry, or it has ended.', scope, 'invalid_token');
   }
   if (credential.kind === 'push') registry.credentials.moves(credential.id);
   return { token, credential };
 }
 
-function challenge({ request, config }: Asked, message: string, scope?: string, error?: string): Refusal {
+function challenge({ request, config }: AccessRequest, message: string, scope?: string, error?: string): Refusal {
   const members = {
     realm: `${originFor(request, config)}/registry/token`,
     service: new URL(config.http.base_url).host,

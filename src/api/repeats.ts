@@ -2,10 +2,10 @@
 // the records only (`repeatable`), it is sent again until one of them changes. The token, its permissions and the form of the request are
 // checked every time.
 import type { Principal } from '#domain/principal.ts';
-import { then, type Soon } from '#domain/soon.ts';
-import type { Sent } from './sent.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
+import type { OutgoingResponse } from './sent.ts';
 
-export interface Question {
+export interface RepeatableResponseKey {
   /** Another object after any change of the account or its token. */
   principal: Principal;
   /** Another object after any change of the records that the operation reads. */
@@ -15,28 +15,31 @@ export interface Question {
 }
 
 /** Returns the cached response to a question, or makes it. */
-export type Repeats = (question: Question, make: () => Soon<Sent>) => Soon<Sent>;
+export type RepeatableResponseCache = (
+  question: RepeatableResponseKey,
+  make: () => MaybePromise<OutgoingResponse>,
+) => MaybePromise<OutgoingResponse>;
 
 /** Maximum characters of cached questions and responses; above it the whole cache is dropped, as in a new cache generation. */
-const most = 16 * 1024 * 1024;
+const maxCacheLength = 16 * 1024 * 1024;
 /** Maximum bytes of a question that is cached. */
 const longest = 8 * 1024;
 /** How many hashes of earlier questions are kept. */
 const marks = 16_384;
 
-export function createRepeats(): Repeats {
+export function createRepeatableResponseCache(): RepeatableResponseCache {
   let of: object | undefined;
-  let answers = new WeakMap<Principal, Map<string, Sent>>();
+  let answers = new WeakMap<Principal, Map<string, OutgoingResponse>>();
   let size = 0;
   // A question that comes once is neither looked up nor cached: if no question repeats, caching would cost a tenth of each call.
   const seen = new Uint32Array(marks);
 
-  const keep = (principal: Principal, asked: string, sent: Sent): Sent => {
+  const keep = (principal: Principal, requestText: string, sent: OutgoingResponse): OutgoingResponse => {
     if (typeof sent.body !== 'string') return sent;
-    size += asked.length + sent.body.length;
-    if (size > most) forget(of);
-    const theirs = answers.get(principal) ?? new Map<string, Sent>();
-    answers.set(principal, theirs.set(asked, sent));
+    size += requestText.length + sent.body.length;
+    if (size > maxCacheLength) forget(of);
+    const theirs = answers.get(principal) ?? new Map<string, OutgoingResponse>();
+    answers.set(principal, theirs.set(requestText, sent));
     return sent;
   };
 
@@ -54,10 +57,10 @@ export function createRepeats(): Repeats {
       seen[mark % marks] = mark;
       return make();
     }
-    const asked = bytes.toString('latin1');
-    const kept = answers.get(principal)?.get(asked);
-    if (kept !== undefined) return kept;
-    return then(make(), (sent) => (era === of ? keep(principal, asked, sent) : sent));
+    const requestText = bytes.toString('latin1');
+    const cached = answers.get(principal)?.get(requestText);
+    if (cached !== undefined) return cached;
+    return whenReady(make(), (sent) => (era === of ? keep(principal, requestText, sent) : sent));
   };
 }
 

@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { embeddedNames, embeddedText } from '#src/embedded.ts';
 import type { Wire } from './wire.ts';
 
-export type Shape = keyof Wire;
+export type ShapeName = keyof Wire;
 
 /** One problem of a value: the place (JSON pointer) and the reason. */
 export interface Problem {
@@ -18,7 +18,7 @@ export interface Problem {
 }
 
 /** Refuses a value that does not have the shape, and names the first problem. */
-export function check<S extends Shape>(shape: S, value: unknown): asserts value is Wire[S] {
+export function checkShape<S extends ShapeName>(shape: S, value: unknown): asserts value is Wire[S] {
   const validate = first.validator(shape);
   if (validate(value)) return;
   const [problem] = validate.errors ?? [];
@@ -26,7 +26,7 @@ export function check<S extends Shape>(shape: S, value: unknown): asserts value 
 }
 
 /** Every problem of a value; empty if it has the shape. */
-export function problems(shape: Shape, value: unknown): Problem[] {
+export function findProblems(shape: ShapeName, value: unknown): Problem[] {
   const validate = all.validator(shape);
   if (validate(value)) return [];
   return (validate.errors ?? []).map((error) => ({
@@ -37,30 +37,30 @@ export function problems(shape: Shape, value: unknown): Problem[] {
   }));
 }
 
-export interface StatedShape {
+export interface ShapeDefinition {
   file: string;
-  shape: Shape;
+  shape: ShapeName;
   schema: Record<string, unknown>;
 }
 
-let stated: readonly StatedShape[] | undefined;
+let stated: readonly ShapeDefinition[] | undefined;
 
 /** All shapes, by file. */
-export const shapes = (): readonly StatedShape[] =>
+export const shapes = (): readonly ShapeDefinition[] =>
   (stated ??= [...files()].flatMap(([file, { $defs }]) =>
-    Object.entries($defs).map(([shape, schema]) => ({ file, shape: shape as Shape, schema })),
+    Object.entries($defs).map(([shape, schema]) => ({ file, shape: shape as ShapeName, schema })),
   ));
 
 /** The maximum number of items in a list of a shape. */
-export function mostItems(shape: Shape, property: string): number {
-  const found = shapes().find((one) => one.shape === shape)?.schema['properties'] as Record<
+export function maxItemsOf(shape: ShapeName, property: string): number {
+  const properties = shapes().find((candidate) => candidate.shape === shape)?.schema['properties'] as Record<
     string,
     { maxItems?: number }
   >;
-  const most = found[property]?.maxItems;
-  if (most === undefined)
+  const maxItems = properties[property]?.maxItems;
+  if (maxItems === undefined)
     throw new Error(`cannot tell how long '${property}' of '${shape}' may be: schemas/ has no bound`);
-  return most;
+  return maxItems;
 }
 
 interface SchemaFile {
@@ -82,7 +82,7 @@ const files = (): ReadonlyMap<string, SchemaFile> =>
  */
 class Validators {
   readonly #allErrors: boolean;
-  readonly #compiled = new Map<Shape, ValidateFunction>();
+  readonly #compiled = new Map<ShapeName, ValidateFunction>();
   readonly #added = new Set<string>();
   #ajv: Ajv2020 | undefined;
 
@@ -90,10 +90,10 @@ class Validators {
     this.#allErrors = allErrors;
   }
 
-  validator(shape: Shape): ValidateFunction {
+  validator(shape: ShapeName): ValidateFunction {
     let compiled = this.#compiled.get(shape);
     if (compiled === undefined) {
-      const home = shapes().find((one) => one.shape === shape)?.file;
+      const home = shapes().find((candidate) => candidate.shape === shape)?.file;
       const ajv = (this.#ajv ??= this.#create());
       if (home !== undefined) {
         this.#add(ajv, home);
@@ -193,12 +193,12 @@ function inWords(error: ErrorObject, value: unknown): string {
  * shape expects one of a few words.
  */
 function shown(pointer: string, value: unknown, isWord = false): string {
-  let found = value;
+  let current = value;
   for (const part of pointer.split('/').slice(1)) {
-    found = (found as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')];
+    current = (current as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')];
   }
-  if (Array.isArray(found)) return 'This list';
-  if (typeof found === 'object' && found !== null) return 'This object';
-  if (typeof found === 'string' && !(isWord && found.length <= 30)) return 'This text';
-  return found === undefined ? 'The value' : JSON.stringify(found);
+  if (Array.isArray(current)) return 'This list';
+  if (typeof current === 'object' && current !== null) return 'This object';
+  if (typeof current === 'string' && !(isWord && current.length <= 30)) return 'This text';
+  return current === undefined ? 'The value' : JSON.stringify(current);
 }

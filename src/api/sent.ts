@@ -1,7 +1,7 @@
 // A response on its way to the connection.
 import type { Readable } from 'node:stream';
 
-export interface Sent {
+export interface OutgoingResponse {
   status: number;
   headers: Record<string, string>;
   body: string | Uint8Array | Readable | undefined;

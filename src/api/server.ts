@@ -8,23 +8,23 @@ import Koa from 'koa';
 import { timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { attempt, then, type Soon } from '#domain/soon.ts';
-import { endsSoon } from '#domain/token-end.ts';
+import { attempt, whenReady, type MaybePromise } from '#domain/soon.ts';
+import { expiryWarningMs } from '#domain/token-end.ts';
 import { logAnswered } from '#src/log.ts';
-import { clientAddress, isAmong, networks } from './address.ts';
-import { answer, answerWithPages, members, type Exchange } from './answer.ts';
-import { fewAtOnce, limitConnections, type ConnectionLimits } from './connections.ts';
-import { readTarget, refuseTricks, refuseUnread, sayNo } from './malformed.ts';
-import { hangUpAfterAnswer } from './multipart.ts';
-import { nothingHerePage, wantsPage } from './nothing-here.ts';
+import { clientAddress, isInNetworks, toBlockList } from './address.ts';
+import { runOperation, runOperationWithPages, parseMembers, type Exchange } from './answer.ts';
+import { limitConcurrentRequests, limitConnections, type ConnectionLimits } from './connections.ts';
+import { readTarget, refuseMalformed, refuseUnreadable, writeErrorResponse } from './malformed.ts';
+import { closeAfterResponse } from './multipart.ts';
+import { notFoundPage, prefersHtml } from './nothing-here.ts';
 import type { Operation } from './operation.ts';
-import { findPlaces, type Places } from './places.ts';
-import { familyAt, refused, snapStoreVersion, type ErrorFamily } from './refusals.ts';
-import { createRepeats } from './repeats.ts';
-import { json, type Sent } from './sent.ts';
+import { createRouteTable, type RouteTable } from './places.ts';
+import { familyAt, toErrorResponse, snapStoreVersion, type ErrorFamily } from './refusals.ts';
+import { createRepeatableResponseCache } from './repeats.ts';
+import { json, type OutgoingResponse } from './sent.ts';
 import type { ServerServices } from './services.ts';
 import { sendContent } from './sending.ts';
-import { isOn } from './switches.ts';
+import { isEnabled } from './switches.ts';
 
 /** The newest implemented version of the interface. */
 export const apiVersion = 61;
@@ -54,7 +54,7 @@ export function createServer(options: ServerOptions): StoreServer {
   const { services, connections, tls } = options;
   const atWork = new Set<Promise<void>>();
   const converseIn = conversations(options);
-  const serveOne = (request: IncomingMessage, response: ServerResponse): Soon<void> => {
+  const serveOne = (request: IncomingMessage, response: ServerResponse): MaybePromise<void> => {
     const work = attempt(
       () => converseIn(request, response),
       (error) => {
@@ -81,27 +81,33 @@ export function createServer(options: ServerOptions): StoreServer {
     requireHostHeader: false, // `refuseTricks` requires it, with our own message
   };
   const others = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
-  const asked = new Set(options.operations.filter((op) => op.repeatable !== undefined).map(({ path }) => path));
+  const repeatablePaths = new Set(
+    options.operations.filter((op) => op.repeatable !== undefined).map(({ path }) => path),
+  );
   // The frequent calls of gateways bypass Koa, which saves 1 µs; their body has arrived when the parser is done.
-  const serve = fewAtOnce((request, response) => {
+  const serve = limitConcurrentRequests((request, response) => {
     if (request.url?.startsWith('/') === false) readTarget(request);
-    if (asked.has(request.url ?? '')) queueMicrotask(() => void serveOne(request, response));
+    if (repeatablePaths.has(request.url ?? '')) queueMicrotask(() => void serveOne(request, response));
     else others(request, response);
   }, connections);
   const server =
     tls === undefined ? createHttpServer(settings, serve) : createHttpsServer({ ...settings, ...tls }, serve);
   limitConnections(server, {
     limits: connections,
-    isProxy: (address) => isAmong(address, networks(services().config.http.trusted_proxies)),
+    isProxy: (address) => isInNetworks(address, toBlockList(services().config.http.trusted_proxies)),
     log: () => services().log,
   });
   server.on('checkExpectation', serve); // expectations other than 100-continue may be ignored (RFC 9110, 10.1.1)
   const headersWithoutOperation = () => everyAnswer(services().newId.uuid(), 'none');
   server.on('connect', (_request, socket) => {
-    sayNo(socket, ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'], headersWithoutOperation());
+    writeErrorResponse(
+      socket,
+      ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'],
+      headersWithoutOperation(),
+    );
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseUnread(error, socket, headersWithoutOperation());
+    refuseUnreadable(error, socket, headersWithoutOperation());
   });
   return {
     server,
@@ -116,27 +122,27 @@ function conversations({
   operations,
   services,
   checkAnswers,
-}: ServerOptions): (request: IncomingMessage, response: ServerResponse) => Soon<void> {
-  const places = findPlaces(operations);
+}: ServerOptions): (request: IncomingMessage, response: ServerResponse) => MaybePromise<void> {
+  const places = createRouteTable(operations);
   const repeatable = operations.filter((op) => op.repeatable !== undefined);
-  const repeats = new Map(repeatable.map((op) => [op, createRepeats()]));
+  const repeats = new Map(repeatable.map((op) => [op, createRepeatableResponseCache()]));
   return (request, response) => {
     const current = services();
     return converse(request, response, current, (call) => {
-      refuseTricks(request, call.whole, places.isLiteral(call.whole));
+      refuseMalformed(request, call.whole, places.isLiteral(call.whole));
       const { op, params } = findOperation(call, places, current);
       call.exchange.params = params;
-      call.exchange.query = members(call.search, 'The query', op.repeated);
+      call.exchange.query = parseMembers(call.search, 'The query', op.repeated);
       const manner = { checkAnswers, repeats: repeats.get(op) };
       return op.refused === undefined
-        ? answer(op, call.exchange, current, manner)
-        : answerWithPages(op, call.exchange, current, manner);
+        ? runOperation(op, call.exchange, current, manner)
+        : runOperationWithPages(op, call.exchange, current, manner);
     });
   };
 }
 
 /** The state of a request on the way to its operation. */
-interface Conversation {
+interface RequestState {
   exchange: Exchange;
   /** `whole` is the address of the request without its query; `path` is also without the prefix. */
   whole: string;
@@ -155,8 +161,8 @@ interface Conversation {
 
 /** Finds the operation of a request, or refuses the request. */
 function findOperation(
-  call: Conversation,
-  places: Places,
+  call: RequestState,
+  places: RouteTable,
   services: ServerServices,
 ): { op: Operation; params: Record<string, string> } {
   const { path, prefixed } = call;
@@ -164,9 +170,13 @@ function findOperation(
   const place = places.find(path, (op) => isThere(op, services, prefixed));
   if (place === undefined) throw nothingHere(path);
   call.errors = place.operations[0]?.errors ?? 'publisher';
-  const op = place.operations.find((one) => one.method === method || (one.method === 'GET' && method === 'HEAD'));
+  const op = place.operations.find(
+    (candidate) => candidate.method === method || (candidate.method === 'GET' && method === 'HEAD'),
+  );
   if (op === undefined) {
-    const methods = place.operations.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
+    const methods = place.operations.flatMap((candidate) =>
+      candidate.method === 'GET' ? ['GET', 'HEAD'] : [candidate.method],
+    );
     call.allow = methods.sort().join(', ');
     throw new Refusal('method-not-allowed', `This address takes ${methods.join(', ')}, not ${String(method)}.`);
   }
@@ -180,8 +190,8 @@ function converse(
   request: IncomingMessage,
   response: ServerResponse,
   services: ServerServices,
-  act: (call: Conversation) => Soon<Sent>,
-): Soon<void> {
+  act: (call: RequestState) => MaybePromise<OutgoingResponse>,
+): MaybePromise<void> {
   const started = performance.now();
   const call = begin(request, response, services);
   let failure: unknown;
@@ -190,19 +200,19 @@ function converse(
     (error) => {
       failure = error;
       const isNothing = call.operation === 'none' && error instanceof Refusal && error.status === 404;
-      if (isNothing && wantsPage(request)) return nothingHerePage(call.path, services.config.http.base_url);
-      return refused(error, call.errors ?? familyAt(call.path), call.allow);
+      if (isNothing && prefersHtml(request)) return notFoundPage(call.path, services.config.http.base_url);
+      return toErrorResponse(error, call.errors ?? familyAt(call.path), call.allow);
     },
   );
-  return then(sent, (sent) =>
-    then(send(call, sent, services), (aborted) => {
+  return whenReady(sent, (sent) =>
+    whenReady(send(call, sent, services), (aborted) => {
       conclude(call, { status: sent.status, failure, aborted, milliseconds: performance.now() - started }, services);
     }),
   );
 }
 
 /** The state of a request before it is examined. */
-function begin(request: IncomingMessage, response: ServerResponse, services: ServerServices): Conversation {
+function begin(request: IncomingMessage, response: ServerResponse, services: ServerServices): RequestState {
   const { trusted_proxies: trusted } = services.config.http;
   services.unknownProxies.see(request, trusted);
   const { url = '' } = request;
@@ -210,7 +220,7 @@ function begin(request: IncomingMessage, response: ServerResponse, services: Ser
   const whole = end < 0 ? url : url.slice(0, end);
   const prefixed = whole === prefix || whole.startsWith(`${prefix}/`);
   const path = prefixed ? whole.slice(prefix.length) || '/' : whole;
-  const address = clientAddress(request, networks(trusted));
+  const address = clientAddress(request, toBlockList(trusted));
   const requestId = services.newId.uuid();
   return {
     exchange: { request, response, params: {}, query: {}, address, requestId },
@@ -224,7 +234,7 @@ function begin(request: IncomingMessage, response: ServerResponse, services: Ser
   };
 }
 
-interface Outcome {
+interface RequestOutcome {
   status: number;
   failure: unknown;
   aborted: boolean;
@@ -232,7 +242,7 @@ interface Outcome {
 }
 
 /** Counts a finished request, and writes its log line. */
-function conclude({ exchange, operation }: Conversation, outcome: Outcome, services: ServerServices): void {
+function conclude({ exchange, operation }: RequestState, outcome: RequestOutcome, services: ServerServices): void {
   const { metrics, lastHour, log } = services;
   const { status, failure, aborted, milliseconds } = outcome;
   const refusal = failure instanceof Refusal ? failure : exchange.refused;
@@ -248,13 +258,13 @@ function conclude({ exchange, operation }: Conversation, outcome: Outcome, servi
     ms: Math.round(milliseconds * 10) / 10,
   };
   if (failure === undefined && refusal === undefined && !aborted) return logAnswered(log, line);
-  const told = {
+  const details = {
     ...line,
     ...(refusal && { refusal: refusal.code, reason: refusal.message }),
     ...(aborted && { aborted }),
   };
-  if (failure === undefined || failure instanceof Refusal) log.info(told, 'answered');
-  else log.error({ ...told, err: failure }, 'failed');
+  if (failure === undefined || failure instanceof Refusal) log.info(details, 'answered');
+  else log.error({ ...details, err: failure }, 'failed');
 }
 
 /** Default headers of a response: caches do not store it, and browsers show it in isolation. */
@@ -287,14 +297,14 @@ const everyAnswer = (requestId: string, operation: string): string[] => [
 
 /** Whether a token expires soon; a header then tells the user. */
 const tellsOfItsEnd = ({ until }: Principal, { authority }: ServerServices): boolean =>
-  until - authority.latestTime().getTime() <= endsSoon;
+  until - authority.latestTime().getTime() <= expiryWarningMs;
 
 /** Sends a response; true if the client disconnected before it was complete. */
 function send(
-  { exchange, operation, errors }: Conversation,
-  { status, headers, body }: Sent,
+  { exchange, operation, errors }: RequestState,
+  { status, headers, body }: OutgoingResponse,
   services: ServerServices,
-): Soon<boolean> {
+): MaybePromise<boolean> {
   const { request, response, requestId, principal } = exchange;
   const more = everyAnswer(requestId, operation).concat(headers === json ? closedJson : withClosed(headers));
   if (principal !== undefined && tellsOfItsEnd(principal, services)) {
@@ -308,7 +318,7 @@ function send(
     return sendContent(body, response);
   }
   // The body is still arriving, so the request was refused: the sender is told to stop, and the connection ends.
-  hangUpAfterAnswer(request, response);
+  closeAfterResponse(request, response);
   if (body === undefined) {
     response.writeHead(status, more).end();
     return false;
@@ -323,7 +333,7 @@ function send(
 
 /** Whether an operation exists at the address with or without the prefix. */
 const isThere = (op: Operation, { config }: ServerServices, withPrefix: boolean): boolean =>
-  !(withPrefix && op.prefixed === false) && isOn(op, config);
+  !(withPrefix && op.prefixed === false) && isEnabled(op, config);
 
 const nothingHere = (path: string): Refusal =>
   // Keeps secrets of 32 bytes in an address, such as that of a set-up link, out of the message and so out of the log.

@@ -4,17 +4,17 @@ import type { Logger } from 'pino';
 import type { Acts } from '#acts/act.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
-import type { Custody } from '#assertions/custody.ts';
+import type { KeyCustody } from '#assertions/custody.ts';
 import type { RequestIds } from '#assertions/request-ids.ts';
 import type { Blobs } from '#blobs/blobs.ts';
-import type { Downloads } from '#blobs/downloads.ts';
+import type { DownloadLimiter } from '#blobs/downloads.ts';
 import type { Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { Rates } from '#domain/rate.ts';
+import type { RateLimiter } from '#domain/rate.ts';
 import type { Authority } from '#macaroons/authority.ts';
 import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { Discharger } from '#macaroons/discharger.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Registry } from '#registry/registry.ts';
 import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#src/config.ts';
@@ -24,11 +24,11 @@ import type { HandlerRecords } from './handler-records.ts';
 import type { LastHour } from './last-hour.ts';
 import type { Metrics } from './metrics.ts';
 import type { UnknownProxies } from './unknown-proxies.ts';
-import type { Identity } from './identity.ts';
+import type { IdentityProvider } from './identity.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 
 /** The result of one examination, as 'larder doctor' prints it. */
-export interface Examined {
+export interface ExaminationResult {
   what: string;
   level: 'well' | 'notice' | 'wrong' | 'not looked at';
   /** A clause, without a full stop. */
@@ -46,22 +46,22 @@ export interface Services {
   acts: Acts;
   authority: Authority;
   discharger: Discharger;
-  identity: Identity;
+  identity: IdentityProvider;
   registry: Registry;
   /** Received transfers. */
   transfers: TransferDesk;
   blobs: Blobs;
   /** Makes and uses the signing keys; refuses while the store is sealed. */
-  custody: Custody;
+  custody: KeyCustody;
   /** The trusted roots: the chain of trust of a received assertion must lead to them. */
   roots: () => Roots;
   requestIds: RequestIds;
   deviceNonces: RequestIds;
   cohortKeys: CohortKeys;
   /** How often each client requested nonces and sessions without a proof. */
-  proofRates: Rates;
+  proofRates: RateLimiter;
   /** The running downloads of devices and controllers. */
-  downloads: Downloads;
+  downloads: DownloadLimiter;
   /** The sessions of devices that have proven their serials. */
   deviceSessions: DeviceSessions;
   /** The present configuration; a reload changes it between calls. */
@@ -91,7 +91,7 @@ export interface Services {
   /** The state of the serving processes, for a caller with the secret; undefined for any other caller. */
   serving: (secret: string) => Promise<Record<string, unknown> | undefined>;
   /** The results of all examinations, for administrators. */
-  examined: () => Promise<readonly Examined[]>;
+  examined: () => Promise<readonly ExaminationResult[]>;
   /** Bytes of the disk of the data directory. */
   disk: () => { diskFreeBytes: number; diskSizeBytes: number };
   lastHour: LastHour;
@@ -108,5 +108,5 @@ export interface Services {
 
 /** The services of handlers, plus all records for the access rules. */
 export interface ServerServices extends Omit<Services, 'records'> {
-  records: Records;
+  records: StoreRecords;
 }

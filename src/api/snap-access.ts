@@ -2,9 +2,17 @@
 import { grants, type Permission } from '#domain/permission.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { actsAsPublisher, missing, nowhere, partIn, roleOf, type Access, type Asked } from './access.ts';
+import {
+  actsAsPublisher,
+  missingPermission,
+  packageNotFound,
+  mayActOnPackage,
+  findRole,
+  type Access,
+  type AccessRequest,
+} from './access.ts';
 import type { PackageEvidence } from './access.ts';
 
 type AtLeastOne = readonly [Permission, ...Permission[]];
@@ -42,14 +50,14 @@ export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
   async admit({ authenticate, records }) {
     const principal = await authenticate();
     refuseWithout([permission], principal);
-    const own = async ({ found, unknown }: Looked): Promise<PublishedPackage> => {
-      if (found !== undefined && (await partIn(principal, found, permission, records))) return found;
+    const own = async ({ snap, unknown }: SnapLookup): Promise<PublishedPackage> => {
+      if (snap !== undefined && (await mayActOnPackage(principal, snap, permission, records))) return snap;
       throw unknown;
     };
     return {
       principal,
       async snapNamed(name, ...more) {
-        for (const one of more) refuseWithout([one], principal);
+        for (const additional of more) refuseWithout([additional], principal);
         return own(await byName(name, records));
       },
       snapOfId: async (id) => own(await byId(id, records)),
@@ -57,44 +65,47 @@ export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
   },
 });
 
-const onSnap = (permissions: AtLeastOne, find: (asked: Asked) => Promise<Looked>): Access<PackageEvidence> => ({
+const onSnap = (
+  permissions: AtLeastOne,
+  find: (accessRequest: AccessRequest) => Promise<SnapLookup>,
+): Access<PackageEvidence> => ({
   about: 'package',
   permissions: [...permissions],
   who: 'publisher, collaborator, store administrator',
-  async admit(asked) {
-    const principal = await asked.authenticate();
+  async admit(accessRequest) {
+    const principal = await accessRequest.authenticate();
     const { granted, administers } = refuseWithout(permissions, principal);
-    const { found, unknown } = await find(asked);
-    if (found === undefined) throw unknown;
-    const role = granted ? await roleOf(principal, found, asked.records) : undefined;
+    const { snap, unknown } = await find(accessRequest);
+    if (snap === undefined) throw unknown;
+    const role = granted ? await findRole(principal, snap, accessRequest.records) : undefined;
     if (role === undefined && !administers) throw unknown;
-    return { principal, package: found, role: role ?? 'store administrator' };
+    return { principal, package: snap, role: role ?? 'store administrator' };
   },
 });
 
 function refuseWithout(permissions: AtLeastOne, principal: Principal): { granted: boolean; administers: boolean } {
-  const granted = permissions.some((one) => grants(principal.permissions, one));
-  const administers = permissions.some((one) => actsAsPublisher(principal, one));
+  const granted = permissions.some((permission) => grants(principal.permissions, permission));
+  const administers = permissions.some((permission) => actsAsPublisher(principal, permission));
   if (granted || administers) return { granted, administers };
-  throw missing(permissions[0]);
+  throw missingPermission(permissions[0]);
 }
 
 /** The snap, and the refusal if it does not exist or belongs to another account. */
-interface Looked {
-  found: PublishedPackage | undefined;
+interface SnapLookup {
+  snap: PublishedPackage | undefined;
   unknown: Refusal;
 }
 
-const byName = async (name: string, { packages }: Records): Promise<Looked> => ({
-  found: await packages.find('snap', name),
-  unknown: nowhere({ namespace: 'snap', name }),
+const byName = async (name: string, { packages }: StoreRecords): Promise<SnapLookup> => ({
+  snap: await packages.find('snap', name),
+  unknown: packageNotFound({ namespace: 'snap', name }),
 });
 
-async function byId(id: string, { packages }: Records): Promise<Looked> {
-  const found = await packages.byId(id);
+async function byId(id: string, { packages }: StoreRecords): Promise<SnapLookup> {
+  const snap = await packages.byId(id);
   const unknown = `There is no snap with the id '${id.slice(0, 64)}', or this account has no part in it`;
   return {
-    found: found?.namespace === 'snap' ? found : undefined,
+    snap: snap?.namespace === 'snap' ? snap : undefined,
     unknown: new Refusal('resource-not-found', unknown),
   };
 }

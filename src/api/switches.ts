@@ -3,7 +3,7 @@ import { isOffline, type Config } from '#src/config.ts';
 import type { Operation } from './operation.ts';
 
 /** Whether the configuration turns an operation on. */
-export const isOn = ({ enabledBy }: Operation, config: Config): boolean =>
+export const isEnabled = ({ enabledBy }: Operation, config: Config): boolean =>
   enabledBy === undefined || switches[enabledBy](config);
 
 /** The switches of operations; the compiler requires an entry for each switch in a record. */

@@ -15,10 +15,10 @@ interface Tally {
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 600];
 
 /** Counts one finished request of an operation. */
-export type Count = (operation: string, status: number, seconds: number) => void;
+export type CountRequest = (operation: string, status: number, seconds: number) => void;
 
 /** Starts counting, and publishes the counts as `larder_requests_total` and `larder_request_duration_seconds`. */
-export function tallyIn(registry: Registry): Count {
+export function countRequestsIn(registry: Registry): CountRequest {
   const tallies = new Map<string, Tally>();
   showRequests(registry, tallies);
   showDurations(registry, tallies);
@@ -65,8 +65,8 @@ function showDurations(registry: Registry, tallies: Map<string, Tally>): void {
       const whole = { sum: seconds, count };
       return [
         ...within,
-        ...Object.entries(whole).map(([what, value]) => ({
-          metricName: `${name}_${what}`,
+        ...Object.entries(whole).map(([suffix, value]) => ({
+          metricName: `${name}_${suffix}`,
           labels: { operation },
           value,
         })),

@@ -1,15 +1,15 @@
 // The interface of received transfers for operations and pages. `src/transfers/` implements it, and the appliance passes it in.
-import type { By } from '#acts/act.ts';
+import type { Actor } from '#acts/act.ts';
 import type { PlanLine } from '#acts/transfer-planning.ts';
 import type { Receipt } from '#acts/transfers.ts';
 import type { RequestProvenance, TransferPreview } from '#api/wire.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 
 /** A report on a transfer for people, the same in a terminal, as an HTML file and in the console. */
-export interface Report {
+export interface TransferReport {
   title: string;
   /** Sentences. */
-  said: readonly string[];
+  sentences: readonly string[];
   /** Undefined if the report is not about changes. */
   changes?: readonly PlanLine[];
   /** Further lists; an empty list is not shown. */
@@ -17,9 +17,9 @@ export interface Report {
 }
 
 /** The changes that a staged transfer would make now, for programs and for people. */
-export interface Previewed {
+export interface PreviewWithReport {
   preview: TransferPreview;
-  report: Report;
+  report: TransferReport;
 }
 
 /** The changes that a person saw and agrees to. */
@@ -37,14 +37,14 @@ export interface TransferDesk {
    * The changes without the packages that match these globs. Refuses if the statement is too long to be planned in the server (commands do
    * that), if a glob matches no package, or if no package is left.
    */
-  preview(prefix: string, without?: readonly string[]): Promise<Previewed>;
+  preview(prefix: string, without?: readonly string[]): Promise<PreviewWithReport>;
   /** The receipt for people; undefined if the transfer was not accepted, or if this site has no name. */
-  receipt(transfer: ReceivedTransfer): Promise<Report | undefined>;
+  receipt(transfer: ReceivedTransfer): Promise<TransferReport | undefined>;
   /** Accepts the previewed changes. Refused if the changes do not have the digest that the preview showed. */
-  accept(prefix: string, previewed: PreviewedTransfer, by: By): Promise<Receipt>;
-  discard(prefix: string, by: By): Promise<string>;
+  accept(prefix: string, previewed: PreviewedTransfer, actor: Actor): Promise<Receipt>;
+  discard(prefix: string, actor: Actor): Promise<string>;
   /** Returns the channels to their former releases; returns these channels. */
-  withdraw(prefix: string, by: By): Promise<{ id: string; channels: string[] }>;
+  withdraw(prefix: string, actor: Actor): Promise<{ id: string; channels: string[] }>;
   /** Snaps with revisions that wait for a signature here, although their declaration allows no signer of this store. */
   declarations(): Promise<RequestProvenance[]>;
 }

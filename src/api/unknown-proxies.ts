@@ -2,7 +2,7 @@
 // clients behind a forgotten proxy share one address and its limits.
 import type { IncomingMessage } from 'node:http';
 
-import { isAmong, networks, plain } from './address.ts';
+import { isInNetworks, toBlockList, stripMappedPrefix } from './address.ts';
 
 export interface UnknownProxies {
   /** Records a request; the health of the store shows the result. */
@@ -12,19 +12,25 @@ export interface UnknownProxies {
 }
 
 /** Any client may send the header, so at most this many addresses are kept. */
-const most = 8;
+const maxAddresses = 8;
 
 export function createUnknownProxies(): UnknownProxies {
   const seen = new Set<string>();
   return {
     see(request, trusted) {
       if (request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined) return;
-      const address = plain(request.socket.remoteAddress ?? '');
-      if (address === '' || seen.has(address) || seen.size >= most || isAmong(address, networks(trusted))) return;
+      const address = stripMappedPrefix(request.socket.remoteAddress ?? '');
+      if (
+        address === '' ||
+        seen.has(address) ||
+        seen.size >= maxAddresses ||
+        isInNetworks(address, toBlockList(trusted))
+      )
+        return;
       seen.add(address);
     },
     unknown(trusted) {
-      const addresses = [...seen].filter((address) => !isAmong(address, networks(trusted)));
+      const addresses = [...seen].filter((address) => !isInNetworks(address, toBlockList(trusted)));
       return addresses.length === 0 ? undefined : { addresses };
     },
   };

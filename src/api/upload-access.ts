@@ -4,7 +4,7 @@ import type { Permission } from '#domain/permission.ts';
 import type { Principal } from '#domain/principal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Review } from '#records/uploads.ts';
-import { onPackage, storeAdministrator, type Access, type Asked, type PackageEvidence } from './access.ts';
+import { onPackage, storeAdministrator, type Access, type AccessRequest, type PackageEvidence } from './access.ts';
 
 /** An upload, its package, and the role of the caller in it. */
 export interface UploadEvidence extends PackageEvidence {
@@ -16,12 +16,12 @@ export const onUpload = (permission: Permission): Access<UploadEvidence> => {
   const sees = onPackage(permission);
   return {
     ...sees,
-    async admit(asked) {
-      await asked.authenticate();
-      const { upload, subject } = await uploadIn(asked);
+    async admit(accessRequest) {
+      await accessRequest.authenticate();
+      const { upload, subject } = await uploadIn(accessRequest);
       try {
         const { namespace, name } = subject;
-        return { ...(await sees.admit({ ...asked, params: { namespace, name } })), upload };
+        return { ...(await sees.admit({ ...accessRequest, params: { namespace, name } })), upload };
       } catch (refusal) {
         if (refusal instanceof Refusal && refusal.code === 'resource-not-found') throw noUpload(upload.id);
         throw refusal;
@@ -31,27 +31,27 @@ export const onUpload = (permission: Permission): Access<UploadEvidence> => {
 };
 
 /** The caller, and a way to find the upload in the path after the limits of the token are known. */
-export interface UploadsOfAll {
+export interface StoreUploadEvidence {
   principal: Principal;
   uploadNamed(): Promise<{ upload: Review; package: PublishedPackage }>;
 }
 
 /** The upload in the path, for a store administrator. */
-export const storeAdministratorOnUpload = (permission: 'store-view' | 'store-manage'): Access<UploadsOfAll> => {
+export const storeAdministratorOnUpload = (permission: 'store-view' | 'store-manage'): Access<StoreUploadEvidence> => {
   const admits = storeAdministrator(permission);
   return {
     ...admits,
-    admit: async (asked) => ({
-      ...(await admits.admit(asked)),
+    admit: async (accessRequest) => ({
+      ...(await admits.admit(accessRequest)),
       async uploadNamed() {
-        const { upload, subject } = await uploadIn(asked);
+        const { upload, subject } = await uploadIn(accessRequest);
         return { upload, package: subject };
       },
     }),
   };
 };
 
-async function uploadIn({ params, records }: Asked): Promise<{ upload: Review; subject: PublishedPackage }> {
+async function uploadIn({ params, records }: AccessRequest): Promise<{ upload: Review; subject: PublishedPackage }> {
   const id = params['upload_id'] ?? '';
   const upload = await records.uploads.claimed(id);
   const subject = upload && (await records.packages.byId(upload.packageId));

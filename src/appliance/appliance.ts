@@ -10,19 +10,19 @@ import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { configDigest } from '#src/config.ts';
-import { makeNothingOld } from '#src/small-heap.ts';
+import { disablePretenuring } from '#src/small-heap.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
 import { startBackground, type Background } from './background.ts';
 import { keepCertificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
-import { Parts } from './parts.ts';
-import { readOrRefuse, takeUp } from './reload.ts';
+import { ApplianceParts } from './parts.ts';
+import { readOrRefuse, applyConfiguration } from './reload.ts';
 import { startServing } from './serving.ts';
 import { settingsOf, type Current } from './settings.ts';
-import { servingStateOf, startTellingState } from './state.ts';
+import { servingStateOf, startStateReports } from './state.ts';
 import { openStorage, type Storage } from './storage.ts';
-import type { Answers } from './team.ts';
+import type { TeamReplies } from './team.ts';
 import { watchFaults, watchJobs } from './watched-faults.ts';
 
 export interface Appliance {
@@ -34,7 +34,7 @@ export interface Appliance {
   /** Loads the current certificate; returns whether it has changed. */
   renewCertificate(): Promise<boolean>;
   /** The replies to the other processes that serve the store. */
-  answers: { readonly [What in keyof Answers]: () => Answers[What] | Promise<Answers[What]> };
+  answers: { readonly [What in keyof TeamReplies]: () => TeamReplies[What] | Promise<TeamReplies[What]> };
   /** The progress of the scrub. */
   scrubbed(): ScrubState;
   /** The state of the jobs. */
@@ -47,8 +47,8 @@ export interface Appliance {
 
 /** Starts serving a data directory; resolves when it answers requests. */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
-  makeNothingOld();
-  const parts = new Parts(options.parts);
+  disablePretenuring();
+  const parts = new ApplianceParts(options.parts);
   try {
     return await startParts(parts, options);
   } catch (error) {
@@ -58,7 +58,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   }
 }
 
-async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appliance> {
+async function startParts(parts: ApplianceParts, options: ApplianceOptions): Promise<Appliance> {
   const { directory } = options;
   const file = join(directory, 'larder.toml');
   const storage = await openStorage(parts, options);
@@ -81,7 +81,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
   const secret = options.team?.secret ?? randomBytes(24).toString('hex');
   const served = await startServing(parts, options, { ...made, serving, secret });
   url = served.url;
-  const tellState = await startTellingState(parts, options, { telling: serving, secret });
+  const tellState = await startStateReports(parts, options, { telling: serving, secret });
   background.queue.soon();
   await startBallast(parts, storage);
   parts.serving();
@@ -97,7 +97,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
       const sha256 = configDigest(file);
       try {
         settings = readOrRefuse(options, storage);
-        takeUp(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
+        applyConfiguration(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
         configuration = { sha256 };
       } catch (error) {
         configuration = { sha256, problem: inOneSentence(error) };
@@ -122,7 +122,7 @@ async function startParts(parts: Parts, options: ApplianceOptions): Promise<Appl
 const takenUpElsewhere = { takeUp: (): Promise<void> => Promise.resolve() };
 
 /** Creates the ballast soon after the start, which does not wait for it. */
-async function startBallast(parts: Parts, { room, blobs, log }: Storage): Promise<void> {
+async function startBallast(parts: ApplianceParts, { room, blobs, log }: Storage): Promise<void> {
   const setAside = (): void => {
     room
       .job(blobs)

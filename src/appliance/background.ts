@@ -1,5 +1,5 @@
 // Starts the work that outlives a request: reviews, signatures, jobs, the scrub.
-import { softwareCustody, type Custody } from '#assertions/custody.ts';
+import { softwareCustody, type KeyCustody } from '#assertions/custody.ts';
 import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
 import { mendOfRecords } from '#data/records-place.ts';
 import { hours, seconds } from '#domain/clock.ts';
@@ -7,18 +7,18 @@ import { quotaOfEverybody } from '#domain/quota.ts';
 import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import { inspectInThread } from '#integrity/inspect-in-thread.ts';
-import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
+import { createRecordsVerifier, type RecordsVerifier } from '#integrity/prove-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { expireBranches } from '#jobs/expire-branches.ts';
 import { expireRevisions } from '#jobs/expire-revisions.ts';
-import { approvalPolicyKeeping, type ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
-import { catalogKeeping, type CatalogKeeping } from '#jobs/keep-catalog.ts';
-import { pushFinishing, type PushFinishing } from '#jobs/finish-pushes.ts';
+import { createApprovalPolicyKeeper, type ApprovalPolicyKeeper } from '#jobs/keep-approval-policy.ts';
+import { createCatalogKeeper, type CatalogKeeper } from '#jobs/keep-catalog.ts';
+import { createPushFinisher, type PushFinisher } from '#jobs/finish-pushes.ts';
 import { makeDeltas } from '#jobs/make-deltas.ts';
 import { forgetImages } from '#jobs/forget-images.ts';
 import { forgetInvites } from '#jobs/forget-invites.ts';
 import { forgetPullCredentials } from '#jobs/forget-pull-credentials.ts';
-import { forgetPassing } from '#jobs/forget-passing.ts';
+import { sweepEphemeralRows } from '#jobs/forget-passing.ts';
 import { forgetProposals } from '#jobs/forget-proposals.ts';
 import { forgetSessions } from '#jobs/forget-sessions.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
@@ -26,37 +26,37 @@ import { readCharms } from '#jobs/read-charms.ts';
 import { renewCertificate } from '#jobs/renew-certificate.ts';
 import { retireKeys } from '#jobs/retire-keys.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
-import { runJobs, type Job, type Runner } from '#jobs/runner.ts';
+import { runJobs, type BackgroundJob, type Runner } from '#jobs/runner.ts';
 import { noteAuditEnd, sealAudit } from '#jobs/seal-audit.ts';
-import { revisionSigning, type RevisionSigning } from '#jobs/sign-revisions.ts';
+import { createRevisionSigner, type RevisionSigner } from '#jobs/sign-revisions.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { sweepTemporary } from '#jobs/sweep-temporary.ts';
 import type { OwnLeases } from '#shared/leases.ts';
-import { oneOfMany } from '#shared/one-of-many.ts';
+import { chooseProcess } from '#shared/one-of-many.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';
 import { nativePath } from '#src/native.ts';
 import type { Certificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
-import type { Parts } from './parts.ts';
+import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
-import { watchingJob } from './watching.ts';
+import { watchFolderJob } from './watching.ts';
 
 export interface Background {
-  custody: Custody;
-  signing: RevisionSigning;
+  custody: KeyCustody;
+  signing: RevisionSigner;
   queue: ReviewQueue;
-  finishing: PushFinishing;
-  catalog: CatalogKeeping;
-  proof: ProofOfRecords;
-  policy: ApprovalPolicyKeeping;
+  finishing: PushFinisher;
+  catalog: CatalogKeeper;
+  proof: RecordsVerifier;
+  policy: ApprovalPolicyKeeper;
   runner: Runner;
   scrub: Scrub;
 }
 
 export async function startBackground(
-  parts: Parts,
+  parts: ApplianceParts,
   options: ApplianceOptions,
   storage: Storage,
   current: Current,
@@ -70,7 +70,7 @@ export async function startBackground(
   );
   const signing = await parts.start(
     'signing',
-    () => revisionSigning({ records, acts, signer: custody, now, log }),
+    () => createRevisionSigner({ records, acts, signer: custody, now, log }),
     (signing) => signing.idle(),
   );
   const reviewSoon = (): void => {
@@ -85,12 +85,16 @@ export async function startBackground(
   const proof = await startProof(storage);
   health.watch('damaged-records', () => proof.faults());
   const maker = createDeltaMaker({ startWorker: (worker) => startWorker('src/deltas/worker.ts', worker) });
-  const policy = approvalPolicyKeeping({ records, acts, config: () => current().config, health });
+  const policy = createApprovalPolicyKeeper({ records, acts, config: () => current().config, health });
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
   const watching = new AbortController();
   const all = jobsOf(storage, current, certificate, [
     ...[...more, reading, deltasJob(storage, current, maker)],
-    watchingJob({ health, directory: store.directory, intervalMs: options.limits?.watchMs }, current, watching.signal),
+    watchFolderJob(
+      { health, directory: store.directory, intervalMs: options.limits?.watchMs },
+      current,
+      watching.signal,
+    ),
     ...sweepingOf(options, storage),
   ]);
   const jobs = keepsAll(options) ? all : all.filter((job) => job.oncePer === 'process' && !ofKeeper.has(job.name));
@@ -127,13 +131,13 @@ const ofKeeper: ReadonlySet<string> = new Set(['prove-records', 'keep-approval-p
  * A process that is alone has swept temporary files at its start. In a bucket, uploads in parts expire only after a
  * day, so the job is always needed.
  */
-const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs }: Storage): Job[] =>
+const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs }: Storage): BackgroundJob[] =>
   team === undefined && records.server === undefined && !('clock' in blobs)
     ? []
     : [sweepTemporary(records, blobs, now)];
 
 /** Ends the receipt of transfers from the watched folder; it continues after the next start. */
-const endsWith = (parts: Parts, watching: AbortController): Promise<AbortController> =>
+const endsWith = (parts: ApplianceParts, watching: AbortController): Promise<AbortController> =>
   parts.start(
     'watching',
     () => watching,
@@ -143,7 +147,7 @@ const endsWith = (parts: Parts, watching: AbortController): Promise<AbortControl
   );
 
 /** Stops the users of leases one after the other, then releases all leases together. */
-const holdsUntil = (parts: Parts, leases: OwnLeases): Promise<OwnLeases> =>
+const holdsUntil = (parts: ApplianceParts, leases: OwnLeases): Promise<OwnLeases> =>
   parts.start(
     'held',
     () => leases,
@@ -156,10 +160,10 @@ const deltasJob = (
   { store: { records, newId, now }, blobs, log }: Storage,
   current: Current,
   maker: DeltaMaker,
-): Job => {
+): BackgroundJob => {
   const settings = () => {
-    const { snap, deltas, max_deltas_size: most, remember } = current().config.devices;
-    return { deltas: snap && deltas, most, remember };
+    const { snap, deltas, max_deltas_size: maxBytes, remember } = current().config.devices;
+    return { deltas: snap && deltas, maxBytes, remember };
   };
   return makeDeltas({ records, blobs, maker, newId, now, log, settings });
 };
@@ -170,7 +174,7 @@ const scrubbedElsewhere: Scrub = {
 };
 
 async function startScrubbing(
-  parts: Parts,
+  parts: ApplianceParts,
   { limits }: Pick<ApplianceOptions, 'limits'>,
   storage: Storage,
   current: Current,
@@ -182,23 +186,23 @@ async function startScrubbing(
     records.server &&
     (await parts.start(
       'turn of the scrub',
-      () => oneOfMany(leases, 'scrub'),
+      () => chooseProcess(leases, 'scrub'),
       (started) => started.end(),
     ));
   return parts.start(
     'scrub',
     () => {
       const rate = (): number => (turn?.isThis() === false ? 0 : current().config.integrity.scrub_rate);
-      const kept = { records, acts, blobs, digests: scrubDigests };
-      return startScrub({ ...kept, reports, health, now, log, rate, rest: hours(1), ...limits?.scrub });
+      const scrubParts = { records, acts, blobs, digests: scrubDigests };
+      return startScrub({ ...scrubParts, reports, health, now, log, rate, rest: hours(1), ...limits?.scrub });
     },
     (scrub) => scrub.stop(),
   );
 }
 
-const startProof = ({ store }: Storage): Promise<ProofOfRecords> =>
-  proofOfRecords({
-    inspect: () => lookOver(store.database.place),
+const startProof = ({ store }: Storage): Promise<RecordsVerifier> =>
+  createRecordsVerifier({
+    inspect: () => inspectRecords(store.database.place),
     mend: mendOfRecords(store.database.place, store.directory),
     records: store.records,
     acts: store.acts,
@@ -208,7 +212,7 @@ const startProof = ({ store }: Storage): Promise<ProofOfRecords> =>
   });
 
 /** A database server checks itself while it answers queries; a file needs a thread for that. */
-const lookOver = (place: DatabasePlace): Promise<DatabaseVerdict> =>
+const inspectRecords = (place: DatabasePlace): Promise<DatabaseVerdict> =>
   'file' in place
     ? inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
         file: place.file,
@@ -217,29 +221,30 @@ const lookOver = (place: DatabasePlace): Promise<DatabaseVerdict> =>
     : inspectDatabase(place, {});
 
 const startFinishing = (
-  parts: Parts,
+  parts: ApplianceParts,
   { store: { records, acts }, log }: Storage,
   current: Current,
   reviewSoon: () => void,
-): Promise<PushFinishing> =>
+): Promise<PushFinisher> =>
   parts.start(
     'pushes',
-    () => pushFinishing({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
+    () =>
+      createPushFinisher({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
     (finishing) => finishing.idle(),
   );
 
-const startCatalog = (parts: Parts, { store: { records, now }, log }: Storage): Promise<CatalogKeeping> =>
+const startCatalog = (parts: ApplianceParts, { store: { records, now }, log }: Storage): Promise<CatalogKeeper> =>
   parts.start(
     'catalog',
-    () => catalogKeeping({ records, now, log }),
+    () => createCatalogKeeper({ records, now, log }),
     (catalog) => catalog.idle(),
   );
 
 async function startReviews(
-  parts: Parts,
+  parts: ApplianceParts,
   storage: Storage,
   reviewed: () => void,
-): Promise<{ queue: ReviewQueue; reading: Job }> {
+): Promise<{ queue: ReviewQueue; reading: BackgroundJob }> {
   const { store, log, health, leases, blobs, digests } = storage;
   const { records, acts, newId } = store;
   const { queue, reviewer } = await parts.start(
@@ -277,7 +282,7 @@ const jobsOf = (
     retireKeys(records, acts, latestTime),
     forgetInvites(records, acts, latestTime),
     forgetPullCredentials(records, acts, latestTime),
-    forgetPassing(records, now),
+    sweepEphemeralRows(records, now),
     forgetProposals(records, acts, latestTime),
     forgetSessions(records, acts, latestTime),
     renewCertificate(certificate.renew),

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 
 import { itself } from '#acts/act.ts';
 import { renewCertificate } from '#acts/appliance.ts';
-import { keepingOf, type Store } from '#data/store.ts';
-import { keepTls } from '#tls/keeper.ts';
+import { keepingOf, type StoreHandle } from '#data/store.ts';
+import { prepareTls } from '#tls/keeper.ts';
 import type { ServerTls } from '#tls/settings.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Current } from './settings.ts';
@@ -25,12 +25,12 @@ export interface Certificate {
  * certificates, false if another process of the store does.
  */
 export async function keepCertificate(
-  store: Store,
+  store: StoreHandle,
   current: Current,
   { log, renews }: { log: Logger; renews: boolean },
 ): Promise<Certificate> {
   const keeping = keepingOf(store.directory, store.siteKey, store.now);
-  const read = () => keepTls(tlsSettings(current().config), { ...keeping, renews });
+  const read = () => prepareTls(tlsSettings(current().config), { ...keeping, renews });
   const listeners: ((tls: ServerTls) => void)[] = [];
   /** Records in the log and in the audit log that the server has a new certificate. */
   const tell = async ({ hosts, ends, fingerprint }: ServerTls): Promise<void> => {

@@ -6,18 +6,18 @@ import type { Socket } from 'node:net';
 import { minutes, seconds } from '#domain/clock.ts';
 
 /** A connection without traffic for this long is closed: snapd itself gives up below 4,096 bytes per second. */
-const still = seconds(60);
+const downloadIdleMs = seconds(60);
 
 /**
  * The same for an upload if its client sends nothing. A download gets the longer time, because the system may hold up
  * to a minute of data for a slow client.
  */
-const stillSending = seconds(10);
+const uploadIdleMs = seconds(10);
 
 /** Interval of checks: a connection is idle when its request is finished. */
-const pause = 100;
+const checkIntervalMs = 100;
 
-export interface Patience {
+export interface DrainLimits {
   /** The maximum duration of draining, in minutes. */
   minutes: number;
   /** A monotonic clock in milliseconds. */
@@ -28,7 +28,7 @@ export interface Patience {
  * Tracks the connections of a server from now on. Call the result at a stop: it waits until they have ended, and closes
  * those without traffic.
  */
-export function followConnections(server: Server): (patience: Patience) => Promise<void> {
+export function followConnections(server: Server): (limits: DrainLimits) => Promise<void> {
   const open = new Set<Socket>();
   const requests = new Map<Socket, IncomingMessage>();
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -40,7 +40,7 @@ export function followConnections(server: Server): (patience: Patience) => Promi
   });
   const follow = (request: IncomingMessage): void => void requests.set(request.socket, request);
   server.on('request', follow).on('checkExpectation', follow);
-  const patienceWith = (socket: Socket): number => (awaitsClient(requests.get(socket)) ? stillSending : still);
+  const patienceWith = (socket: Socket): number => (awaitsClient(requests.get(socket)) ? uploadIdleMs : downloadIdleMs);
 
   return async ({ minutes: longest, elapsed }) => {
     const ended = Promise.withResolvers<undefined>();
@@ -58,7 +58,7 @@ export function followConnections(server: Server): (patience: Patience) => Promi
       if (elapsed() - begun >= minutes(longest)) server.closeAllConnections();
     };
     sweep();
-    const sweeping = setInterval(sweep, pause);
+    const sweeping = setInterval(sweep, checkIntervalMs);
     await ended.promise;
     clearInterval(sweeping);
   };

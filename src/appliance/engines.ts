@@ -2,9 +2,9 @@
 // clock differs from this host's, the health check fails, and load balancers send no requests here.
 import { seconds, type Now } from '#domain/clock.ts';
 import type { Health } from '#src/health.ts';
-import type { Parts } from './parts.ts';
+import type { ApplianceParts } from './parts.ts';
 
-export interface Engine {
+export interface RemoteEngine {
   /** The name in sentences, such as 'The database'. */
   name: string;
   /** The row of 'larder doctor' for it. */
@@ -23,28 +23,28 @@ export interface Engines {
 }
 
 /** How often each engine is asked. With the timeout of a request, a failure shows within seven seconds. */
-const every = seconds(1);
+const checkIntervalMs = seconds(1);
 
 /** The maximum difference to the clock of an engine; two hosts then differ by at most twice that: five seconds. */
-const mostApart = seconds(2.5);
+const maxClockOffsetMs = seconds(2.5);
 
 /** Checks the engines now, and at an interval until it is stopped. */
 export async function watchEngines(
-  parts: Parts,
-  engines: readonly Engine[],
+  parts: ApplianceParts,
+  engines: readonly RemoteEngine[],
   { health, clock = () => new Date() }: { health: Health; clock?: Now },
 ): Promise<Engines> {
-  const unwell = new Set<Engine>();
-  const offsets = new Map<Engine, number>();
-  const look = async (engine: Engine): Promise<void> => {
-    const found = await lookAt(engine, clock);
-    const off = 'apart' in found ? steadyOffset(offsets.get(engine), found.apart) : undefined;
+  const unwell = new Set<RemoteEngine>();
+  const offsets = new Map<RemoteEngine, number>();
+  const look = async (engine: RemoteEngine): Promise<void> => {
+    const state = await readEngineState(engine, clock);
+    const off = 'apart' in state ? steadyOffset(offsets.get(engine), state.apart) : undefined;
     if (off === undefined) offsets.delete(engine);
     else offsets.set(engine, off);
-    if ('away' in found || 'apart' in found) unwell.add(engine);
+    if ('away' in state || 'apart' in state) unwell.add(engine);
     else unwell.delete(engine);
     const about = { engine: engine.name, about: engine.about };
-    health.report('engine-away', 'away' in found ? { ...about, ...found.away } : undefined, engine.name);
+    health.report('engine-away', 'away' in state ? { ...about, ...state.away } : undefined, engine.name);
     health.report(
       'engine-clock',
       off === undefined ? undefined : { ...about, off: offsetText(off), about: 'Clock' },
@@ -55,10 +55,10 @@ export async function watchEngines(
   };
   if (engines.length === 0) return { areWell: () => true };
   const stopped = new AbortController();
-  const keepLooking = (engine: Engine): void => {
+  const keepLooking = (engine: RemoteEngine): void => {
     const timer = setTimeout(
       () => void look(engine).finally(() => stopped.signal.aborted || keepLooking(engine)),
-      every,
+      checkIntervalMs,
     );
     stopped.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     timer.unref();
@@ -77,18 +77,18 @@ export async function watchEngines(
 /** The state of an engine: away, or its clock differs. */
 type EngineState = { away: { why?: string } } | { apart: number } | { well: true };
 
-async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
-  const asked = clock().getTime();
-  let there: number;
+async function readEngineState(engine: RemoteEngine, clock: Now): Promise<EngineState> {
+  const requestedAt = clock().getTime();
+  let engineTime: number;
   try {
-    there = (await engine.clock()).getTime();
+    engineTime = (await engine.clock()).getTime();
   } catch (error) {
     return { away: engine.whyNot === undefined ? {} : { why: engine.whyNot(error) } };
   }
   const answered = clock().getTime();
   // The engine read its clock at some moment between the two.
-  const apart = there < asked ? there - asked : Math.max(0, there - answered);
-  if (Math.abs(apart) <= mostApart) return { well: true };
+  const apart = engineTime < requestedAt ? engineTime - requestedAt : Math.max(0, engineTime - answered);
+  if (Math.abs(apart) <= maxClockOffsetMs) return { well: true };
   return { apart };
 }
 
@@ -96,8 +96,8 @@ async function lookAt(engine: Engine, clock: Now): Promise<EngineState> {
  * The offset that is shown: an engine with a clock in whole seconds gives a slightly different offset each time, and
  * all places must show the same.
  */
-const steadyOffset = (shown: number | undefined, found: number): number =>
-  shown !== undefined && Math.abs(found - shown) < seconds(2) ? shown : found;
+const steadyOffset = (shown: number | undefined, offset: number): number =>
+  shown !== undefined && Math.abs(offset - shown) < seconds(2) ? shown : offset;
 
 const offsetText = (milliseconds: number): string =>
   `${(Math.abs(milliseconds) / seconds(1)).toFixed(1)} seconds ${milliseconds > 0 ? 'behind' : 'ahead of'}`;

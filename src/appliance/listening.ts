@@ -7,7 +7,7 @@ import type { StoreServer } from '#api/server.ts';
 import { seconds } from '#domain/clock.ts';
 
 /** How long a stop waits for handlers after the last connection has closed. */
-const afterwards = seconds(10);
+const handlerTimeoutMs = seconds(10);
 
 /** Listens on HOST:PORT; returns the actual address, such as `https://127.0.0.1:8443`. */
 export async function listen(server: Server, where: string): Promise<string> {
@@ -33,10 +33,10 @@ export async function listen(server: Server, where: string): Promise<string> {
  */
 export async function close({ settled }: Pick<StoreServer, 'settled'>, drain: () => Promise<void>): Promise<void> {
   await drain();
-  const given = Promise.withResolvers<undefined>();
+  const timeout = Promise.withResolvers<undefined>();
   const end = setTimeout(() => {
-    given.resolve(undefined);
-  }, afterwards);
-  await Promise.race([settled(), given.promise]);
+    timeout.resolve(undefined);
+  }, handlerTimeoutMs);
+  await Promise.race([settled(), timeout.promise]);
   clearTimeout(end);
 }

@@ -11,7 +11,7 @@ import type { Team } from './team.ts';
 
 export interface ApplianceOptions extends StoreOptions {
   /** Whether another process, which holds the data directory, already serves it: both then serve one store. */
-  beside?: boolean;
+  alongside?: boolean;
   /** The group of workers that this process belongs to; the supervisor holds the data directory for all of them. */
   team?: Team;
   /** HOST:PORT instead of the configuration's. */

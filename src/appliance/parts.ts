@@ -9,7 +9,7 @@ export interface PartsWatch {
 /** Stops a part; `served` says whether every part had started and the process has answered requests. */
 type Stop<Part> = (part: Part, served: boolean) => unknown;
 
-export class Parts {
+export class ApplianceParts {
   readonly #watch: PartsWatch;
   readonly #started: { name: string; stop: (served: boolean) => unknown }[] = [];
   #served = false;

@@ -1,18 +1,18 @@
 // Reloads the configuration while the store serves: all of it is accepted, or the old one stays.
 import { join } from 'node:path';
 
-import type { ApprovalPolicyKeeping } from '#jobs/keep-approval-policy.ts';
+import type { ApprovalPolicyKeeper } from '#jobs/keep-approval-policy.ts';
 import { ConfigError, readConfig, type Config } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Certificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
-import { settingsOf, type Settings } from './settings.ts';
+import { settingsOf, type ApplianceSettings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
 /** Reads the settings of a data directory again; if they cannot be used, throws an error with a message for people. */
-export function readAgain({ directory, credentials }: ApplianceOptions): Settings {
+export function rereadSettings({ directory, credentials }: ApplianceOptions): ApplianceSettings {
   const fresh = readConfig(join(directory, 'larder.toml'));
   const settings = settingsOf(fresh, directory, credentials);
   if (speaksTls(fresh)) readCertificates(directory, tlsSettings(fresh));
@@ -20,27 +20,29 @@ export function readAgain({ directory, credentials }: ApplianceOptions): Setting
 }
 
 /** Like `readAgain`, and while the store serves, a refused configuration is a fault until one is accepted. */
-export function readOrRefuse(options: ApplianceOptions, { health }: Pick<Storage, 'health'>): Settings {
+export function readOrRefuse(options: ApplianceOptions, { health }: Pick<Storage, 'health'>): ApplianceSettings {
   try {
-    const settings = readAgain(options);
+    const settings = rereadSettings(options);
     health.report('configuration-refused', undefined);
     return settings;
   } catch (error) {
-    health.report('configuration-refused', { because: whyRefused(error, options) });
+    health.report('configuration-refused', { because: describeConfigurationError(error, options) });
     throw error;
   }
 }
 
 /** Why a configuration was refused, as a message for people. */
-export const whyRefused = (error: unknown, { directory }: Pick<ApplianceOptions, 'directory'>): string =>
-  error instanceof ConfigError ? error.message : inOneSentence(error, { data: directory });
+export const describeConfigurationError = (
+  error: unknown,
+  { directory }: Pick<ApplianceOptions, 'directory'>,
+): string => (error instanceof ConfigError ? error.message : inOneSentence(error, { data: directory }));
 
 /** Puts a configuration into use, and logs which changes need a restart. */
-export function takeUp(
+export function applyConfiguration(
   config: Config,
   { startedWith, listensElsewhere }: { startedWith: Config; listensElsewhere: boolean },
   { store, log }: Storage,
-  { certificate, policy }: { certificate: Certificate; policy: Pick<ApprovalPolicyKeeping, 'takeUp'> },
+  { certificate, policy }: { certificate: Certificate; policy: Pick<ApprovalPolicyKeeper, 'takeUp'> },
 ): void {
   store.config = config;
   store.records.forgetRemembered();

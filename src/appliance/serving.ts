@@ -9,18 +9,18 @@ import { deviceNonces, requestIds } from '#assertions/request-ids.ts';
 import { connectionLimits, type ConnectionLimits } from '#api/connections.ts';
 import { createDocuments } from '#api/documents/documents.ts';
 import { createLastHour, type Minute } from '#api/last-hour.ts';
-import { createMetrics, type Figures, type Metrics } from '#api/metrics.ts';
+import { createMetrics, type MetricCounts, type Metrics } from '#api/metrics.ts';
 import { isSameSecret } from '#api/same-secret.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import type { TransferDesk } from '#api/transfer-desk.ts';
 import { createUnknownProxies } from '#api/unknown-proxies.ts';
 import { diskSpace } from '#data/blobs.ts';
-import { together, type ServingState } from '#data/serving-state.ts';
+import { mergeServingStates, type ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
-import { createDownloads, type Downloads } from '#blobs/downloads.ts';
+import { createDownloadLimiter, type DownloadLimiter } from '#blobs/downloads.ts';
 import { seconds } from '#domain/clock.ts';
-import { createRates } from '#domain/rate.ts';
+import { createRateLimiter } from '#domain/rate.ts';
 import { consoleSection } from '#console/index.ts';
 import { createIdentity } from '#identity/identity.ts';
 import { identitySection } from '#identity/operations.ts';
@@ -39,17 +39,17 @@ import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import { openFilesLimit } from './descriptors.ts';
 import { followConnections } from './draining.ts';
-import { createExamined } from './examined.ts';
+import { createConsoleExamination } from './examined.ts';
 import { close, listen } from './listening.ts';
 import type { ApplianceOptions } from './options.ts';
-import type { Parts } from './parts.ts';
+import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import { countState, processState } from './state.ts';
 import type { Storage } from './storage.ts';
 import { shareOf, type Team } from './team.ts';
 
 /** The parts that handlers use. */
-interface Made {
+interface HandlerParts {
   storage: Storage;
   background: Background;
   certificate: Certificate;
@@ -63,14 +63,18 @@ interface Made {
 const everySection = [...sections, identitySection, consoleSection];
 
 /** The actual address, and the metrics. */
-export interface Serving {
+export interface ListeningServer {
   url: string;
-  figures: () => Promise<Figures>;
+  figures: () => Promise<MetricCounts>;
   minutes: () => Minute[];
 }
 
 /** Starts answering. */
-export async function startServing(parts: Parts, options: ApplianceOptions, made: Made): Promise<Serving> {
+export async function startServing(
+  parts: ApplianceParts,
+  options: ApplianceOptions,
+  made: HandlerParts,
+): Promise<ListeningServer> {
   const registry = await parts.start(
     'registry',
     () => registryOf(made),
@@ -102,8 +106,10 @@ export async function startServing(parts: Parts, options: ApplianceOptions, made
       return { settled, drain, url };
     },
     ({ settled, drain }) => {
-      const { drain_minutes: most } = current().config.http;
-      return close({ settled }, () => drain({ minutes: most, elapsed: options.elapsed ?? (() => performance.now()) }));
+      const { drain_minutes: drainMinutes } = current().config.http;
+      return close({ settled }, () =>
+        drain({ minutes: drainMinutes, elapsed: options.elapsed ?? (() => performance.now()) }),
+      );
     },
   );
   // Requests that wait for a login or for changes would keep the server from closing.
@@ -138,12 +144,20 @@ function followCertificate(server: Server, certificate: Certificate): void {
   });
 }
 
-function downloadsOf({ storage, current }: Made, { elapsed = () => performance.now() }: ApplianceOptions): Downloads {
+function downloadsOf(
+  { storage, current }: HandlerParts,
+  { elapsed = () => performance.now() }: ApplianceOptions,
+): DownloadLimiter {
   const { shares, store } = storage;
-  return createDownloads({ limits: () => current().config.devices, shares: shares.ofStore, now: store.now, elapsed });
+  return createDownloadLimiter({
+    limits: () => current().config.devices,
+    shares: shares.ofStore,
+    now: store.now,
+    elapsed,
+  });
 }
 
-function registryOf({ storage: { store, blobs }, current }: Made): Registry {
+function registryOf({ storage: { store, blobs }, current }: HandlerParts): Registry {
   const { records, acts, siteKey, latestTime, newId } = store;
   return createRegistry({
     records,
@@ -161,12 +175,12 @@ function registryOf({ storage: { store, blobs }, current }: Made): Registry {
   });
 }
 
-const deskOf = ({ storage: { store, blobs }, current }: Made): TransferDesk =>
+const deskOf = ({ storage: { store, blobs }, current }: HandlerParts): TransferDesk =>
   transferDesk({ ...store, blobs, config: () => current().config, roots: () => current().roots });
 
 /** The state of the store, as handlers see it. */
 const stateOf = (
-  { storage, current, serving, secret }: Made,
+  { storage, current, serving, secret }: HandlerParts,
   { credentials, team }: ApplianceOptions,
 ): Pick<ServerServices, 'health' | 'serving' | 'examined' | 'disk' | 'lastHour'> => {
   /** The state of this process, or of all processes of the store together; a process that hangs is not waited for. */
@@ -178,7 +192,7 @@ const stateOf = (
     const others = await Promise.race([team.ask('state', own), late.promise]);
     clearTimeout(timer);
     const last = team.others();
-    return together([own, ...(others ?? (last === undefined ? [] : [last]))]);
+    return mergeServingStates([own, ...(others ?? (last === undefined ? [] : [last]))]);
   };
   const wholeSoon = (): Promise<ServingState> => whole(seconds(1));
   return {
@@ -187,13 +201,18 @@ const stateOf = (
       const { working = true, problems, notices = [], faults = [], workers } = await wholeSoon();
       return { working, problems, notices, faults, workers };
     },
-    examined: createExamined({ store: storage.store, credentials, config: () => current().config, serving: wholeSoon }),
+    examined: createConsoleExamination({
+      store: storage.store,
+      credentials,
+      config: () => current().config,
+      serving: wholeSoon,
+    }),
     disk: () => diskSpace(storage.store.directory),
     lastHour: createLastHour(storage.store.now, team && ((own) => team.ask('minutes', own))),
   };
 };
 
-const metricsOf = (made: Made, team: Team | undefined, faults: () => Promise<readonly Fault[]>): Metrics =>
+const metricsOf = (made: HandlerParts, team: Team | undefined, faults: () => Promise<readonly Fault[]>): Metrics =>
   createMetrics({
     store: async () => countState(made, await faults()),
     process: () => processState(made),
@@ -208,9 +227,9 @@ const metricsOf = (made: Made, team: Team | undefined, faults: () => Promise<rea
 
 /** The services of a handler; one request uses one configuration from beginning to end. */
 function servicesOf(
-  made: Made,
+  made: HandlerParts,
   options: ApplianceOptions,
-  own: { registry: Registry; downloads: Downloads; metrics: Metrics },
+  own: { registry: Registry; downloads: DownloadLimiter; metrics: Metrics },
 ): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
@@ -243,7 +262,7 @@ function servicesOf(
     requestIds: requestIds(siteKey),
     deviceNonces: deviceNonces(siteKey),
     cohortKeys: cohortKeys(siteKey),
-    proofRates: createRates(now),
+    proofRates: createRateLimiter(now),
     deviceSessions: createDeviceSessions(siteKey, () => latestTime.now()),
     reviewSoon: () => {
       background.queue.soon();

@@ -8,7 +8,7 @@ import { readMasterKey } from '#data/secrets.ts';
 import type { Config } from '#src/config.ts';
 
 /** A configuration, with the keys and roots that it names. */
-export interface Settings {
+export interface ApplianceSettings {
   config: Config;
   /** Undefined while the store is sealed. */
   masterKey: KeyObject | undefined;
@@ -16,10 +16,10 @@ export interface Settings {
 }
 
 /** Returns the current settings. */
-export type Current = () => Settings;
+export type Current = () => ApplianceSettings;
 
 /** Reads the keys and roots that a configuration names; if they cannot be used, throws an error with a message for people. */
-export const settingsOf = (config: Config, directory: string, credentials: string | undefined): Settings => ({
+export const settingsOf = (config: Config, directory: string, credentials: string | undefined): ApplianceSettings => ({
   config,
   masterKey: readMasterKey({
     directory,

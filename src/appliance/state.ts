@@ -2,11 +2,11 @@
 // metrics.
 import type { ProcessState, StoreState } from '#api/metrics.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
-import { occupied } from '#data/blobs.ts';
+import { measureDiskUse } from '#data/blobs.ts';
 import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
-import { isAway } from '#domain/refusal.ts';
+import { isEngineUnavailable } from '#domain/refusal.ts';
 import { certificateEnds } from '#examinations/certificate.ts';
 import { lastBackups } from '#examinations/records.ts';
 import { textOf, type Fault, type Severity } from '#src/faults.ts';
@@ -16,7 +16,7 @@ import { pendingWork } from '#transfers/pending.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
-import type { Parts } from './parts.ts';
+import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
 
@@ -27,12 +27,12 @@ const interval = seconds(10);
  * Writes the state now, when the returned function is called, and every ten seconds until it is stopped; does nothing
  * if another process writes it for this one.
  */
-export async function startTellingState(
-  parts: Parts,
-  { directory, beside, team }: ApplianceOptions,
+export async function startStateReports(
+  parts: ApplianceParts,
+  { directory, alongside, team }: ApplianceOptions,
   { telling, secret }: { telling: () => Promise<ServingState>; secret: string },
 ): Promise<() => Promise<void>> {
-  if (beside === true || team !== undefined) return () => Promise.resolve();
+  if (alongside === true || team !== undefined) return () => Promise.resolve();
   let isOver = false;
   const tell = async (): Promise<void> => {
     const state = await telling();
@@ -55,7 +55,7 @@ export async function startTellingState(
 
 /** Returns a function that collects the state of the serving process. */
 export function servingStateOf(
-  { storage, background, certificate, current }: Told,
+  { storage, background, certificate, current }: StateSources,
   { url, configuration }: { url: () => string; configuration: () => ConfigurationState },
 ): () => Promise<ServingState> {
   const since = new Date().toISOString();
@@ -86,7 +86,7 @@ export function servingStateOf(
 const textsOf = (faults: readonly Fault[], severity: Severity): string[] =>
   faults.filter((fault) => fault.severity === severity).map(textOf);
 
-interface Told {
+interface StateSources {
   storage: Storage;
   background: Background;
   certificate: Certificate;
@@ -101,7 +101,7 @@ async function keptDeltas({
 }
 
 /** The part of the metrics that is about this process. */
-export const processState = ({ background, storage }: Pick<Told, 'background' | 'storage'>): ProcessState => ({
+export const processState = ({ background, storage }: Pick<StateSources, 'background' | 'storage'>): ProcessState => ({
   pool: storage.store.database.server?.pool(),
   scrubbedBytes: background.scrub.state().bytes,
   jobs: background.runner.state(),
@@ -110,19 +110,19 @@ export const processState = ({ background, storage }: Pick<Told, 'background' | 
 
 /** The part of the metrics that is about the store; if the records are unavailable, only the faults. */
 export async function countState(
-  made: Omit<Told, 'background'>,
+  made: Omit<StateSources, 'background'>,
   faults: readonly Fault[],
 ): Promise<StoreState | Pick<StoreState, 'faults'>> {
   try {
     return await countAll(made, faults);
   } catch (error) {
-    if (isAway(error)) return { faults };
+    if (isEngineUnavailable(error)) return { faults };
     throw error;
   }
 }
 
 async function countAll(
-  { storage, certificate, current }: Omit<Told, 'background'>,
+  { storage, certificate, current }: Omit<StateSources, 'background'>,
   faults: readonly Fault[],
 ): Promise<StoreState> {
   const { records, now } = storage.store;
@@ -130,7 +130,7 @@ async function countAll(
   const { unclaimed, waiting, approved, rejected, ...counted } = await records.counts.all();
   return {
     ...counted,
-    ...(await occupied(storage.store)),
+    ...(await measureDiskUse(storage.store)),
     deltas: { ...(await records.deltas.counted()), ...(await keptDeltas(records)) },
     uploads: { unclaimed, waiting, approved, rejected },
     tokensEnding: await tokensEnding(records, storage.store.latestTime),
@@ -149,4 +149,4 @@ const firstEnd = (tls: ServerTls): Date | undefined =>
   certificateEnds(tls)
     .certificates.filter(({ isAuthority }) => isAuthority)
     .map(({ ends }) => ends)
-    .sort((one, other) => one.getTime() - other.getTime())[0];
+    .sort((date, other) => date.getTime() - other.getTime())[0];

@@ -5,35 +5,35 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { releaseBallast } from '#blobs/ballast.ts';
-import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
 import { openBlobs as openBlobsOf } from '#data/blobs-place.ts';
 import { lockToServe } from '#data/lock.ts';
-import type { Opening } from '#data/records.ts';
-import { openStore, type Store } from '#data/store.ts';
+import type { OpenRecordsOptions } from '#data/records.ts';
+import { openStore, type StoreHandle } from '#data/store.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
-import { suspicions } from '#integrity/scrub.ts';
+import { createSuspectCheck } from '#integrity/scrub.ts';
 import { keepRoom, type RoomKeeper } from '#jobs/keep-room.ts';
-import { timeKeeper, type TimeKeeper } from '#jobs/remember-time.ts';
-import { keepKeyCheck } from '#macaroons/site-key.ts';
+import { createTimeKeeper, type TimeKeeper } from '#jobs/remember-time.ts';
+import { storeKeyCheck } from '#macaroons/site-key.ts';
 import { readConfig, type Config } from '#src/config.ts';
 import { startWorker } from '#src/embedded.ts';
 import { createHealth, type Health } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { createLeases, type OwnLeases } from '#shared/leases.ts';
-import { newHolder, otherHosts, serveBeside, succeed } from '#shared/processes.ts';
+import { newHolder, otherHosts, registerProcess, endDeadProcesses } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
-import { watchEngines, type Engine, type Engines } from './engines.ts';
+import { watchEngines, type RemoteEngine, type Engines } from './engines.ts';
 import type { ApplianceOptions } from './options.ts';
-import type { Parts } from './parts.ts';
+import type { ApplianceParts } from './parts.ts';
 import { watchLock } from './watched-lock.ts';
 import { shareOf } from './team.ts';
 
 export interface Storage {
-  store: Store;
+  store: StoreHandle;
   log: Logger;
   health: Health;
   /** Whether a sync has failed: nothing written from then on is reliable. */
@@ -55,11 +55,11 @@ export interface Storage {
   room: RoomKeeper;
 }
 
-export async function openStorage(parts: Parts, options: ApplianceOptions): Promise<Storage> {
+export async function openStorage(parts: ApplianceParts, options: ApplianceOptions): Promise<Storage> {
   const { directory } = options;
   await parts.start(
     'lock',
-    () => (isBeside(options) ? undefined : lockToServe(directory)),
+    () => (isAlongside(options) ? undefined : lockToServe(directory)),
     (lock) => lock?.close(),
   );
   const config = readConfig(join(directory, 'larder.toml'));
@@ -86,7 +86,7 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   );
   const clock = await parts.start(
     'clock',
-    () => timeKeeper(records, store.acts, store.latestTime, now, options.team?.keeps),
+    () => createTimeKeeper(records, store.acts, store.latestTime, now, options.team?.keeps),
     (clock, served) => served && clock.keep(),
   );
   health.watch('clock', () => clock.doubt());
@@ -96,29 +96,29 @@ export async function openStorage(parts: Parts, options: ApplianceOptions): Prom
   return { store, log, health, lock, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
 }
 
-const enginesOf = ({ records: { server } }: Store, { blobs }: Pick<Storage, 'blobs'>): Engine[] => [
+const enginesOf = ({ records: { server } }: StoreHandle, { blobs }: Pick<Storage, 'blobs'>): RemoteEngine[] => [
   ...(server === undefined
     ? []
     : [{ name: 'The database of the store', about: 'Database server', clock: () => server.clock() }]),
   ...('clock' in blobs ? [{ name: 'The bucket of the store', about: 'Server of the files', ...asEngine(blobs) }] : []),
 ];
 
-const asEngine = (bucket: S3Blobs): Omit<Engine, 'name' | 'about'> => ({
+const asEngine = (bucket: S3Blobs): Omit<RemoteEngine, 'name' | 'about'> => ({
   clock: () => bucket.clock(),
   whyNot: (error) => bucket.whyNot(error),
   trouble: () => bucket.trouble(),
 });
 
 /** Whether another process holds the data directory. */
-const isBeside = ({ beside, team }: ApplianceOptions): boolean => beside === true || team !== undefined;
+const isAlongside = ({ alongside, team }: ApplianceOptions): boolean => alongside === true || team !== undefined;
 
 function refuseOtherHosts(config: Pick<Config, 'blobs'>, hosts: readonly string[]): void {
-  const why = whyAlone(config, hosts);
-  if (why !== undefined) throw new Error(why);
+  const reason = findHostConflict(config, hosts);
+  if (reason !== undefined) throw new Error(reason);
 }
 
 /** Files in a folder belong to one host: another host would have records of files that it does not have. */
-function whyAlone({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): string | undefined {
+function findHostConflict({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): string | undefined {
   if (other === undefined || blobs.s3 !== undefined) return undefined;
   return (
     `cannot serve the store: its files lie in a folder of ${other}, which serves it as well, or did a minute ago; ` +
@@ -128,23 +128,23 @@ function whyAlone({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]):
 
 /** Registers this process with the others of the store; releases the leases and shares of a dead process. */
 async function joinProcesses(
-  parts: Parts,
+  parts: ApplianceParts,
   options: ApplianceOptions,
-  { records, newId, now }: Store,
+  { records, newId, now }: StoreHandle,
   config: Pick<Config, 'blobs'>,
 ) {
-  const { isAlone } = await succeed(records, now);
+  const { isAlone } = await endDeadProcesses(records, now);
   // While this host was cut off from the records, another host may have taken over, with files that this one does not
   // have.
   const mayReturn = (others: string[]): boolean => {
-    const why = whyAlone(config, others);
-    if (why !== undefined) options.fatal?.(new Error(why));
-    return why === undefined;
+    const reason = findHostConflict(config, others);
+    if (reason !== undefined) options.fatal?.(new Error(reason));
+    return reason === undefined;
   };
-  if (isBeside(options) || records.server !== undefined) {
+  if (isAlongside(options) || records.server !== undefined) {
     await parts.start(
       'process',
-      () => serveBeside(records, now, { mayReturn }),
+      () => registerProcess(records, now, { mayReturn }),
       (served) => served.end(),
     );
   }
@@ -158,7 +158,7 @@ async function joinProcesses(
   return {
     leases,
     shares: { ofHost: sharesOf(true), ofStore: sharesOf(false) },
-    isAlone: isAlone && (options.team?.begins ?? !isBeside(options)),
+    isAlone: isAlone && (options.team?.begins ?? !isAlongside(options)),
   };
 }
 
@@ -170,13 +170,13 @@ function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
     areBroken: () => isBroken,
     fatal(error: Error) {
       isBroken = true;
-      const why = 'the disk failed under a write; serve this data again only from a good disk';
-      onFailure?.(new Error(why, { cause: error }));
+      const message = 'the disk failed under a write; serve this data again only from a good disk';
+      onFailure?.(new Error(message, { cause: error }));
     },
   };
 }
 
-interface Telling {
+interface StorageReporters {
   log: Logger;
   health: Health;
   fatal: (error: Error) => void;
@@ -184,23 +184,23 @@ interface Telling {
 
 async function openStoreToServe(
   options: ApplianceOptions,
-  { log, health, fatal }: Telling,
-  { room: { makeRoom }, meets }: { room: RoomKeeper; meets: NonNullable<Opening['meets']> },
-): Promise<Store> {
+  { log, health, fatal }: StorageReporters,
+  { room: { makeRoom }, meets }: { room: RoomKeeper; meets: NonNullable<OpenRecordsOptions['meets']> },
+): Promise<StoreHandle> {
   const damaged = (table: string, row: RowPlace): void => {
     health.report('damaged-row', { table, row: String(row) });
   };
   const waits = (place: string): void => log.warn(`${place} does not answer yet; waiting for it`);
   const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged, meets, waits });
   try {
-    await keepKeyCheck(store.records, store.acts, store.siteKey);
+    await storeKeyCheck(store.records, store.acts, store.siteKey);
   } catch (error) {
     await store.close();
     throw error;
   }
   if (store.upgrade !== undefined) {
-    const kept = store.upgrade.copy === undefined ? '' : '; the database as it was is kept in a copy';
-    log.info(store.upgrade, `upgraded data of an older release${kept}`);
+    const copyNote = store.upgrade.copy === undefined ? '' : '; the database as it was is kept in a copy';
+    log.info(store.upgrade, `upgraded data of an older release${copyNote}`);
     if (store.upgrade.problems > 0) {
       log.error(store.upgrade, 'the database was damaged before it was upgraded; the copy is the evidence');
     }
@@ -212,22 +212,22 @@ async function openStoreToServe(
 }
 
 async function openBlobs(
-  parts: Parts,
+  parts: ApplianceParts,
   options: ApplianceOptions,
-  { directory, config, records, acts, now }: Store,
-  { log, health, fatal, shares, isAlone }: Telling & { shares: Shares; isAlone: boolean },
+  { directory, config, records, acts, now }: StoreHandle,
+  { log, health, fatal, shares, isAlone }: StorageReporters & { shares: Shares; isAlone: boolean },
 ): Promise<Pick<Storage, 'blobs' | 'digests' | 'scrubDigests' | 'reports'>> {
   const startDigests = (name: string, size: number): Promise<DigestPool> =>
     parts.start(
       name,
-      () => digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), size),
+      () => createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), size),
       (pool) => pool.close(),
     );
   const scrubDigests = await startDigests('digests of the scrub', 1);
   const digests = await startDigests('digests', shareOf(availableParallelism(), options.team));
   const reports = blobReports(records, health);
   await reports.damaged();
-  const damaged = suspicions({
+  const damaged = createSuspectCheck({
     records,
     acts,
     blobs: (): DiskBlobs => blobs,

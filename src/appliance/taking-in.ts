@@ -1,7 +1,7 @@
 // The parts of a transfer that this store makes, for every way of accepting it: its own reviews, and credentials for
 // its images.
 import { withFile, type Blobs } from '#blobs/blobs.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/findings.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { imageText } from '#operations/resources/image-resource.ts';
@@ -9,15 +9,15 @@ import { newPullCredential, passwordOf } from '#registry/credentials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import type { CredentialFor, FindingsOf } from '#transfers/reviews.ts';
 
-type Reviewing = Parameters<typeof keepIcon>[1] & {
+type TransferReviewServices = Parameters<typeof keepIcon>[1] & {
   blobs: Blobs;
   reviewer: Reviewer;
   digests: { ofFile(file: string, algorithms: readonly ['sha384']): Promise<{ sha384: string }> };
 };
 
 /** The store's own review of received content. */
-export const reviewsOf =
-  ({ blobs, digests, reviewer, newId }: Reviewing): FindingsOf =>
+export const createTransferReview =
+  ({ blobs, digests, reviewer, newId }: TransferReviewServices): FindingsOf =>
   ({ type, name }, sha3_384) =>
     withFile(blobs, sha3_384, async (path) => {
       const kind = kindOf({ type: type as Parameters<typeof kindOf>[0]['type'] });
@@ -29,11 +29,11 @@ export const reviewsOf =
     });
 
 /** The pull credentials of this store for a repository of images, with the name of its own registry. */
-export const credentialsOf =
-  ({ records, siteKey, newId, config }: Pick<Store, 'records' | 'siteKey' | 'newId' | 'config'>): CredentialFor =>
+export const createPullCredentials =
+  ({ records, siteKey, newId, config }: Pick<StoreHandle, 'records' | 'siteKey' | 'newId' | 'config'>): CredentialFor =>
   async (repository, before) => {
-    const there = before ?? (await records.imageCredentials.toPull(repository));
-    const made = there ?? newPullCredential(newId, (secret, purpose) => seal(siteKey, secret, purpose)).credential;
+    const existing = before ?? (await records.imageCredentials.toPull(repository));
+    const made = existing ?? newPullCredential(newId, (secret, purpose) => seal(siteKey, secret, purpose)).credential;
     const { host } = new URL(config.http.base_url);
     const password = passwordOf(made, (sealed, purpose) => unseal(siteKey, sealed, purpose));
     return {

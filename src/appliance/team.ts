@@ -1,12 +1,12 @@
 // The processes of a host that serve one store together, as one of them sees the others; src/workers/ starts them.
 import type { Minute } from '#api/last-hour.ts';
-import type { Figures } from '#api/metrics.ts';
+import type { MetricCounts } from '#api/metrics.ts';
 import type { ServingState } from '#data/serving-state.ts';
 
 /** The requests to a process and the types of the replies. */
-export interface Answers {
+export interface TeamReplies {
   state: ServingState;
-  figures: Figures;
+  figures: MetricCounts;
   minutes: Minute[];
 }
 
@@ -22,7 +22,7 @@ export interface Team {
   /** The secret that a command on the host sends to get the state of all processes. */
   secret: string;
   /** Returns the replies of the others, who receive this one's own reply; a process that does not answer is left out. */
-  ask<What extends keyof Answers>(what: What, own: Answers[What]): Promise<Answers[What][]>;
+  ask<What extends keyof TeamReplies>(kind: What, own: TeamReplies[What]): Promise<TeamReplies[What][]>;
   /** The recent state of the other processes, combined. */
   others(): ServingState | undefined;
   /** Tells the others that the server has another certificate. */

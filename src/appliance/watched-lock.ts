@@ -4,7 +4,7 @@ import type { OpenDatabase } from '#data/records.ts';
 import { seconds } from '#domain/clock.ts';
 import type { FactsOf } from '#src/faults.ts';
 import type { Health } from '#src/health.ts';
-import type { Parts } from './parts.ts';
+import type { ApplianceParts } from './parts.ts';
 
 /** A change waits five seconds before it is refused; with this interval a lock shows within seven seconds. */
 const intervalMs = seconds(2);
@@ -15,7 +15,10 @@ interface LockOptions {
 }
 
 /** Tries at an interval until it is stopped; `isFree` gives the last result. */
-export async function watchLock(parts: Parts, { database, health }: LockOptions): Promise<{ isFree: () => boolean }> {
+export async function watchLock(
+  parts: ApplianceParts,
+  { database, health }: LockOptions,
+): Promise<{ isFree: () => boolean }> {
   let isFree = true;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -40,7 +43,7 @@ async function factsOf({ server }: Pick<OpenDatabase, 'server'>): Promise<FactsO
   if (holder === undefined) return {};
   const { role, application, isOwnRole } = holder;
   return {
-    by: `the role '${role}'${application === '' ? '' : `, by '${application.slice(0, 60)}'`}`,
+    holder: `the role '${role}'${application === '' ? '' : `, by '${application.slice(0, 60)}'`}`,
     remedy: isOwnRole
       ? 'End that session on the server if it does not end by itself.'
       : 'End that session on the server, and REVOKE CONNECT ON DATABASE … FROM PUBLIC there, so that no other role can do this.',

@@ -7,17 +7,17 @@ import { text } from 'node:stream/consumers';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 
 import { seconds } from '#domain/clock.ts';
-import type { Job } from '#jobs/runner.ts';
+import type { BackgroundJob } from '#jobs/runner.ts';
 import { startCommand } from '#src/embedded.ts';
 import type { FactsOf } from '#src/faults.ts';
 import { nativePath } from '#src/native.ts';
 import { inOneSentence } from '#src/system-errors.ts';
-import type { TakenFiles } from '#transfers/watched.ts';
+import type { WatchedFilesResult } from '#transfers/watched.ts';
 import { watchFolder } from '#transfers/watching.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
 
-interface Watched {
+interface FolderWatchOptions {
   health: Pick<Storage['health'], 'watch'>;
   /** The data directory. */
   directory: string;
@@ -30,26 +30,26 @@ interface Watched {
 /** The memory limits of the command on the host; a thread gets the same. */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
-export function watchingJob(
-  { health, intervalMs = seconds(30), ...watched }: Watched,
+export function watchFolderJob(
+  { health, intervalMs = seconds(30), ...watched }: FolderWatchOptions,
   current: Current,
   signal: AbortSignal,
-): Job {
+): BackgroundJob {
   let problem: string | undefined;
-  health.watch('watched-folder-gone', () => whyUnreadable(current().config.transfers.watch));
+  health.watch('watched-folder-gone', () => findFolderProblem(current().config.transfers.watch));
   health.watch('watched-folder', () => (problem === undefined ? undefined : { because: problem }));
   const look = watchFolder({
     folder: () => current().config.transfers.watch,
-    take: (files) => takenIn(files, watched, signal),
-    report: (told) => {
-      problem = told;
+    take: (files) => receiveFiles(files, watched, signal),
+    report: (message) => {
+      problem = message;
     },
   });
   return {
     ...{ name: 'watch-transfers', every: intervalMs, inDoubt: 'waits' },
     async run() {
       // An unreadable folder is a fault of its own.
-      if ((await whyUnreadable(current().config.transfers.watch)) !== undefined) return {};
+      if ((await findFolderProblem(current().config.transfers.watch)) !== undefined) return {};
       try {
         return await look();
       } catch (error) {
@@ -62,7 +62,7 @@ export function watchingJob(
 }
 
 /** Why a folder cannot be read; undefined if it can. */
-async function whyUnreadable(folder: string | undefined): Promise<FactsOf<'watched-folder-gone'> | undefined> {
+async function findFolderProblem(folder: string | undefined): Promise<FactsOf<'watched-folder-gone'> | undefined> {
   if (folder === undefined) return undefined;
   try {
     await (await opendir(folder)).close();
@@ -73,11 +73,11 @@ async function whyUnreadable(folder: string | undefined): Promise<FactsOf<'watch
 }
 
 /** Runs `larder transfer watch` on these files; ends the command when the signal aborts, and waits for its end. */
-async function takenIn(
+async function receiveFiles(
   files: readonly string[],
-  { directory, start = startCommand }: Omit<Watched, 'health' | 'intervalMs'>,
+  { directory, start = startCommand }: Omit<FolderWatchOptions, 'health' | 'intervalMs'>,
   signal: AbortSignal,
-): Promise<TakenFiles> {
+): Promise<WatchedFilesResult> {
   signal.throwIfAborted();
   const argv = ['transfer', 'watch', ...files, '--data', directory, '--json', '--quiet'];
   const thread = start(argv, { name: 'watch', execArgv: [], resourceLimits, workerData: { native: nativePath() } });
@@ -87,9 +87,9 @@ async function takenIn(
   signal.addEventListener('abort', end);
   try {
     const exited = once(thread, 'exit') as Promise<[code: number]>;
-    const [said, why, [code]] = await Promise.all([text(thread.stdout), text(thread.stderr), exited]);
-    if (said !== '' && code <= 1) return JSON.parse(said) as TakenFiles;
-    throw new Error(`cannot take in what lies in the watched folder: ${(why || said).trim().slice(-1000)}`);
+    const [output, errorOutput, [code]] = await Promise.all([text(thread.stdout), text(thread.stderr), exited]);
+    if (output !== '' && code <= 1) return JSON.parse(output) as WatchedFilesResult;
+    throw new Error(`cannot take in what lies in the watched folder: ${(errorOutput || output).trim().slice(-1000)}`);
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -4,9 +4,9 @@ import { isUtf8 } from 'node:buffer';
 import { Refusal } from '#domain/refusal.ts';
 
 /** Value of a header. All scalars are strings. */
-export type Value = string | readonly Value[] | { readonly [key: string]: Value };
+export type AssertionValue = string | readonly AssertionValue[] | { readonly [key: string]: AssertionValue };
 export interface Headers {
-  readonly [name: string]: Value;
+  readonly [name: string]: AssertionValue;
 }
 
 export interface Assertion {
@@ -83,7 +83,7 @@ export function contentOf(
   const lines = [`type: ${type}`];
   for (const name of [...first, ...others.sort()]) {
     if (!Object.hasOwn(headers, name)) continue;
-    const value = headers[name] as Value;
+    const value = headers[name] as AssertionValue;
     // Format and revision default to zero, and zero is never written.
     if ((name === 'format' || name === 'revision') && value === '0') continue;
     lines.push(...written(headerName(name), value, 0));
@@ -94,7 +94,7 @@ export function contentOf(
 }
 
 /** Returns the lines of an entry: its introduction (`name:` or `  -`) and its value. Empty lists and maps produce no lines. */
-function written(introduction: string, value: Value, indent: number): string[] {
+function written(introduction: string, value: AssertionValue, indent: number): string[] {
   if (typeof value === 'string') {
     if (wellFormed(value).includes('\r'))
       throw new Error(`cannot write a carriage return in the header '${introduction}'`);
@@ -113,7 +113,7 @@ function written(introduction: string, value: Value, indent: number): string[] {
     }
   } else {
     for (const key of Object.keys(value).sort()) {
-      lines.push(...written(prefix + headerName(key), value[key] as Value, indent + 2));
+      lines.push(...written(prefix + headerName(key), value[key] as AssertionValue, indent + 2));
     }
   }
   return lines.length === 0 ? [] : [introduction, ...lines];
@@ -210,7 +210,7 @@ function wholeNumber(headers: Headers, name: string): number {
 
 function readHeaders(head: string): Headers {
   const reader = { lines: head.split('\n'), at: 0 };
-  const headers = Object.create(null) as Record<string, Value>;
+  const headers = Object.create(null) as Record<string, AssertionValue>;
   while (reader.at < reader.lines.length) {
     const line = reader.lines[reader.at] as string;
     const name = introducedName(line, 0, 'a header');
@@ -227,7 +227,7 @@ interface LineReader {
 }
 
 /** Reads the value of the entry on the current line. Its introduction is the first `used` characters. */
-function readEntry(reader: LineReader, used: number, indent: number, depth: number): Value {
+function readEntry(reader: LineReader, used: number, indent: number, depth: number): AssertionValue {
   if (depth > depthLimit) throw no(`the headers are nested deeper than ${depthLimit}`);
   const line = reader.lines[reader.at++] as string;
   if (line.length > used) {
@@ -242,18 +242,18 @@ function readEntry(reader: LineReader, used: number, indent: number, depth: numb
   return readText(reader, line, indent);
 }
 
-function readList(reader: LineReader, indent: number, depth: number): Value[] {
+function readList(reader: LineReader, indent: number, depth: number): AssertionValue[] {
   const introduction = `${' '.repeat(indent + 2)}-`;
-  const list: Value[] = [];
+  const list: AssertionValue[] = [];
   while (reader.lines[reader.at]?.startsWith(introduction)) {
     list.push(readEntry(reader, introduction.length, indent + 2, depth + 1));
   }
   return list;
 }
 
-function readMap(reader: LineReader, indent: number, depth: number): Value {
+function readMap(reader: LineReader, indent: number, depth: number): AssertionValue {
   const prefix = ' '.repeat(indent + 2);
-  const map = Object.create(null) as Record<string, Value>;
+  const map = Object.create(null) as Record<string, AssertionValue>;
   for (;;) {
     const line = reader.lines[reader.at];
     if (!line?.startsWith(prefix)) return map;
@@ -274,11 +274,11 @@ function readText(reader: LineReader, introduction: string, indent: number): str
   return lines.join('\n');
 }
 
-function introducedName(line: string, start: number, what: string): string {
+function introducedName(line: string, start: number, expected: string): string {
   const colon = line.indexOf(':', start);
-  if (colon < 0) throw no(`the line ${quoted(line)} is not ${what}, which has a name and a colon`);
+  if (colon < 0) throw no(`the line ${quoted(line)} is not ${expected}, which has a name and a colon`);
   const name = line.slice(start, colon);
-  if (!validName.test(name)) throw no(`${quoted(name)} is not the name of ${what}`);
+  if (!validName.test(name)) throw no(`${quoted(name)} is not the name of ${expected}`);
   return name;
 }
 
@@ -286,13 +286,13 @@ function introducedName(line: string, start: number, what: string): string {
 const validName = /^[a-z](?:-?[a-z0-9])*$/;
 const newline = 10;
 
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+const isList = (value: AssertionValue): value is readonly AssertionValue[] => Array.isArray(value);
 const ends = (text: Buffer, end: string): boolean => text.subarray(-end.length).equals(Buffer.from(end));
 const bytes = (count: number): string => `${count} ${count === 1 ? 'byte' : 'bytes'}`;
 const no = (reason: string): Refusal => new Refusal('api-error', `This is not a well-formed assertion: ${reason}.`);
 
 /** Quotes a value for an error message; long values are truncated. */
-export function quoted(value: Value): string {
+export function quoted(value: AssertionValue): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

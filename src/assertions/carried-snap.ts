@@ -14,7 +14,7 @@ export interface ForeignAccount {
 }
 
 /** The facts in a snap-revision and its prerequisites. */
-export interface CarriedSnap {
+export interface ForeignSnap {
   /** The name of the snap-revision in the records. */
   assertion: string;
   id: string;
@@ -36,10 +36,10 @@ export interface CarriedSnap {
  *
  * @param find finds an accepted assertion or prerequisite by its name
  */
-export function carriedSnap(revision: Assertion, find: (name: string) => Assertion | undefined): CarriedSnap {
+export function readForeignSnap(revision: Assertion, find: (name: string) => Assertion | undefined): ForeignSnap {
   const needed = (name: string): Assertion => {
-    const found = find(name);
-    if (found !== undefined) return found;
+    const assertion = find(name);
+    if (assertion !== undefined) return assertion;
     throw new Refusal('api-error', `The assertion '${name}' is needed for this file, and is neither here nor with it.`);
   };
   const headers = reader(revision);
@@ -74,17 +74,17 @@ export interface FileFacts {
 }
 
 /** Describes in one sentence how a file differs from its assertions; undefined if it does not. */
-export function disagreement(snap: CarriedSnap, file: FileFacts): string | undefined {
+export function disagreement(snap: ForeignSnap, file: FileFacts): string | undefined {
   const points = [
     ['has the digest', file.sha3_384, snap.sha3_384],
     ['has the size', String(file.size), String(snap.size)],
     ['is called', file.name, snap.name],
     ['is of the provenance', file.provenance, snap.provenance],
   ] as const;
-  const wrong = points.filter(([, is, said]) => is !== said);
+  const wrong = points.filter(([, is, stated]) => is !== stated);
   if (wrong.length === 0) return undefined;
-  const told = wrong.map(([what, is, said]) => `${what} '${is}', and not '${said}'`);
-  return `The file is not what its assertions say: it ${told.join('; it ')}.`;
+  const differences = wrong.map(([property, is, stated]) => `${property} '${is}', and not '${stated}'`);
+  return `The file is not what its assertions say: it ${differences.join('; it ')}.`;
 }
 
 /** Returns whether a snap-declaration lets an account other than its store sign revisions of a provenance. */

@@ -6,7 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { joined, parseStream, type Assertion } from './assertion.ts';
 import { constraintsAllow } from './constraints.ts';
 import { HeaderReader } from './headers.ts';
-import { decodePublicKey, decodeSignature, deviation, judge } from './openpgp.ts';
+import { decodePublicKey, decodeSignature, deviation, verifySignature } from './openpgp.ts';
 import type { AssertionsByName } from './spooled.ts';
 import { checkAssertion, defaultProvenance, nameOf, primaryKeyOf, series, typeOf } from './types.ts';
 
@@ -23,10 +23,10 @@ export interface HeldKey {
   readonly name: string;
 }
 
-export interface Circumstances {
+export interface VerificationContext {
   readonly roots: Roots;
   /** Assertions accepted earlier. */
-  readonly known: readonly Assertion[] | AssertionsByName;
+  readonly storedAssertions: readonly Assertion[] | AssertionsByName;
   readonly held: readonly HeldKey[];
   /** Whether to accept account-keys that are neither held nor requested here, such as those of other brands and publishers. */
   readonly takesForeignKeys?: boolean;
@@ -37,7 +37,7 @@ export interface Circumstances {
  * Verifies an upload and returns its new assertions, each after its prerequisites. Skips assertions that are already stored with the same
  * text. Refuses the whole upload if any assertion is not trusted.
  */
-export function acceptUpload(text: string | Uint8Array, circumstances: Circumstances): Assertion[] {
+export function acceptUpload(text: string | Uint8Array, circumstances: VerificationContext): Assertion[] {
   const accepted = acceptAll(parseStream(text), circumstances);
   if (accepted.length > 0) return accepted;
   throw new Refusal(
@@ -47,8 +47,8 @@ export function acceptUpload(text: string | Uint8Array, circumstances: Circumsta
 }
 
 /** Like `acceptUpload`, for parsed assertions; the result may be empty. */
-export function acceptAll(assertions: readonly Assertion[], circumstances: Circumstances): Assertion[] {
-  const here = new Here(circumstances);
+export function acceptAll(assertions: readonly Assertion[], circumstances: VerificationContext): Assertion[] {
+  const here = new StoredAssertions(circumstances);
   const upload = new Map<string, Assertion>();
   for (const assertion of assertions) {
     checkAssertion(assertion);
@@ -59,7 +59,7 @@ export function acceptAll(assertions: readonly Assertion[], circumstances: Circu
     if (here.lacks(assertion)) upload.set(name, assertion);
   }
   const accepted: Assertion[] = [];
-  acceptEach(upload.values(), findIn(upload), circumstances, (one) => accepted.push(one));
+  acceptEach(upload.values(), findIn(upload), circumstances, (stored) => accepted.push(stored));
   return accepted;
 }
 
@@ -70,12 +70,12 @@ export function acceptAll(assertions: readonly Assertion[], circumstances: Circu
 export function acceptEach(
   assertions: Iterable<Assertion>,
   upload: AssertionsByName,
-  circumstances: Circumstances,
-  accept: (one: Assertion) => void,
+  circumstances: VerificationContext,
+  accept: (assertion: Assertion) => void,
 ): void {
-  const here = new Here(circumstances);
-  const chain = new Chain(circumstances, { upload, here, accept });
-  for (const assertion of assertions) if (here.lacks(assertion)) chain.accept(assertion);
+  const stored = new StoredAssertions(circumstances);
+  const chain = new Chain(circumstances, { upload, stored, accept });
+  for (const assertion of assertions) if (stored.lacks(assertion)) chain.accept(assertion);
 }
 
 /** Reads the trusted roots: accounts and account-keys. They may be self-signed, but their signatures must be valid. */
@@ -106,7 +106,7 @@ export function checkSignature(assertion: Assertion, key: KeyObject): void {
   const signature = decodeSignature(assertion.signature);
   const strange = deviation(assertion.signature, signature);
   if (strange !== undefined) throw no(assertion, `its signature is not taken: ${strange}`);
-  const verdict = judge(key, assertion.content, signature);
+  const verdict = verifySignature(key, assertion.content, signature);
   if (verdict === 'changed') throw no(assertion, 'it was changed after it was signed');
   if (verdict === 'another key')
     throw no(assertion, `it was not signed by the key ${assertion.signKeyId}, which it names`);
@@ -149,13 +149,13 @@ export function checkSignedWith(assertion: Assertion, signer: Assertion, now: Da
 }
 
 /** Assertions accepted earlier, and the trusted roots. */
-class Here implements AssertionsByName {
+class StoredAssertions implements AssertionsByName {
   readonly #rooted: AssertionsByName;
   readonly #known: AssertionsByName;
 
-  constructor({ roots, known }: Pick<Circumstances, 'roots' | 'known'>) {
+  constructor({ roots, storedAssertions }: Pick<VerificationContext, 'roots' | 'storedAssertions'>) {
     this.#rooted = findIn(byName(roots.assertions));
-    this.#known = 'get' in known ? known : findIn(byName(known));
+    this.#known = 'get' in storedAssertions ? storedAssertions : findIn(byName(storedAssertions));
   }
 
   get(name: string): Assertion | undefined {
@@ -175,7 +175,8 @@ class Here implements AssertionsByName {
     }
     const name = nameOf(assertion);
     const [root, present] = [this.#rooted.get(name), this.#known.get(name)];
-    if ([root, present].some((one) => one !== undefined && joined(one) === joined(assertion))) return false;
+    if ([root, present].some((existing) => existing !== undefined && joined(existing) === joined(assertion)))
+      return false;
     if (root !== undefined)
       throw no(assertion, 'it stands in the place of a configured root of trust, which no upload can change');
     if (present !== undefined && present.revision >= assertion.revision) {
@@ -188,19 +189,19 @@ class Here implements AssertionsByName {
 interface Judging {
   /** New assertions, by name. */
   upload: AssertionsByName;
-  here: AssertionsByName;
-  accept: (one: Assertion) => void;
+  stored: AssertionsByName;
+  accept: (assertion: Assertion) => void;
 }
 
 class Chain {
-  readonly #circumstances: Circumstances;
+  readonly #circumstances: VerificationContext;
   readonly #judging: Judging;
   readonly #begun = new NameIndex();
   readonly #done = new NameIndex();
   /** Ids of the account-keys per account and key name. */
   #namedKeys: Map<string, Set<string>> | undefined;
 
-  constructor(circumstances: Circumstances, judging: Judging) {
+  constructor(circumstances: VerificationContext, judging: Judging) {
     this.#circumstances = circumstances;
     this.#judging = judging;
   }
@@ -278,12 +279,12 @@ class Chain {
 
   /** Finds a prerequisite. If it is part of the upload, which is newer than the stored one, accepts it first. */
   #find(...parts: string[]): Assertion | undefined {
-    const { upload, here } = this.#judging;
+    const { upload, stored } = this.#judging;
     const name = parts.join('/');
-    const found = upload.get(name);
-    if (found === undefined) return here.get(name);
-    this.accept(found);
-    return found;
+    const uploaded = upload.get(name);
+    if (uploaded === undefined) return stored.get(name);
+    this.accept(uploaded);
+    return uploaded;
   }
 
   #needAccount(assertion: Assertion, name: string): void {
@@ -314,25 +315,25 @@ class Chain {
   #checkKeyName(assertion: Assertion): void {
     if (assertion.headers['name'] === undefined) return;
     const id = header(assertion, 'public-key-sha3-384');
-    const other = [...this.#keysNamedAs(assertion)].find((one) => one !== id);
+    const other = [...this.#keysNamedAs(assertion)].find((keyId) => keyId !== id);
     if (other !== undefined) throw no(assertion, `another key of the account, ${other}, has the same name`);
   }
 
   /** Returns the ids of keys with the same name in the same account. Newer account-keys of the upload replace the stored ones. */
   #keysNamedAs(assertion: Assertion): Iterable<string> {
-    const named = ({ headers }: Assertion): string => JSON.stringify([headers['account-id'], headers['name']]);
-    this.#namedKeys ??= this.#allKeys(named);
-    return this.#namedKeys.get(named(assertion)) ?? [];
+    const toNameKey = ({ headers }: Assertion): string => JSON.stringify([headers['account-id'], headers['name']]);
+    this.#namedKeys ??= this.#allKeys(toNameKey);
+    return this.#namedKeys.get(toNameKey(assertion)) ?? [];
   }
 
-  #allKeys(named: (key: Assertion) => string): Map<string, Set<string>> {
-    const { upload, here } = this.#judging;
+  #allKeys(toNameKey: (key: Assertion) => string): Map<string, Set<string>> {
+    const { upload, stored } = this.#judging;
     const all = new Map<string, Set<string>>();
     const seen = new Set<string>();
-    for (const some of [upload, here]) {
+    for (const some of [upload, stored]) {
       for (const key of some.ofType('account-key')) {
         const id = header(key, 'public-key-sha3-384');
-        if (!seen.has(id)) all.set(named(key), (all.get(named(key)) ?? new Set()).add(id));
+        if (!seen.has(id)) all.set(toNameKey(key), (all.get(toNameKey(key)) ?? new Set()).add(id));
         seen.add(id);
       }
     }
@@ -344,8 +345,8 @@ class Chain {
     const [authority, brand] = [header(assertion, 'authority-id'), header(assertion, 'brand-id')];
     if (authority === brand) return;
     const delegates = (model: string): boolean => {
-      const named = this.#find('model', series, brand, model)?.headers[name];
-      return named === '*' || (Array.isArray(named) && named.includes(authority));
+      const authorities = this.#find('model', series, brand, model)?.headers[name];
+      return authorities === '*' || (Array.isArray(authorities) && authorities.includes(authority));
     };
     if (models.length === 0 || !models.every(delegates)) {
       throw no(assertion, `'${authority}' is not the brand '${brand}', and no model that is here names it as ${name}`);
@@ -376,14 +377,17 @@ const revisionsOf: ReadonlyMap<string, string> = new Map([
 export function delegatesRevision(declaration: Assertion, revision: Pick<Assertion, 'type' | 'headers'>): boolean {
   const { type, headers } = revision;
   if (!Object.hasOwn(declaration.headers, 'revision-authority')) return false;
-  const wanted = new HeaderReader(`${type} assertion`, headers);
-  const [number, timestamp] = [wanted.count(revisionsOf.get(type) ?? 'revision', 1), wanted.time('timestamp')];
+  const revisionHeaders = new HeaderReader(`${type} assertion`, headers);
+  const [number, timestamp] = [
+    revisionHeaders.count(revisionsOf.get(type) ?? 'revision', 1),
+    revisionHeaders.time('timestamp'),
+  ];
   return reader(declaration)
     .maps('revision-authority')
     .some(
       (authority) =>
         authority.text('account-id') === headers['authority-id'] &&
-        authority.texts('provenance').includes(wanted.text('provenance')) &&
+        authority.texts('provenance').includes(revisionHeaders.text('provenance')) &&
         !(authority.has('min-revision') && number < authority.count('min-revision', 1)) &&
         !(authority.has('max-revision') && number > authority.count('max-revision', 1)) &&
         !(authority.has('since') && timestamp < authority.time('since')) &&
@@ -403,7 +407,7 @@ function byName(assertions: readonly Assertion[]): Map<string, Assertion> {
 /** Wraps a map of assertions by name. */
 const findIn = (map: ReadonlyMap<string, Assertion>): AssertionsByName => ({
   get: (name) => map.get(name),
-  ofType: (type) => map.values().filter((one) => one.type === type),
+  ofType: (type) => map.values().filter((assertion) => assertion.type === type),
 });
 
 const reader = ({ type, headers }: Assertion): HeaderReader => new HeaderReader(`${type} assertion`, headers);

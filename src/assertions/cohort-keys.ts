@@ -19,9 +19,9 @@ export function cohortKeys(siteKey: Buffer): CohortKeys {
   return {
     make: (snapId, moment) => signed.make(moment, Buffer.from(snapId)),
     madeAt(key, snapId, now) {
-      const said = signed.read(key);
-      if (said?.about.toString() !== snapId) return undefined;
-      return now.getTime() - said.moment.getTime() < life ? said.moment : undefined;
+      const contents = signed.read(key);
+      if (contents?.about.toString() !== snapId) return undefined;
+      return now.getTime() - contents.moment.getTime() < life ? contents.moment : undefined;
     },
   };
 }

@@ -1,5 +1,5 @@
 // Checks the constraints of account-keys. A key with constraints may sign only assertions that match one of them.
-import type { Assertion, Headers, Value } from './assertion.ts';
+import type { Assertion, Headers, AssertionValue } from './assertion.ts';
 
 /**
  * Returns whether an account-key's constraints allow an assertion with these headers, including its type.
@@ -19,30 +19,30 @@ export function constraintsAllow(accountKey: Pick<Assertion, 'headers'>, headers
       allowed !== undefined &&
       isMap(allowed) &&
       allowed['type'] === headers['type'] &&
-      Object.entries(allowed).every(([name, wanted]) => name === 'type' || meets(headers[name], wanted))
+      Object.entries(allowed).every(([name, expected]) => name === 'type' || meets(headers[name], expected))
     );
   });
 }
 
-function meets(value: Value | undefined, wanted: Value): boolean {
+function meets(value: AssertionValue | undefined, expected: AssertionValue): boolean {
   if (value === undefined) return false;
-  if (isList(wanted)) return wanted.some((one) => !isList(one) && meets(value, one));
+  if (isList(expected)) return expected.some((alternative) => !isList(alternative) && meets(value, alternative));
   // Every member of a list must be allowed.
-  if (isList(value)) return value.length > 0 && value.every((member) => meets(member, wanted));
-  if (typeof wanted === 'string') return typeof value === 'string' && matches(value, wanted);
-  return isMap(value) && Object.entries(wanted).every(([name, one]) => meets(value[name], one));
+  if (isList(value)) return value.length > 0 && value.every((member) => meets(member, expected));
+  if (typeof expected === 'string') return typeof value === 'string' && matches(value, expected);
+  return isMap(value) && Object.entries(expected).every(([name, expectedMember]) => meets(value[name], expectedMember));
 }
 
 /** One step of an expression: a character, any one character, or any sequence of characters. */
-type Step = { readonly character: string } | 'any' | 'rest';
+type PatternStep = { readonly character: string } | 'any' | 'rest';
 
 function matches(text: string, expression: string): boolean {
   const alternatives = read(expression);
   return alternatives?.some((steps) => follows(text, steps)) ?? false;
 }
 
-function read(expression: string): Step[][] | undefined {
-  const alternatives: Step[][] = [[]];
+function read(expression: string): PatternStep[][] | undefined {
+  const alternatives: PatternStep[][] = [[]];
   for (let at = 0; at < expression.length; at++) {
     const character = expression[at] as string;
     const next = expression[at + 1] ?? '';
@@ -50,7 +50,7 @@ function read(expression: string): Step[][] | undefined {
       alternatives.push([]);
       continue;
     }
-    let step: Step = { character };
+    let step: PatternStep = { character };
     if (character === '.') step = next === '*' ? 'rest' : 'any';
     else if (character === '\\' && /[^a-zA-Z0-9\s]/.test(next)) step = { character: next };
     else if (/[()[\]{}*+?^$\\]/.test(character)) return undefined;
@@ -63,14 +63,14 @@ function read(expression: string): Step[][] | undefined {
 }
 
 /** Backtracks only to the last "rest", so the work is at most the product of both lengths. */
-function follows(text: string, steps: readonly Step[]): boolean {
+function follows(text: string, steps: readonly PatternStep[]): boolean {
   let [at, step] = [0, 0];
   let back: { at: number; step: number } | undefined;
   while (at < text.length) {
-    const wanted = steps[step];
-    if (wanted === 'rest') {
+    const expectedStep = steps[step];
+    if (expectedStep === 'rest') {
       back = { at, step: ++step };
-    } else if (wanted === 'any' ? text[at] !== '\n' : wanted?.character === text[at]) {
+    } else if (expectedStep === 'any' ? text[at] !== '\n' : expectedStep?.character === text[at]) {
       at++;
       step++;
     } else if (back !== undefined) {
@@ -81,8 +81,8 @@ function follows(text: string, steps: readonly Step[]): boolean {
       return false;
     }
   }
-  return steps.slice(step).every((wanted) => wanted === 'rest');
+  return steps.slice(step).every((remaining) => remaining === 'rest');
 }
 
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
-const isMap = (value: Value): value is Headers => typeof value === 'object' && !isList(value);
+const isList = (value: AssertionValue): value is readonly AssertionValue[] => Array.isArray(value);
+const isMap = (value: AssertionValue): value is Headers => typeof value === 'object' && !isList(value);

@@ -3,13 +3,13 @@ import { constants, sign, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
 import { BoundedMap } from '#domain/bounded-map.ts';
-import { limit } from '#domain/limit.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { makeSealedKey, open, sealedKeyOf, type SealedKey } from './keys.ts';
 import { decodePublicKey } from './openpgp.ts';
 import type { Signer } from './signer.ts';
 
-export interface Custody extends Signer {
+export interface KeyCustody extends Signer {
   /** Creates an RSA key of 4096 bits for a brand and returns its record. Throws if the store is sealed. */
   make(brandAccountId: string): Promise<SealedKey>;
   /** Seals an imported key of a brand and returns its record. Throws if the store is sealed. */
@@ -19,7 +19,7 @@ export interface Custody extends Signer {
 }
 
 /** The record of a signing key. */
-export interface KeptKey {
+export interface SigningKeyRecord {
   readonly brandAccountId: string;
   /** The encoded public key. */
   readonly publicKey: string;
@@ -34,32 +34,32 @@ export interface KeptKey {
  * @param masterKey returns the master key, or undefined while the store is sealed
  */
 export function softwareCustody(
-  find: (keyId: string) => Promise<KeptKey | undefined>,
+  find: (keyId: string) => Promise<SigningKeyRecord | undefined>,
   masterKey: () => KeyObject | undefined,
   openKeys = 16,
-): Custody {
+): KeyCustody {
   const opened = new OpenedKeys(openKeys);
   // Leave one core free: signing on all cores would delay requests that need no signature.
-  const inTurn = limit({ atOnce: Math.max(1, availableParallelism() - 1) });
+  const inTurn = createConcurrencyLimit({ concurrency: Math.max(1, availableParallelism() - 1) });
 
-  async function kept(keyId: string): Promise<KeptKey> {
+  async function findKey(keyId: string): Promise<SigningKeyRecord> {
     const key = await find(keyId);
     if (key === undefined) throw new Refusal('resource-not-found', `There is no signing key ${keyId}.`);
     return key;
   }
 
-  function unsealed(what: string): KeyObject {
+  function unsealed(remedy: string): KeyObject {
     const master = masterKey();
     if (master !== undefined) return master;
     opened.clear();
-    throw new Refusal('sealed', `The store is sealed: give it the ${what}.`);
+    throw new Refusal('sealed', `The store is sealed: give it the ${remedy}.`);
   }
 
   return {
-    publicKey: async (keyId) => decodePublicKey((await kept(keyId)).publicKey),
+    publicKey: async (keyId) => decodePublicKey((await findKey(keyId)).publicKey),
     sign: (keyId, bytes) =>
       inTurn(async () => {
-        const key = await kept(keyId);
+        const key = await findKey(keyId);
         const master = unsealed('master key, then signing works again');
         return signWith(opened.key(master, keyId, key), bytes);
       }),
@@ -77,11 +77,11 @@ export function softwareCustody(
 class OpenedKeys {
   readonly #keys: BoundedMap<string, { keyId: string; key: KeyObject }>;
 
-  constructor(most: number) {
-    this.#keys = new BoundedMap(most);
+  constructor(maxKeys: number) {
+    this.#keys = new BoundedMap(maxKeys);
   }
 
-  key(master: KeyObject, keyId: string, { brandAccountId, sealed }: KeptKey): KeyObject {
+  key(master: KeyObject, keyId: string, { brandAccountId, sealed }: SigningKeyRecord): KeyObject {
     // The cache key includes the owner: a record that was moved to another brand must be opened again, and fail.
     const name = [brandAccountId, keyId, sealed].join('\n');
     const key = this.#keys.get(name)?.key ?? open(master, { brandAccountId, keyId }, sealed);
@@ -91,7 +91,7 @@ class OpenedKeys {
   }
 
   forget(keyId: string): void {
-    for (const [name, one] of this.#keys) if (one.keyId === keyId) this.#keys.delete(name);
+    for (const [name, entry] of this.#keys) if (entry.keyId === keyId) this.#keys.delete(name);
   }
 
   clear(): void {

@@ -9,14 +9,14 @@ import { delegatesSerials } from './signing.ts';
 import { checkAssertion, series } from './types.ts';
 
 /** The texts of the three assertions that a device sends to identify itself. */
-export interface Sent {
+export interface SessionRequestTexts {
   readonly request: string;
   readonly serial: string;
   readonly model: string;
 }
 
 /** The parsed proof: the device holds the key in its serial. The serial itself is not yet trusted. */
-export interface Proof {
+export interface DeviceProof {
   readonly brandId: string;
   readonly model: string;
   readonly serial: string;
@@ -30,10 +30,10 @@ export interface Proof {
   readonly modelAssertion: Assertion;
 }
 
-export interface Kept {
+export interface StoredDeviceAssertions {
   readonly roots: Roots;
   /** Stored account-keys of the signers of the serial and the model. */
-  readonly known: readonly Assertion[];
+  readonly signerKeys: readonly Assertion[];
   /** The stored model and serial of these names. The device's copies may be older. */
   readonly model: Assertion | undefined;
   readonly serial: Assertion | undefined;
@@ -41,7 +41,7 @@ export interface Kept {
 }
 
 /** Reads the assertions of a session request. Refuses them unless all are about one device and its key signed the request. */
-export function readProof(sent: Sent): Proof {
+export function readProof(sent: SessionRequestTexts): DeviceProof {
   const request = read(sent.request, 'device-session-request');
   const serial = read(sent.serial, 'serial');
   const model = read(sent.model, 'model');
@@ -51,7 +51,9 @@ export function readProof(sent: Sent): Proof {
     const others = name === 'serial' ? [serial] : [serial, model];
     for (const other of others) {
       if (other.headers[name] === headers.text(name)) continue;
-      throw no(`the ${name} of the ${other.type} is ${quoted(said(other, name))}, not ${quoted(headers.text(name))}`);
+      throw no(
+        `the ${name} of the ${other.type} is ${quoted(readHeader(other, name))}, not ${quoted(headers.text(name))}`,
+      );
     }
   }
   if (own.text('device-key-sha3-384') !== request.signKeyId) {
@@ -72,17 +74,20 @@ export function readProof(sent: Sent): Proof {
 }
 
 /** Returns the names of the assertions that `believe` needs. */
-export const namesFor = ({ brandId, model, serial, signedWith, modelAssertion }: Proof) => ({
+export const namesFor = ({ brandId, model, serial, signedWith, modelAssertion }: DeviceProof) => ({
   keys: [...new Set([signedWith, modelAssertion.signKeyId])].map((id) => `account-key/${id}`),
   model: `model/${series}/${brandId}/${model}`,
   serial: `serial/${brandId}/${model}/${serial}`,
 });
 
 /** Refuses a proof if its serial or model is not trusted, or if the serial now belongs to another device. */
-export function believe(proof: Proof, { roots, known, model, serial, now }: Kept): void {
+export function verifyDeviceProof(
+  proof: DeviceProof,
+  { roots, signerKeys, model, serial, now }: StoredDeviceAssertions,
+): void {
   const { serialAssertion, modelAssertion, brandId, deviceKeyId } = proof;
-  acceptUpload(stream([modelAssertion, serialAssertion]), { roots, known, held: [], now });
-  const authority = said(serialAssertion, 'authority-id');
+  acceptUpload(stream([modelAssertion, serialAssertion]), { roots, storedAssertions: signerKeys, held: [], now });
+  const authority = readHeader(serialAssertion, 'authority-id');
   // An older model cannot restore an authority that a newer model has removed.
   const isNewer = model !== undefined && model.revision > modelAssertion.revision;
   if (isNewer && authority !== brandId && !delegatesSerials(model, proof, authority)) {
@@ -107,7 +112,7 @@ function read(text: string, type: string): Assertion {
   return assertion;
 }
 
-const said = ({ headers }: Assertion, name: string): string => {
+const readHeader = ({ headers }: Assertion, name: string): string => {
   const value = headers[name];
   return typeof value === 'string' ? value : '';
 };

@@ -1,30 +1,30 @@
 // Reads typed values from headers by name: texts, counts, times, ids, lists and maps. Throws a refusal that describes the problem.
 import { isAccountId } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { quoted, type Headers, type Value } from './assertion.ts';
+import { quoted, type Headers, type AssertionValue } from './assertion.ts';
 import { readTime } from './times.ts';
 
 /** Reads headers, or a map within them. Refusals use the header names that the author wrote. */
 export class HeaderReader {
-  readonly what: string;
+  readonly label: string;
   readonly headers: Headers;
 
-  constructor(what: string, headers: Headers) {
-    this.what = what;
+  constructor(label: string, headers: Headers) {
+    this.label = label;
     this.headers = headers;
   }
 
   no(name: string, reason: string): Refusal {
-    return new Refusal('api-error', `The ${this.what} cannot be taken: '${name}' ${reason}.`);
+    return new Refusal('api-error', `The ${this.label} cannot be taken: '${name}' ${reason}.`);
   }
 
   has(name: string): boolean {
     return Object.hasOwn(this.headers, name);
   }
 
-  value(name: string): Value {
+  value(name: string): AssertionValue {
     if (!this.has(name)) throw this.no(name, 'is missing');
-    return this.headers[name] as Value;
+    return this.headers[name] as AssertionValue;
   }
 
   text(name: string): string {
@@ -106,16 +106,17 @@ export class HeaderReader {
   map(name: string): HeaderReader {
     const value = this.value(name);
     if (typeof value === 'string' || Array.isArray(value)) throw this.no(name, 'must be a map');
-    return new HeaderReader(`${name} of the ${this.what}`, value as Headers);
+    return new HeaderReader(`${name} of the ${this.label}`, value as Headers);
   }
 
   maps(name: string): readonly HeaderReader[] {
     const list = this.value(name);
-    const isMap = (value: Value) => typeof value !== 'string' && !Array.isArray(value);
-    if (!Array.isArray(list) || !(list as readonly Value[]).every(isMap)) throw this.no(name, 'must be a list of maps');
+    const isMap = (value: AssertionValue) => typeof value !== 'string' && !Array.isArray(value);
+    if (!Array.isArray(list) || !(list as readonly AssertionValue[]).every(isMap))
+      throw this.no(name, 'must be a list of maps');
     return (list as readonly Headers[]).map((map, index) => {
       const title = typeof map['name'] === 'string' ? ` ${quoted(map['name'])}` : ` ${index + 1}`;
-      return new HeaderReader(`${name}${title} of the ${this.what}`, map);
+      return new HeaderReader(`${name}${title} of the ${this.label}`, map);
     });
   }
 }

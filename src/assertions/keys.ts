@@ -107,7 +107,7 @@ const heading = 'larder-sealed-key/1 aes-256-gcm';
 const nonceLength = 12;
 const tagLength = 16;
 
-interface Parts {
+interface SealedKeyParts {
   readonly master: string;
   readonly dataKey: Buffer;
   readonly privateKey: Buffer;
@@ -119,7 +119,7 @@ export const sealedPrefixOf = (masterKey: KeyObject): string => `${heading} mast
 const written = (masterKey: KeyObject, dataKey: Buffer, privateKey: Buffer): string =>
   `${sealedPrefixOf(masterKey)}data-key=${dataKey.toString('base64url')} private-key=${privateKey.toString('base64url')}`;
 
-function read(owner: KeyOwner, sealed: string): Parts {
+function read(owner: KeyOwner, sealed: string): SealedKeyParts {
   const match = /^master=([0-9a-f]{16}) data-key=([\w-]+) private-key=([\w-]+)$/.exec(
     sealed.startsWith(`${heading} `) ? sealed.slice(heading.length + 1) : '',
   );
@@ -128,7 +128,7 @@ function read(owner: KeyOwner, sealed: string): Parts {
   return { master, dataKey: Buffer.from(dataKey, 'base64url'), privateKey: Buffer.from(privateKey, 'base64url') };
 }
 
-function openDataKey(masterKey: KeyObject, owner: KeyOwner, { master, dataKey }: Parts): Buffer {
+function openDataKey(masterKey: KeyObject, owner: KeyOwner, { master, dataKey }: SealedKeyParts): Buffer {
   if (master !== markOf(masterKey)) {
     const { message } = cannotOpen(owner, 'it was sealed under another master key');
     throw new Refusal('sealed', `${message}. Give the store the master key that sealed it, then signing works again.`);

@@ -4,7 +4,7 @@ import { quoted } from './assertion.ts';
 import { series, typeOf } from './types.ts';
 
 /** One assertion by name, or a sequence (the newest, or one by number). */
-export type Asked = { readonly name: string } | { readonly accountId: string; readonly setName: string };
+export type AssertionLookup = { readonly name: string } | { readonly accountId: string; readonly setName: string };
 
 /** Types that devices request but only the online store has, with the possible number of key values. Lookups find nothing. */
 const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
@@ -27,7 +27,7 @@ const sequenceType = 'validation-set';
  *
  * @throws Refusal `api-error` for an unknown type or a wrong number of values
  */
-export function askedFor(type: string, keys: readonly string[]): Asked {
+export function resolveLookup(type: string, keys: readonly string[]): AssertionLookup {
   if (Object.hasOwn(keptElsewhere, type)) {
     if (!keptElsewhere[type]?.includes(keys.length)) throw wrongNumber(type, keys);
     return { name: [type, ...keys].join('/') };

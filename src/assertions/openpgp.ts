@@ -47,8 +47,8 @@ export const encodePublicKey = (key: KeyObject): string => armoured(packet(publi
 
 /** Decodes a public key. Refuses any encoding other than snapd's. */
 export function decodePublicKey(text: string): KeyObject {
-  const known = readLately.get(text);
-  if (known !== undefined) return known;
+  const cached = readLately.get(text);
+  if (cached !== undefined) return cached;
   const key = readPublicKey(text);
   readLately.set(text, key);
   return key;
@@ -158,7 +158,7 @@ export function decodeSignature(text: string): Signature {
   const tag = reader.take(2);
   const { bits, number } = reader.integer();
   reader.end();
-  const created = hashed.find((one) => (one.type & 0x7f) === creationTime)?.data;
+  const created = hashed.find((subpacket) => (subpacket.type & 0x7f) === creationTime)?.data;
   if (created?.length !== 4) throw no('signature', 'it does not say when it was made');
   const createdAt = new Date(created.readUInt32BE() * 1000);
   return { type, hash, createdAt, hashed, unhashed, tag, bits, number, hashedTail: tail };
@@ -177,8 +177,10 @@ export function deviation(text: string, signature: Signature): string | undefine
     [unhashed, [issuer, issuerFingerprint]],
   ];
   for (const [list, allowed] of areas) {
-    const types = list.map((one) => one.type);
-    const strange = types.find((one, index) => !allowed.includes(one) || types.indexOf(one) !== index);
+    const types = list.map((subpacket) => subpacket.type);
+    const strange = types.find(
+      (subpacket, index) => !allowed.includes(subpacket) || types.indexOf(subpacket) !== index,
+    );
     if (strange !== undefined) return `it holds the subpacket ${strange & 0x7f}, which snapd does not write there`;
   }
   const byGpg = hashed.length + unhashed.length > 1;
@@ -191,10 +193,10 @@ export function deviation(text: string, signature: Signature): string | undefine
   return undefined;
 }
 
-export type Verdict = 'valid' | 'changed' | 'another key';
+export type SignatureVerdict = 'valid' | 'changed' | 'another key';
 
 /** Verifies a signature of this content. If it is invalid, tells a changed content from another key. */
-export function judge(key: KeyObject, content: string, signature: Signature): Verdict {
+export function verifySignature(key: KeyObject, content: string, signature: Signature): SignatureVerdict {
   const size = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   const { number, hash, tag } = signature;
   const hashName = hashNames[hash];
@@ -261,16 +263,16 @@ function armoured(bytes: Buffer): string {
   return lines.join('\n');
 }
 
-function readPacket(text: string, what: string): { tag: number; body: Buffer } {
+function readPacket(text: string, label: string): { tag: number; body: Buffer } {
   const flat = text.replaceAll(/[\r\n]/g, '');
   const bytes = Buffer.from(flat, 'base64');
   // Node's decoder skips invalid characters, so compare with the encoded result to validate the base64.
-  if (flat === '' || bytes.toString('base64') !== flat) throw no(what, 'it is not base64');
+  if (flat === '' || bytes.toString('base64') !== flat) throw no(label, 'it is not base64');
   if (bytes[0] !== formatVersion)
-    throw no(what, `its format version is ${String(bytes[0])} instead of ${formatVersion}`);
-  const reader = new ByteReader(bytes.subarray(1), what);
+    throw no(label, `its format version is ${String(bytes[0])} instead of ${formatVersion}`);
+  const reader = new ByteReader(bytes.subarray(1), label);
   const header = reader.byte();
-  if ((header & 0x80) === 0) throw no(what, 'it is not an OpenPGP packet');
+  if ((header & 0x80) === 0) throw no(label, 'it is not an OpenPGP packet');
   const isNew = (header & 0x40) !== 0;
   const tag = isNew ? header & 0x3f : (header >> 2) & 0x0f;
   const body = reader.take(isNew ? reader.packetLength() : reader.oldPacketLength(header & 3));
@@ -281,16 +283,16 @@ function readPacket(text: string, what: string): { tag: number; body: Buffer } {
 /** Reads OpenPGP numbers and lengths. Refuses truncated data. */
 export class ByteReader {
   readonly bytes: Buffer;
-  readonly what: string;
+  readonly label: string;
   at = 0;
 
-  constructor(bytes: Buffer, what: string) {
+  constructor(bytes: Buffer, label: string) {
     this.bytes = bytes;
-    this.what = what;
+    this.label = label;
   }
 
   take(count: number): Buffer {
-    if (this.at + count > this.bytes.length) throw no(this.what, 'it ends too early');
+    if (this.at + count > this.bytes.length) throw no(this.label, 'it ends too early');
     this.at += count;
     return this.bytes.subarray(this.at - count, this.at);
   }
@@ -308,7 +310,7 @@ export class ByteReader {
     const first = this.byte();
     if (first < 192) return first;
     if (first < 224) return ((first - 192) << 8) + this.byte() + 192;
-    if (first < 255) throw no(this.what, 'its packet comes in parts');
+    if (first < 255) throw no(this.label, 'its packet comes in parts');
     return this.uint32();
   }
 
@@ -316,7 +318,7 @@ export class ByteReader {
     if (kind === 0) return this.byte();
     if (kind === 1) return this.uint16();
     if (kind === 2) return this.uint32();
-    throw no(this.what, 'its packet has no length');
+    throw no(this.label, 'its packet has no length');
   }
 
   subpacketLength(): number {
@@ -327,7 +329,7 @@ export class ByteReader {
   }
 
   end(): void {
-    if (this.at !== this.bytes.length) throw no(this.what, 'other data follow it');
+    if (this.at !== this.bytes.length) throw no(this.label, 'other data follow it');
   }
 }
 
@@ -348,5 +350,5 @@ function bitLength(bytes: Buffer): number {
   return start < 0 ? 0 : (bytes.length - start) * 8 - Math.clz32(bytes[start] as number) + 24;
 }
 
-const no = (what: string, reason: string): Refusal =>
-  new Refusal('api-error', `The ${what} cannot be taken: ${reason}.`);
+const no = (label: string, reason: string): Refusal =>
+  new Refusal('api-error', `The ${label} cannot be taken: ${reason}.`);

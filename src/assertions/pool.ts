@@ -3,13 +3,13 @@ import { joined, type Assertion } from './assertion.ts';
 import { inOrder } from './prerequisites.ts';
 import { nameOf } from './types.ts';
 
-interface Entry {
+interface PooledAssertion {
   assertion: Assertion;
   file: string;
 }
 
 export class AssertionPool {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, PooledAssertion>();
   readonly #revisionsOf = new Map<string, Assertion[]>();
 
   /**
@@ -26,7 +26,7 @@ export class AssertionPool {
     this.#entries.set(name, { assertion, file });
     if (assertion.type === 'snap-revision') {
       const digest = assertion.headers['snap-sha3-384'] as string;
-      const others = this.#revisionsOf.get(digest)?.filter((one) => nameOf(one) !== name) ?? [];
+      const others = this.#revisionsOf.get(digest)?.filter((existing) => nameOf(existing) !== name) ?? [];
       this.#revisionsOf.set(digest, [...others, assertion]);
     }
     return undefined;

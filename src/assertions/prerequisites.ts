@@ -10,15 +10,15 @@ export const standingTypes = ['account', 'account-key', 'model', 'store', 'valid
  * Returns the names of the direct prerequisites: the account-key of the signer, and the accounts and declarations that the assertion
  * refers to.
  */
-export function restsOn({ type, headers, signKeyId }: Assertion): string[] {
-  const named = (name: string): string[] => (typeof headers[name] === 'string' ? [headers[name]] : []);
-  const accounts = (name: string): string[] => named(name).map((id) => `account/${id}`);
+export function prerequisitesOf({ type, headers, signKeyId }: Assertion): string[] {
+  const readHeader = (name: string): string[] => (typeof headers[name] === 'string' ? [headers[name]] : []);
+  const accounts = (name: string): string[] => readHeader(name).map((id) => `account/${id}`);
   // Assertions without an authority are signed by the key they contain.
   const signer = Object.hasOwn(headers, 'authority-id') ? [`account-key/${signKeyId}`] : [];
   const modelsOf = (models: readonly string[]): string[] =>
     headers['authority-id'] === headers['brand-id']
       ? []
-      : models.flatMap((model) => named('brand-id').map((brand) => `model/${series}/${brand}/${model}`));
+      : models.flatMap((model) => readHeader('brand-id').map((brand) => `model/${series}/${brand}/${model}`));
   switch (type) {
     case 'account-key':
     case 'account-key-request':
@@ -31,13 +31,13 @@ export function restsOn({ type, headers, signKeyId }: Assertion): string[] {
     case 'snap-resource-revision':
     case 'snap-resource-pair':
       return [
-        ...named('snap-id').map((id) => `snap-declaration/${series}/${id}`),
+        ...readHeader('snap-id').map((id) => `snap-declaration/${series}/${id}`),
         ...accounts('developer-id'),
         ...signer,
       ];
     case 'serial':
     case 'preseed':
-      return [...modelsOf(named('model')), ...signer];
+      return [...modelsOf(readHeader('model')), ...signer];
     case 'system-user': {
       const { models } = headers;
       const names = Array.isArray(models) ? models.filter((model) => typeof model === 'string') : [];
@@ -57,8 +57,8 @@ export async function withPrerequisites(
   assertion: Assertion,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): Promise<Assertion[]> {
-  const kept = await restedOn(restsOn(assertion), find);
-  const byName = new Map(kept.map((one) => [nameOf(one), one]));
+  const stored = await loadPrerequisites(prerequisitesOf(assertion), find);
+  const byName = new Map(stored.map((prerequisite) => [nameOf(prerequisite), prerequisite]));
   return inOrder(assertion, (name) => byName.get(name));
 }
 
@@ -66,12 +66,12 @@ export async function withPrerequisites(
 const page = 500;
 
 /** Returns the stored assertions of these names and all their prerequisites. */
-export async function restedOn(
+export async function loadPrerequisites(
   names: Iterable<string>,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): Promise<Assertion[]> {
   const all: Assertion[] = [];
-  for await (const { assertion } of eachRestedOn(names, find)) all.push(assertion);
+  for await (const { assertion } of eachPrerequisite(names, find)) all.push(assertion);
   return all;
 }
 
@@ -79,30 +79,30 @@ export async function restedOn(
  * Like `restedOn`, but yields the assertions one by one with the names of their prerequisites. Memory holds little more than the requested
  * names.
  */
-export async function* eachRestedOn(
+export async function* eachPrerequisite(
   names: Iterable<string>,
   find: (names: string[]) => Promise<readonly { text: string }[]>,
 ): AsyncGenerator<{ assertion: Assertion; needs: string[] }> {
-  const asked = new NameIndex();
-  for (let wanted = names; ;) {
+  const requested = new NameIndex();
+  for (let pending = names; ;) {
     const needed = new Set<string>();
-    for (const some of pages(unasked(wanted, asked))) {
+    for (const some of pages(unasked(pending, requested))) {
       for (const { text } of await find(some)) {
         const assertion = parseAssertion(text);
-        const needs = restsOn(assertion);
-        for (const name of needs) if (!asked.has(name)) needed.add(name);
+        const needs = prerequisitesOf(assertion);
+        for (const name of needs) if (!requested.has(name)) needed.add(name);
         yield { assertion, needs };
       }
     }
     if (needed.size === 0) return;
-    wanted = needed;
+    pending = needed;
   }
 }
 
-function* unasked(names: Iterable<string>, asked: NameIndex): Generator<string> {
+function* unasked(names: Iterable<string>, requested: NameIndex): Generator<string> {
   for (const name of names) {
-    const before = asked.size;
-    if (asked.add(name) === before) yield name;
+    const before = requested.size;
+    if (requested.add(name) === before) yield name;
   }
 }
 
@@ -120,12 +120,12 @@ function* pages(names: Iterable<string>): Generator<string[]> {
 /** Returns an assertion with all prerequisites that `find` returns, each after its own. */
 export function inOrder(assertion: Assertion, find: (name: string) => Assertion | undefined): Assertion[] {
   const own = nameOf(assertion);
-  const found = (name: string): Assertion | undefined => (name === own ? assertion : find(name));
+  const findIncludingOwn = (name: string): Assertion | undefined => (name === own ? assertion : find(name));
   const names = namesInOrder([own], (name) => {
-    const one = found(name);
-    return one && restsOn(one);
+    const prerequisite = findIncludingOwn(name);
+    return prerequisite && prerequisitesOf(prerequisite);
   });
-  return names.map((name) => found(name)!);
+  return names.map((name) => findIncludingOwn(name)!);
 }
 
 /**

@@ -28,8 +28,8 @@ function codes(siteKey: Buffer, purpose: string, life: number): RequestIds {
   return {
     make: (moment) => signed.make(moment, randomBytes(12)),
     holds(id, moment) {
-      const said = signed.read(id);
-      const age = said && moment.getTime() - said.moment.getTime();
+      const contents = signed.read(id);
+      const age = contents && moment.getTime() - contents.moment.getTime();
       return age !== undefined && age > -slack && age < life;
     },
   };

@@ -92,4 +92,4 @@ function keyOf({ n, e, d, p, q, u }: Record<'n' | 'e' | 'd' | 'p' | 'q' | 'u', B
   }
 }
 
-const no = (why: string): Refusal => new Refusal('api-error', `The private key cannot be read: ${why}.`);
+const no = (reason: string): Refusal => new Refusal('api-error', `The private key cannot be read: ${reason}.`);

@@ -17,19 +17,20 @@ const codeLength = 16;
  */
 export function signedMoments(siteKey: Buffer, purpose: string): SignedMoments {
   const key = Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32));
-  const codeOf = (said: Buffer): Buffer => createHmac('sha256', key).update(said).digest().subarray(0, codeLength);
+  const codeOf = (content: Buffer): Buffer =>
+    createHmac('sha256', key).update(content).digest().subarray(0, codeLength);
   return {
     make(moment, about) {
-      const said = Buffer.concat([Buffer.alloc(momentLength), about]);
-      said.writeBigUInt64BE(BigInt(moment.getTime()));
-      return Buffer.concat([said, codeOf(said)]).toString('base64url');
+      const content = Buffer.concat([Buffer.alloc(momentLength), about]);
+      content.writeBigUInt64BE(BigInt(moment.getTime()));
+      return Buffer.concat([content, codeOf(content)]).toString('base64url');
     },
     read(text) {
       const bytes = Buffer.from(text, 'base64url');
       if (bytes.length < momentLength + codeLength || bytes.toString('base64url') !== text) return undefined;
-      const said = bytes.subarray(0, -codeLength);
-      if (!timingSafeEqual(codeOf(said), bytes.subarray(-codeLength))) return undefined;
-      return { moment: new Date(Number(said.readBigUInt64BE())), about: said.subarray(momentLength) };
+      const content = bytes.subarray(0, -codeLength);
+      if (!timingSafeEqual(codeOf(content), bytes.subarray(-codeLength))) return undefined;
+      return { moment: new Date(Number(content.readBigUInt64BE())), about: content.subarray(momentLength) };
     },
   };
 }

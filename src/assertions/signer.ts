@@ -1,7 +1,7 @@
 // The interface of signers, which sign bytes without exposing their private keys, and the signing of assertions.
 import type { KeyObject } from 'node:crypto';
 
-import { contentOf, joined, type Headers, type Value } from './assertion.ts';
+import { contentOf, joined, type Headers, type AssertionValue } from './assertion.ts';
 import { encodeSignature, signedBytes } from './openpgp.ts';
 import { checkAssertion, typeOf } from './types.ts';
 
@@ -11,7 +11,7 @@ export interface Signer {
   sign(keyId: string, bytes: Uint8Array): Promise<Uint8Array>;
 }
 
-export interface Statement {
+export interface AssertionStatement {
   readonly type: string;
   readonly headers: Headers;
   readonly body?: string;
@@ -19,11 +19,11 @@ export interface Statement {
 }
 
 /** Writes and signs an assertion and returns its text. Refuses headers that its type does not allow. */
-export async function signAssertion(signer: Signer, signKeyId: string, statement: Statement): Promise<string> {
+export async function signAssertion(signer: Signer, signKeyId: string, statement: AssertionStatement): Promise<string> {
   const { type, body = '', signedAt } = statement;
   const { primaryKey, defaults } = typeOf({ type });
   // Defaults and empty values are not written, so they must not be checked either.
-  const isWritten = ([name, value]: [string, Value]) =>
+  const isWritten = ([name, value]: [string, AssertionValue]) =>
     defaults?.[name] !== value && (typeof value === 'string' || Object.keys(value).length > 0);
   const headers: Headers = Object.fromEntries(Object.entries(statement.headers).filter(isWritten));
   checkAssertion({ type, headers, body, format: Number(headers['format'] ?? 0), signKeyId });

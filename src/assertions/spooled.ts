@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 
 import { NameIndex } from '#domain/name-index.ts';
 import type { Sequence } from '#domain/sequence.ts';
-import type { Spool } from '#files/spool.ts';
+import type { SpillFile } from '#files/spool.ts';
 import { joined, parseAssertion, type Assertion } from './assertion.ts';
 import { nameOf } from './types.ts';
 
@@ -14,8 +14,8 @@ export interface AssertionsByName {
 }
 
 /** A selection of assertions with its own order. */
-export interface Picked extends Sequence<Assertion> {
-  readonly of: SpooledAssertions;
+export interface AssertionSelection extends Sequence<Assertion> {
+  readonly of: SpilledAssertions;
   readonly numbers: readonly number[];
 }
 
@@ -24,14 +24,14 @@ const remembered = 64;
 /** Layout of an index row: SHA-256 of the text, offset and length of the text, revision, and type number. */
 const row = { digest: 0, begin: 32, revision: 40, length: 48, type: 52, size: 56 };
 
-export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> {
-  readonly #spool: Spool;
+export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> {
+  readonly #spool: SpillFile;
   readonly #names = new NameIndex();
   #rows: Buffer = Buffer.alloc(16 * row.size);
   readonly #types: string[] = [];
   readonly #recent = new Map<number, Assertion>();
 
-  constructor(spool: Spool) {
+  constructor(spool: SpillFile) {
     this.#spool = spool;
   }
 
@@ -60,9 +60,9 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
   get(name: string): Assertion | undefined {
     const number = this.numberOf(name);
     if (number < 0) return undefined;
-    const found = this.at(number)!;
-    if (nameOf(found) !== name) throw new Error(`cannot find ${name}: another one lies in its place`);
-    return found;
+    const assertion = this.at(number)!;
+    if (nameOf(assertion) !== name) throw new Error(`cannot find ${name}: another one lies in its place`);
+    return assertion;
   }
 
   /** Returns the number of an assertion for `at`; -1 if the name is unknown. */
@@ -93,9 +93,9 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
   }
 
   *ofType(type: string): Generator<Assertion, undefined> {
-    const wanted = this.#types.indexOf(type);
-    for (let number = 0; wanted >= 0 && number < this.length; number++) {
-      if (this.#rows.readUInt32LE(number * row.size + row.type) === wanted) yield this.at(number)!;
+    const typeNumber = this.#types.indexOf(type);
+    for (let number = 0; typeNumber >= 0 && number < this.length; number++) {
+      if (this.#rows.readUInt32LE(number * row.size + row.type) === typeNumber) yield this.at(number)!;
     }
     return undefined;
   }
@@ -110,7 +110,7 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
   }
 
   /** Selects the assertions of these numbers. The array may grow later. */
-  pick(numbers: readonly number[]): Picked {
+  pick(numbers: readonly number[]): AssertionSelection {
     const at = (index: number): Assertion | undefined => (index in numbers ? this.at(numbers[index]!) : undefined);
     const values = () => numbers.values().map((number) => this.at(number)!);
     return {
@@ -126,13 +126,13 @@ export class SpooledAssertions implements AssertionsByName, Sequence<Assertion> 
   }
 
   /** Creates another collection in the same spill file. */
-  beside(): SpooledAssertions {
-    return new SpooledAssertions(this.#spool);
+  createSibling(): SpilledAssertions {
+    return new SpilledAssertions(this.#spool);
   }
 
   #typeOf(type: string): number {
-    const known = this.#types.indexOf(type);
-    return known < 0 ? this.#types.push(type) - 1 : known;
+    const existing = this.#types.indexOf(type);
+    return existing < 0 ? this.#types.push(type) - 1 : existing;
   }
 
   #remember(number: number, assertion: Assertion): void {

@@ -1,6 +1,6 @@
 // The types of assertions that this store supports: their primary keys, authorities and header checks.
 import { Refusal } from '#domain/refusal.ts';
-import { isKeyId, quoted, type Assertion, type Value } from './assertion.ts';
+import { isKeyId, quoted, type Assertion, type AssertionValue } from './assertion.ts';
 import { HeaderReader } from './headers.ts';
 import { decodePublicKey, keyId } from './openpgp.ts';
 
@@ -13,11 +13,11 @@ export interface AssertionType {
   readonly withoutAuthority?: true;
   /** The newest supported format. */
   readonly format: number;
-  readonly check: (headers: HeaderReader, assertion: Checked) => void;
+  readonly check: (headers: HeaderReader, assertion: CheckableAssertion) => void;
 }
 
 /** An assertion, signed or not. */
-export type Checked = Pick<Assertion, 'type' | 'headers' | 'body' | 'format' | 'signKeyId'>;
+export type CheckableAssertion = Pick<Assertion, 'type' | 'headers' | 'body' | 'format' | 'signKeyId'>;
 
 export const series = '16';
 export const defaultProvenance = 'global-upload';
@@ -261,15 +261,15 @@ export function primaryKeyOf({ type, headers }: Pick<Assertion, 'type' | 'header
 /** Returns the name of an assertion from values typed by a person. Series and provenance may be omitted. */
 export function nameTyped(type: string, values: readonly string[]): string {
   const { primaryKey, defaults = {} } = typeOf({ type });
-  const known: Readonly<Record<string, string | undefined>> = { series, ...defaults };
-  const optional = primaryKey.filter((name) => known[name] !== undefined);
+  const defaultValues: Readonly<Record<string, string | undefined>> = { series, ...defaults };
+  const optional = primaryKey.filter((name) => defaultValues[name] !== undefined);
   if (values.length < primaryKey.length - optional.length || values.length > primaryKey.length) {
     throw new Refusal('api-error', `An assertion of type ${type} is named by: ${primaryKey.join(', ')}.`);
   }
   // Optional values are omitted from the front, such as the series of a model.
   const missing = optional.slice(0, primaryKey.length - values.length);
   const rest = [...values];
-  const key = primaryKey.map((name) => (missing.includes(name) ? known[name] : rest.shift()));
+  const key = primaryKey.map((name) => (missing.includes(name) ? defaultValues[name] : rest.shift()));
   return [type, ...key].join('/');
 }
 
@@ -281,7 +281,7 @@ export const nameOf = (assertion: Pick<Assertion, 'type' | 'headers'>): string =
 const longestName = 1024;
 
 /** Refuses an assertion if its headers or body are invalid for its type. Does not verify the signature. */
-export function checkAssertion(assertion: Checked): void {
+export function checkAssertion(assertion: CheckableAssertion): void {
   const type = typeOf(assertion);
   const headers = new HeaderReader(`${assertion.type} assertion`, assertion.headers);
   if (assertion.format > type.format) {
@@ -326,8 +326,8 @@ function checkModel(headers: HeaderReader): void {
   headers.matching('model', isModelName, modelNameRule);
   const classic = headers.has('classic') && headers.oneOf('classic', ['true', 'false']) === 'true';
   const extended = headers.has('snaps');
-  const forbid = (names: string[], why: string) => {
-    for (const name of names) if (headers.has(name)) throw headers.no(name, why);
+  const forbid = (names: string[], reason: string) => {
+    for (const name of names) if (headers.has(name)) throw headers.no(name, reason);
   };
   if (extended) {
     forbid(['gadget', 'kernel', 'required-snaps'], "cannot stand beside 'snaps', which says the same");
@@ -385,8 +385,9 @@ function checkModelSnaps(headers: HeaderReader): void {
     if (other !== undefined)
       throw headers.no('snaps', `holds two snaps of type ${role}: ${quoted(other)} and ${quoted(name)}`);
     essential.set(role, name);
-    for (const given of ['modes', 'presence'])
-      if (snap.has(given)) throw snap.no(given, `cannot be given for the ${role} of a model, which is always there`);
+    for (const headerName of ['modes', 'presence'])
+      if (snap.has(headerName))
+        throw snap.no(headerName, `cannot be given for the ${role} of a model, which is always there`);
   }
   distinct(headers, snaps, 'name');
   distinct(headers, snaps, 'id');
@@ -399,7 +400,7 @@ function checkModelSnaps(headers: HeaderReader): void {
   }
 }
 
-function checkSystemUser(headers: HeaderReader, { format }: Checked): void {
+function checkSystemUser(headers: HeaderReader, { format }: CheckableAssertion): void {
   headers.accountId('brand-id');
   headers.matching(
     'email',
@@ -480,7 +481,7 @@ function isStoreAddress(text: string): boolean {
 }
 
 function distinct(headers: HeaderReader, snaps: readonly HeaderReader[], member: string): void {
-  const seen = new Set<Value>();
+  const seen = new Set<AssertionValue>();
   for (const snap of snaps) {
     if (!snap.has(member)) continue;
     const value = snap.text(member);

@@ -1,6 +1,6 @@
 // Opens a backup together with the earlier ones that it builds on, and verifies them with the site key.
 import { keysName, unlockKeys, type KeyTexts } from './keys.ts';
-import { readManifest, type BackedUpBlob, type Manifest, type Prover } from './manifest.ts';
+import { readManifest, type BackedUpBlob, type Manifest, type ManifestVerifier } from './manifest.ts';
 import { NotWhole, readTar, type TarEntry, type TarReader } from './tar.ts';
 
 /** A backup that cannot be restored or used. The message is for the person who tries. */
@@ -44,19 +44,19 @@ export async function closeArchives(open: readonly OpenArchive[]): Promise<void>
 }
 
 /** Reads the manifests of the archives. Throws NotWhole, NotOurs or NotSigned. */
-export async function readArchives(open: readonly OpenArchive[], prover: Prover): Promise<Archives> {
+export async function readArchives(open: readonly OpenArchive[], prover: ManifestVerifier): Promise<Archives> {
   const { file, tar } = open[0]!;
   const manifest = await readManifest(file, tar, prover);
-  const known = new Map<string, TarReader>([[manifest.id, tar]]);
-  for (const base of open.slice(1)) known.set((await readManifest(base.file, base.tar, prover)).id, base.tar);
-  const entries = new Map([...known].map(([id, one]) => [id, entriesByName(one)]));
+  const readers = new Map<string, TarReader>([[manifest.id, tar]]);
+  for (const base of open.slice(1)) readers.set((await readManifest(base.file, base.tar, prover)).id, base.tar);
+  const entries = new Map([...readers].map(([id, reader]) => [id, entriesByName(reader)]));
   return {
     file,
     tar,
     manifest,
-    lacking: new Set(manifest.blobs.map(({ backup }) => backup).filter((id) => !known.has(id))).size,
+    lacking: new Set(manifest.blobs.map(({ backup }) => backup).filter((id) => !readers.has(id))).size,
     find({ sha3_384, size, backup }) {
-      const holder = known.get(backup);
+      const holder = readers.get(backup);
       if (holder === undefined) return undefined;
       const entry = entries.get(backup)?.get(`blobs/${sha3_384}`);
       if (!/^[0-9a-f]{96}$/.test(sha3_384) || entry?.size !== size) throw new NotWhole(file);
@@ -66,8 +66,8 @@ export async function readArchives(open: readonly OpenArchive[], prover: Prover)
 }
 
 /** Returns the entry of this name and size. Throws NotWhole. */
-export function entryOf(file: string, { entries }: TarReader, wanted: string, size: number): TarEntry {
-  const entry = entries.find(({ name }) => name === wanted);
+export function entryOf(file: string, { entries }: TarReader, entryName: string, size: number): TarEntry {
+  const entry = entries.find(({ name }) => name === entryName);
   if (entry?.size !== size) throw new NotWhole(file);
   return entry;
 }

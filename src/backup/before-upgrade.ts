@@ -3,20 +3,20 @@
 import { copyFileSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { copyDatabase, foldLog, type FileOptions } from '#engine/sqlite/check.ts';
+import { copyDatabase, checkpointLog, type SqliteFileOptions } from '#engine/sqlite/check.ts';
 import { makeFolder, onDisk, syncPath, type Disk } from '#files/durable.ts';
-import { namesIn } from '#files/read.ts';
+import { listNames } from '#files/read.ts';
 
 /** Folder below the data directory: `0022-invoices.db` is the database before that migration, `0022-invoices.toml` its configuration. */
 export const upgradesFolder = 'before-upgrade';
 
 /** Number of copies that are kept; each is as large as the database was. */
-const kept = 3;
+const maxCopies = 3;
 
 /** Bytes that must stay free next to a copy, for the migration itself. */
 const margin = 64 * 1024 * 1024;
 
-interface DiskOptions extends FileOptions {
+interface DiskOptions extends SqliteFileOptions {
   /** The functions of the disk, replaced by tests that check the order of durable writes. */
   disk?: Disk;
 }
@@ -32,7 +32,7 @@ export interface UpgradeOptions extends DiskOptions {
  * Copies the database and the configuration, and returns the file of the copy. The copy gets its name when it is complete and durable, and
  * replaces the copy of an earlier attempt at the same upgrade.
  */
-export async function keepForReturn(options: UpgradeOptions): Promise<string> {
+export async function copyBeforeUpgrade(options: UpgradeOptions): Promise<string> {
   const { directory, migration, disk = onDisk } = options;
   const folder = join(directory, upgradesFolder);
   const place = join(folder, migration);
@@ -49,23 +49,23 @@ export async function keepForReturn(options: UpgradeOptions): Promise<string> {
     for (const end of ['.toml', '.db']) rmSync(`${place}${end}.partial`, { force: true });
     throw new Error('cannot keep a copy of the database before the upgrade; nothing was changed', { cause });
   }
-  for (const old of copiesForReturn(directory).slice(kept)) {
+  for (const old of listUpgradeCopies(directory).slice(maxCopies)) {
     for (const end of ['.db', '.toml']) rmSync(old.replace(/\.db$/, end), { force: true });
   }
   return `${place}.db`;
 }
 
 /** Returns the copies, newest first. */
-export function copiesForReturn(directory: string): string[] {
+export function listUpgradeCopies(directory: string): string[] {
   const folder = join(directory, upgradesFolder);
-  return namesIn(folder)
+  return listNames(folder)
     .filter((name) => /^\d{4}-[a-z-]+\.db$/.test(name))
     .sort()
     .reverse()
     .map((name) => join(folder, name));
 }
 
-export interface PutBackOptions extends DiskOptions {
+export interface RollbackOptions extends DiskOptions {
   /** Changes the restored database before it is put into place, so that its changes count from the first moment. */
   finish: (database: string) => Promise<void>;
 }
@@ -74,17 +74,22 @@ export interface PutBackOptions extends DiskOptions {
  * Replaces the database with a copy, and moves the old database to `aside`. The exchange is one rename, so the data directory always has
  * one complete database.
  */
-export async function putBack(directory: string, copy: string, aside: string, options: PutBackOptions): Promise<void> {
+export async function rollBackDatabase(
+  directory: string,
+  copy: string,
+  aside: string,
+  options: RollbackOptions,
+): Promise<void> {
   const { disk = onDisk } = options;
   const database = join(directory, 'larder.db');
   const fresh = `${database}.back`;
   for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(`${fresh}${ending}`, { force: true });
   await copyDurably(copy, fresh, options);
   await options.finish(fresh);
-  foldLog(fresh, options);
+  checkpointLog(fresh, options);
   syncPath(fresh, disk);
   // The write-ahead log belongs to the old database; the new one must not find it.
-  foldLog(database, options);
+  checkpointLog(database, options);
   disk.linkSync(database, aside);
   syncPath(dirname(aside), disk);
   disk.renameSync(fresh, database);
@@ -100,8 +105,8 @@ async function copyDurably(file: string, to: string, options: DiskOptions): Prom
 
 function requireRoom(file: string): void {
   const { bavail, bsize } = statfsSync(dirname(file));
-  const [free, wanted] = [bavail * bsize, statSync(file).size + margin];
-  if (free >= wanted) return;
+  const [free, needed] = [bavail * bsize, statSync(file).size + margin];
+  if (free >= needed) return;
   const inMiB = (bytes: number): string => `${String(Math.ceil(bytes / 1024 / 1024))} MiB`;
-  throw new Error(`a copy of the database needs ${inMiB(wanted)}, and ${inMiB(free)} are free: make room on the disk`);
+  throw new Error(`a copy of the database needs ${inMiB(needed)}, and ${inMiB(free)} are free: make room on the disk`);
 }

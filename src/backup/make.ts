@@ -7,22 +7,30 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
-import { everyBlob } from '#blobs/listing.ts';
+import { listBlobs } from '#blobs/listing.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
-import { isAway } from '#domain/refusal.ts';
+import { isEngineUnavailable } from '#domain/refusal.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
-import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
+import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
 import { checkArchives } from './check.ts';
 import { onDisk, type Files } from '#files/streamed.ts';
-import { namesIn } from '#files/read.ts';
+import { listNames } from '#files/read.ts';
 import { keysName, lockKeys, type KeyTexts } from './keys.ts';
 import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';
-import type { LackingBlob, Manifest, ManifestSignature } from './manifest.ts';
+import type { MissingBackupBlob, Manifest, ManifestSignature } from './manifest.ts';
 import { CannotReadSource, writeTar, type TarWriter } from './tar.ts';
-import { mebibytes, NoRoom, openTarget, requireRoom, roomIn, type Room, type Target } from './target.ts';
+import {
+  mebibytes,
+  NoRoom,
+  openTarget,
+  requireRoom,
+  roomIn,
+  type FileSystemSpace,
+  type BackupTarget,
+} from './target.ts';
 
-export interface BackupOptions extends FileOptions {
+export interface BackupOptions extends SqliteFileOptions {
   /** The data directory. */
   directory: string;
   /** The size of the records, and a function that copies a snapshot of them to a file that does not exist yet. */
@@ -34,7 +42,7 @@ export interface BackupOptions extends FileOptions {
   file: string;
   /** An empty folder for the copy of the database, owned by the store. */
   workspace: string;
-  blobs: Pick<Blobs, 'list' | 'stat' | 'borrow'>;
+  blobs: Pick<Blobs, 'list' | 'stat' | 'makeLocalCopy'>;
   siteKey: Buffer;
   /** Signs the manifest with the key that other sites trust, if the site has one. */
   sign?: ((text: string) => ManifestSignature) | undefined;
@@ -57,7 +65,7 @@ export interface BackupOptions extends FileOptions {
   /** Aborts the backup before the archive has its name. The backup then throws the signal's reason. */
   signal?: AbortSignal | undefined;
   files?: Files;
-  room?: (folder: string) => Room;
+  room?: (folder: string) => FileSystemSpace;
 }
 
 export interface BackupResult {
@@ -67,7 +75,7 @@ export interface BackupResult {
   /** Digest of the whole file. */
   sha256: string;
   /** Blobs that the store needs and the backup does not have. */
-  lacking: LackingBlob[];
+  lacking: MissingBackupBlob[];
   /** Problems of the copied database. */
   problems: string[];
 }
@@ -98,18 +106,18 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
   const auditHead = (await options.auditHead()) ?? null;
   const copy = await copyOf(options);
   const stored: StoredBlob[] = [];
-  for await (const blob of everyBlob(options.blobs, copy.needed)) stored.push(blob);
-  const { known, fresh } = await divided(stored, base, options.blobs);
+  for await (const blob of listBlobs(options.blobs, copy.needed)) stored.push(blob);
+  const { unchanged, fresh } = await splitBlobs(stored, base, options.blobs);
   requireRoom(dirname(file), await estimated(copy.file, fresh, stored.length), (options.room ?? roomIn)(dirname(file)));
 
   const target = await asCaller(() => openTarget(file, siteKey, files));
   try {
     const tar = writeTar(target.handle, options.now(), signal);
-    const kept = await addFiles(tar, copy.file, options);
+    const addedFiles = await addFiles(tar, copy.file, options);
     await rm(copy.file);
     const { listed, unfit } = await addBlobs(tar, fresh, options);
-    const blobs = [...known, ...listed];
-    const lacking = await lackingOf(copy.needed, blobs, unfit, options);
+    const blobs = [...unchanged, ...listed];
+    const lacking = await listMissingBlobs(copy.needed, blobs, unfit, options);
     const manifest: Manifest = {
       format: 1,
       id: options.id,
@@ -119,7 +127,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       auditHead,
       siteKeyFingerprint: fingerprintOf(siteKey),
       keys: options.keys !== undefined,
-      files: kept,
+      files: addedFiles,
       blobs,
       lacking,
     };
@@ -134,7 +142,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       manifest,
       size,
       sha256,
-      lacking: lacking.filter(({ why }) => why !== 'forgotten'),
+      lacking: lacking.filter(({ why: reason }) => reason !== 'forgotten'),
       problems: copy.problems,
     };
   } catch (error) {
@@ -153,11 +161,11 @@ interface DatabaseCopy {
 /** Copies a snapshot of the database and checks the copy. */
 async function copyOf({ database, workspace, progress, signal, ...options }: BackupOptions): Promise<DatabaseCopy> {
   const file = join(workspace, 'larder.db');
-  const told = (done: number, total: number): void => {
+  const reportProgress = (done: number, total: number): void => {
     progress('database', done, total);
     signal?.throwIfAborted();
   };
-  await database.copyTo(file, told).catch((error: unknown) => {
+  await database.copyTo(file, reportProgress).catch((error: unknown) => {
     if (isDamage(error)) throw new DamagedDatabase([error.message]);
     throw isFull(error) ? new NoRoom(noRoomForCopy(database.size, workspace), { cause: error }) : error;
   });
@@ -207,23 +215,23 @@ async function addFiles(tar: TarWriter, copy: string, options: BackupOptions): P
 /** Adds the intact blobs; corrupt and unreadable ones are left out. */
 async function addBlobs(
   tar: TarWriter,
-  wanted: readonly StoredBlob[],
+  toAdd: readonly StoredBlob[],
   { blobs, id, progress }: BackupOptions,
-): Promise<{ listed: BackedUpBlob[]; unfit: Map<string, LackingBlob['why']> }> {
+): Promise<{ listed: BackedUpBlob[]; unfit: Map<string, MissingBackupBlob['why']> }> {
   const listed: BackedUpBlob[] = [];
-  const unfit = new Map<string, LackingBlob['why']>();
-  const total = wanted.reduce((sum, { size }) => sum + size, 0);
+  const unfit = new Map<string, MissingBackupBlob['why']>();
+  const total = toAdd.reduce((sum, { size }) => sum + size, 0);
   let bytes = 0;
-  for (const { sha3_384, size } of wanted) {
+  for (const { sha3_384, size } of toAdd) {
     try {
       // Use the size of the local copy: the listing may be out of date.
-      const found = await withFile(blobs, sha3_384, async (file) => {
-        const there = await openIfThere(file);
-        return there && tar.add(`blobs/${sha3_384}`, there.size, there.source, { sha3: true });
+      const added = await withFile(blobs, sha3_384, async (file) => {
+        const opened = await openIfThere(file);
+        return opened && tar.add(`blobs/${sha3_384}`, opened.size, opened.source, { sha3: true });
       });
       // An unclaimed upload may have been deleted since the listing.
-      if (found === undefined) continue;
-      if (found.sha3_384 === sha3_384) listed.push({ sha3_384, size: found.size, backup: id });
+      if (added === undefined) continue;
+      if (added.sha3_384 === sha3_384) listed.push({ sha3_384, size: added.size, backup: id });
       else {
         await tar.takeBack();
         unfit.set(sha3_384, 'damaged');
@@ -246,30 +254,30 @@ async function whyUnfit(
   // A blob of another length is corrupt. If reading fails, nothing is known about it.
   if (error instanceof CannotReadSource) return error.cause === undefined ? 'damaged' : 'unreadable';
   // An S3 server that fails for one blob and responds otherwise must not prevent the backup of the others.
-  if (isAway(error) && (await blobs.stat(sha3_384)) !== undefined) return 'unreadable';
+  if (isEngineUnavailable(error) && (await blobs.stat(sha3_384)) !== undefined) return 'unreadable';
   throw error;
 }
 
 /** Returns the blobs that the copied records need and the backup does not have, with the reasons. */
-async function lackingOf(
+async function listMissingBlobs(
   needed: readonly string[],
   blobs: readonly BackedUpBlob[],
-  unfit: ReadonlyMap<string, LackingBlob['why']>,
+  unfit: ReadonlyMap<string, MissingBackupBlob['why']>,
   { stillNeeded }: BackupOptions,
-): Promise<LackingBlob[]> {
-  const there = new Set(blobs.map(({ sha3_384 }) => sha3_384));
-  const lacking: LackingBlob[] = [];
+): Promise<MissingBackupBlob[]> {
+  const present = new Set(blobs.map(({ sha3_384 }) => sha3_384));
+  const lacking: MissingBackupBlob[] = [];
   for (const sha3_384 of new Set([...needed, ...unfit.keys()])) {
-    if (there.has(sha3_384)) continue;
-    const why = unfit.get(sha3_384) ?? ((await stillNeeded(sha3_384)) ? 'missing' : 'forgotten');
-    lacking.push({ sha3_384, why });
+    if (present.has(sha3_384)) continue;
+    const reason = unfit.get(sha3_384) ?? ((await stillNeeded(sha3_384)) ? 'missing' : 'forgotten');
+    lacking.push({ sha3_384, why: reason });
   }
   return lacking;
 }
 
 /** Reads the archive as a restore would. Throws NotAsWritten. */
 async function readBack(
-  { partial }: Target,
+  { partial }: BackupTarget,
   { file, siteKey, progress, asCaller, signal }: BackupOptions,
 ): Promise<void> {
   const open = await asCaller(() => openArchives([partial]));
@@ -288,23 +296,23 @@ const looksAtOnce = 16;
  * Splits the blobs: known ones are in the earlier backup, fresh ones are missing there or have another size, and are read again. Checks
  * that each known blob still exists, because a bucket may list blobs that it has lost.
  */
-async function divided(
+async function splitBlobs(
   stored: readonly StoredBlob[],
   base: ReadonlyMap<string, BackedUpBlob> | undefined,
   blobs: Pick<Blobs, 'stat'>,
-): Promise<{ known: BackedUpBlob[]; fresh: StoredBlob[] }> {
+): Promise<{ unchanged: BackedUpBlob[]; fresh: StoredBlob[] }> {
   const candidates = stored.flatMap(({ sha3_384 }) => base?.get(sha3_384) ?? []);
   const fresh = stored.filter(({ sha3_384 }) => base?.has(sha3_384) !== true);
-  const known: BackedUpBlob[] = [];
+  const unchanged: BackedUpBlob[] = [];
   for (let at = 0; at < candidates.length; at += looksAtOnce) {
     const some = candidates.slice(at, at + looksAtOnce);
-    const found = await Promise.all(some.map(({ sha3_384 }) => blobs.stat(sha3_384)));
+    const current = await Promise.all(some.map(({ sha3_384 }) => blobs.stat(sha3_384)));
     for (const [nth, blob] of some.entries()) {
-      if (found[nth]?.size === blob.size) known.push(blob);
-      else if (found[nth] !== undefined) fresh.push(found[nth]);
+      if (current[nth]?.size === blob.size) unchanged.push(blob);
+      else if (current[nth] !== undefined) fresh.push(current[nth]);
     }
   }
-  return { known, fresh };
+  return { unchanged, fresh };
 }
 
 /** Returns the blobs of an earlier backup, including the backups that it builds on. */
@@ -317,7 +325,7 @@ async function baseOf(
 }
 
 const certificates = (directory: string): string[] =>
-  namesIn(join(directory, 'tls'))
+  listNames(join(directory, 'tls'))
     .filter((name) => /^(?:ca|server)\.(?:pem|key)$/.test(name))
     .sort();
 

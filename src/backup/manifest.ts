@@ -34,10 +34,10 @@ export interface Manifest {
   files: BackedUpFile[];
   blobs: BackedUpBlob[];
   /** Blobs that records of the copied database need and the backup does not have; absent in backups of the first release. */
-  lacking?: LackingBlob[];
+  lacking?: MissingBackupBlob[];
 }
 
-export interface LackingBlob {
+export interface MissingBackupBlob {
   sha3_384: string;
   /** Missing, corrupt, unreadable, or deleted by the store while the backup was made. */
   why: 'missing' | 'damaged' | 'unreadable' | 'forgotten';
@@ -51,10 +51,10 @@ export interface ManifestSignature {
 }
 
 /** Verifies a manifest: the site key, or a function that checks the signature with the public key of the site. */
-export type Prover = Buffer | ((text: string, signature: ManifestSignature) => boolean);
+export type ManifestVerifier = Buffer | ((text: string, signature: ManifestSignature) => boolean);
 
 const manifestName = 'manifest.json';
-const largest = 1024 ** 3;
+const maxManifestBytes = 1024 ** 3;
 
 /** Returns the last file of a backup. */
 export function signedManifest(
@@ -74,11 +74,11 @@ export function signedManifest(
 /** The backup was made with another site key, or it was changed. */
 export class NotOurs extends Error {
   /** `made` is the fingerprint of the key in the manifest, if it differs from the `given` key. */
-  constructor(file: string, { made, given }: { made: string | undefined; given: string }) {
+  constructor(file: string, { made, expected }: { made: string | undefined; expected: string }) {
     super(
       made === undefined
-        ? `${file} was not made with this site key, whose fingerprint is ${given}, or it was changed since`
-        : `${file} was not made with this site key: its own has the fingerprint ${made}, and the one that was given ${given}. ` +
+        ? `${file} was not made with this site key, whose fingerprint is ${expected}, or it was changed since`
+        : `${file} was not made with this site key: its own has the fingerprint ${made}, and the one that was given ${expected}. ` +
             "Give it the copy of the site.key that was the store's when it was made",
     );
     this.name = 'NotOurs';
@@ -86,9 +86,9 @@ export class NotOurs extends Error {
 }
 
 /** Returns the manifest of an archive. Throws NotWhole, NotOurs or NotSigned. */
-export async function readManifest(file: string, tar: TarReader, prover: Prover): Promise<Manifest> {
+export async function readManifest(file: string, tar: TarReader, prover: ManifestVerifier): Promise<Manifest> {
   const last: TarEntry | undefined = tar.entries.at(-1);
-  if (last?.name !== manifestName || last.size > largest) throw new NotWhole(file);
+  if (last?.name !== manifestName || last.size > maxManifestBytes) throw new NotWhole(file);
   const chunks: Buffer[] = [];
   for await (const bytes of tar.read(last)) chunks.push(bytes);
   let signed: { manifest?: unknown; mac?: unknown; signature?: unknown };
@@ -107,11 +107,11 @@ export async function readManifest(file: string, tar: TarReader, prover: Prover)
 }
 
 function refuseForeign(file: string, text: string, mac: string, siteKey: Buffer): void {
-  const [given, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
-  if (given.length === computed.length && timingSafeEqual(given, computed)) return;
+  const [claimed, computed] = [Buffer.from(mac, 'hex'), Buffer.from(macOf(text, siteKey), 'hex')];
+  if (claimed.length === computed.length && timingSafeEqual(claimed, computed)) return;
   const fingerprint = fingerprintOf(siteKey);
   const made = fingerprintIn(text);
-  throw new NotOurs(file, { made: made === fingerprint ? undefined : made, given: fingerprint });
+  throw new NotOurs(file, { made: made === fingerprint ? undefined : made, expected: fingerprint });
 }
 
 /** The backup was not signed with the given key. */
@@ -122,7 +122,12 @@ export class NotSigned extends Error {
   }
 }
 
-function refuseUnsigned(file: string, text: string, signature: unknown, isGood: Exclude<Prover, Buffer>): void {
+function refuseUnsigned(
+  file: string,
+  text: string,
+  signature: unknown,
+  isGood: Exclude<ManifestVerifier, Buffer>,
+): void {
   const { site, publicKey, sig } = (signature ?? {}) as Record<string, unknown>;
   const isThere = typeof site === 'string' && typeof publicKey === 'string' && typeof sig === 'string';
   if (!isThere || !isGood(text, { site, publicKey, sig })) throw new NotSigned(file);
@@ -130,8 +135,8 @@ function refuseUnsigned(file: string, text: string, signature: unknown, isGood: 
 
 /** Returns the fingerprint in an unverified manifest. Use it only in messages. */
 function fingerprintIn(text: string): string | undefined {
-  const [, found] = /"siteKeyFingerprint":"((?:[0-9a-f]{4}-){3}[0-9a-f]{4})"/.exec(text) ?? [];
-  return found;
+  const [, fingerprint] = /"siteKeyFingerprint":"((?:[0-9a-f]{4}-){3}[0-9a-f]{4})"/.exec(text) ?? [];
+  return fingerprint;
 }
 
 const macOf = (text: string, siteKey: Buffer): string =>

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
-import { checkDatabase, type FileOptions } from '#engine/sqlite/check.ts';
-import { readIfThere } from '#files/read.ts';
+import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
+import { readIfPresent } from '#files/read.ts';
 import { onDisk, syncFolder, writeWhole, type Files } from '#files/streamed.ts';
 import { CannotRestore, entryOf, readArchives, siteKeyOf, type Archives, type OpenArchive } from './archives.ts';
 import { upgradesFolder } from './before-upgrade.ts';
@@ -12,7 +12,7 @@ import { keysName, type KeyTexts } from './keys.ts';
 import type { BackedUpBlob, Manifest } from './manifest.ts';
 import { NotWhole, type TarEntry, type TarReader } from './tar.ts';
 
-export interface RestoreOptions extends FileOptions {
+export interface RestoreOptions extends SqliteFileOptions {
   /** The backup, then the earlier ones that it builds on. */
   archives: readonly OpenArchive[];
   /** The data directory: empty or missing. */
@@ -34,11 +34,11 @@ export interface RestoreOptions extends FileOptions {
 const work = '.restoring';
 const attempt = 'attempt';
 /** Number of blobs that are written concurrently. */
-const atOnce = 16;
+const extractConcurrency = 16;
 
 /** Returns the name of an interrupted restore into a directory. */
 export const attemptIn = (directory: string): string | undefined =>
-  readIfThere(join(directory, work, attempt)) || undefined;
+  readIfPresent(join(directory, work, attempt)) || undefined;
 
 /** Restores a backup. A failed restore leaves nothing behind. */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
@@ -76,8 +76,8 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
     if (name === keysName) continue;
     if (!/^(?:larder\.(?:db|toml)|tls\/(?:ca|server)\.(?:pem|key))$/.test(name)) throw new NotWhole(file);
     const entry = entryOf(file, tar, name, size);
-    const what = { tar, entry, file, algorithm: 'sha256', digest: sha256, signal };
-    await extract(what, join(target, name), modeOf(name), files);
+    const item = { tar, entry, file, algorithm: 'sha256', digest: sha256, signal };
+    await extract(item, join(target, name), modeOf(name), files);
   }
   await extractBlobs(archives, target, options, files);
 
@@ -108,12 +108,13 @@ async function makeRoom(files: Files, directory: string, again: boolean): Promis
   // Remove the work folder last: it marks the other files as part of an interrupted restore.
   const left = names
     .filter((name) => partial.has(name))
-    .sort((one, other) => Number(one === work) - Number(other === work));
+    .sort((name, other) => Number(name === work) - Number(other === work));
   const remove = (...path: string[]): Promise<void> =>
     files.rm(join(directory, ...path), { recursive: true, force: true });
   for (const name of left) {
     if (name !== work || !again) await remove(name);
-    else for (const one of await files.readdir(join(directory, work))) if (one !== attempt) await remove(work, one);
+    else
+      for (const child of await files.readdir(join(directory, work))) if (child !== attempt) await remove(work, child);
   }
   return made;
 }
@@ -141,12 +142,12 @@ async function extractBlobs(
   let failed = false;
   const take = async (blob: BackedUpBlob): Promise<void> => {
     const { sha3_384, size } = blob;
-    const found = find(blob);
-    if (found === undefined) throw new NotWhole(file);
+    const source = find(blob);
+    if (source === undefined) throw new NotWhole(file);
     const folder = join(content, sha3_384.slice(0, 2));
     folders.add(folder);
-    const what = { ...found, file, algorithm: 'sha3-384', digest: sha3_384, signal };
-    await extract(what, join(folder, sha3_384), 0o600, files);
+    const item = { ...source, file, algorithm: 'sha3-384', digest: sha3_384, signal };
+    await extract(item, join(folder, sha3_384), 0o600, files);
     bytes += size;
     progress('blobs', bytes, total);
   };
@@ -159,14 +160,14 @@ async function extractBlobs(
     }
   };
   // Wait for all workers before anything is removed.
-  const workers = Array.from({ length: atOnce }, worker);
+  const workers = Array.from({ length: extractConcurrency }, worker);
   await Promise.allSettled(workers);
   await Promise.all(workers);
   for (const folder of [...folders, content, dirname(content)]) await syncFolder(folder, files);
 }
 
 /** An entry of an archive, and the digest that it must have. */
-export interface Extracted {
+export interface ArchiveItem {
   tar: TarReader;
   entry: TarEntry;
   file: string;
@@ -176,7 +177,14 @@ export interface Extracted {
 }
 
 /** Yields the bytes of an entry. Throws at the end if their digest is wrong. */
-export async function* proven({ tar, entry, file, algorithm, digest, signal }: Extracted): AsyncGenerator<Buffer> {
+export async function* readVerified({
+  tar,
+  entry,
+  file,
+  algorithm,
+  digest,
+  signal,
+}: ArchiveItem): AsyncGenerator<Buffer> {
   const hash = createHash(algorithm);
   for await (const bytes of tar.read(entry)) {
     signal?.throwIfAborted();
@@ -187,9 +195,9 @@ export async function* proven({ tar, entry, file, algorithm, digest, signal }: E
 }
 
 /** Writes an entry to its place durably and verifies its digest. */
-export async function extract(what: Extracted, to: string, mode: number, files: Files): Promise<void> {
+export async function extract(item: ArchiveItem, to: string, mode: number, files: Files): Promise<void> {
   await files.mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await writeWhole(to, proven(what), mode, files);
+  await writeWhole(to, readVerified(item), mode, files);
 }
 
 const modeOf = (name: string): number => (name.endsWith('.key') ? 0o400 : name.endsWith('.pem') ? 0o644 : 0o600);

@@ -3,23 +3,28 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
-import { Archive, type ArchiveFaults } from '#files/archive.ts';
-import { appending } from '#files/streamed.ts';
-import { BadHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
+import { TarArchive, type ArchiveErrors } from '#files/archive.ts';
+import { toAppendOnlyFile } from '#files/streamed.ts';
+import { InvalidTarHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
 
 export interface TarWriter {
   /**
    * Adds a file of this size, read from `source`. Returns its SHA-256, and its SHA3-384 if asked for. If the source cannot be read to its
    * end, throws CannotReadSource and leaves the archive as it was.
    */
-  add(name: string, size: number, source: AsyncIterable<Uint8Array>, options?: { sha3?: boolean }): Promise<Written>;
+  add(
+    name: string,
+    size: number,
+    source: AsyncIterable<Uint8Array>,
+    options?: { sha3?: boolean },
+  ): Promise<WrittenTarFile>;
   /** Removes the file that was added last. */
   takeBack(): Promise<void>;
   /** Writes the end of the archive and makes all of it durable. Returns the SHA-256 of the whole file. */
   finish(): Promise<string>;
 }
 
-export interface Written {
+export interface WrittenTarFile {
   size: number;
   sha256: string;
   sha3_384: string | undefined;
@@ -27,15 +32,15 @@ export interface Written {
 
 /** A source could not be read completely. The archive itself is intact. */
 export class CannotReadSource extends Error {
-  constructor(name: string, why: string, cause?: unknown) {
-    super(`cannot back up ${name}: ${why}`, cause === undefined ? undefined : { cause });
+  constructor(name: string, reason: string, cause?: unknown) {
+    super(`cannot back up ${name}: ${reason}`, cause === undefined ? undefined : { cause });
     this.name = 'CannotReadSource';
   }
 }
 
 /** Starts an archive in an empty file. When `signal` is aborted, `add` throws the signal's reason. */
 export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSignal): TarWriter {
-  const file = appending(handle, { sendOn: true });
+  const file = toAppendOnlyFile(handle, { sendOn: true });
   let last = 0;
   let whole = createHash('sha256');
   let wholeBefore = whole.copy();
@@ -115,20 +120,20 @@ export class NotWhole extends Error {
 
 /** Opens an archive and finds its entries from header to header. Throws NotWhole. */
 export function readTar(file: string): Promise<TarReader> {
-  const faults: ArchiveFaults = {
+  const faults: ArchiveErrors = {
     cutOff: () => new NotWhole(file),
     // The same error as the system gives for other folders.
     noFile: (isFolder) =>
       isFolder ? Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file }) : new NotWhole(file),
   };
-  return Archive.open(file, faults, async (archive) => ({
+  return TarArchive.open(file, faults, async (archive) => ({
     entries: await entriesOf(archive),
     read: ({ offset, size }) => archive.chunks(offset, size),
     close: () => archive.close(),
   }));
 }
 
-async function entriesOf(archive: Archive): Promise<TarEntry[]> {
+async function entriesOf(archive: TarArchive): Promise<TarEntry[]> {
   const entries: TarEntry[] = [];
   for (let at = 0; ;) {
     const header = await headerOf(archive, at);
@@ -146,11 +151,11 @@ async function entriesOf(archive: Archive): Promise<TarEntry[]> {
   }
 }
 
-async function headerOf(archive: Archive, at: number): Promise<TarHeader | undefined> {
+async function headerOf(archive: TarArchive, at: number): Promise<TarHeader | undefined> {
   try {
     return await archive.header(at);
   } catch (error) {
-    if (error instanceof BadHeader) throw new NotWhole(archive.file);
+    if (error instanceof InvalidTarHeader) throw new NotWhole(archive.file);
     throw error;
   }
 }

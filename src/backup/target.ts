@@ -6,7 +6,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder, type Files } from '#files/streamed.ts';
 
-export interface Target {
+export interface BackupTarget {
   /** The path until the file has its name. */
   partial: string;
   handle: FileHandle;
@@ -17,7 +17,7 @@ export interface Target {
 }
 
 /** Opens the file. The caller must hold the lock for backups of this store. */
-export async function openTarget(file: string, siteKey: Buffer, files: Files): Promise<Target> {
+export async function openTarget(file: string, siteKey: Buffer, files: Files): Promise<BackupTarget> {
   const partial = join(dirname(file), partialName(siteKey));
   await files.rm(partial, { force: true });
   const handle = await files.open(partial, 'wx', 0o600);
@@ -49,12 +49,12 @@ export class NoRoom extends Error {
 }
 
 /** The free bytes and the type of a file system. */
-export interface Room {
+export interface FileSystemSpace {
   free: number;
   type: number;
 }
 
-export function roomIn(folder: string): Room {
+export function roomIn(folder: string): FileSystemSpace {
   const { bavail, bsize, type } = statfsSync(folder);
   return { free: bavail * bsize, type };
 }
@@ -63,16 +63,16 @@ const fat = 0x4d44;
 const largestOnFat = 2 ** 32 - 1;
 
 /** Refuses before the first byte if the backup cannot fit. */
-export function requireRoom(folder: string, wanted: number, { free, type }: Room): void {
-  if (type === fat && wanted > largestOnFat) {
+export function requireRoom(folder: string, needed: number, { free, type }: FileSystemSpace): void {
+  if (type === fat && needed > largestOnFat) {
     throw new NoRoom(
-      `the backup takes ${mebibytes(wanted)}, and files in ${folder} can have 4096 MiB, as on every stick with FAT; ` +
+      `the backup takes ${mebibytes(needed)}, and files in ${folder} can have 4096 MiB, as on every stick with FAT; ` +
         'take one with ext4 or exFAT, or back up what is new with --since',
     );
   }
-  if (wanted > free) {
+  if (needed > free) {
     throw new NoRoom(
-      `the backup takes ${mebibytes(wanted)}, and ${mebibytes(free)} are free in ${folder}; make room, take a larger ` +
+      `the backup takes ${mebibytes(needed)}, and ${mebibytes(free)} are free in ${folder}; make room, take a larger ` +
         'disk, or back up what is new with --since',
     );
   }

@@ -52,6 +52,6 @@ export async function releaseBallast(folder: string): Promise<boolean> {
 }
 
 async function isThere(place: string): Promise<boolean> {
-  const found = await lstat(place).catch(() => undefined);
-  return found?.size === ballastBytes;
+  const stats = await lstat(place).catch(() => undefined);
+  return stats?.size === ballastBytes;
 }

@@ -7,7 +7,7 @@ import type { FileRanges } from './file-ranges.ts';
 export type Chunks = readonly Uint8Array[];
 
 /** Adapts a stream of single chunks to a source of content. */
-export async function* oneByOne(source: AsyncIterable<Uint8Array>): AsyncGenerator<Chunks> {
+export async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Chunks> {
   for await (const chunk of source) yield [chunk];
 }
 
@@ -18,7 +18,7 @@ export function lengthOf(chunks: Chunks): number {
 }
 
 /** Sizes and digests of received bytes; the bytes are durable. */
-export interface TakenBlob {
+export interface ReceivedBlob {
   size: number;
   sha3_384: string;
   sha256: string;
@@ -39,7 +39,7 @@ export interface ByteRange {
   end: number;
 }
 
-export interface ReceiveOptions {
+export interface BlobReceiveOptions {
   /** Names the upload; it is never used again afterwards. */
   id: string;
   /** The sender; uploads of one sender are counted together. If undefined, the upload is counted by itself. */
@@ -55,14 +55,14 @@ export interface ReceiveOptions {
   /** Called when all bytes have been received: whether the sha512 is needed as well. The file is read a second time for it. */
   wantsSha512?: (() => boolean) | undefined;
   /** Called with the digests before the content moves to its final path. If it throws, the content is refused and removed. */
-  accept?: ((taken: TakenBlob) => void) | undefined;
+  accept?: ((taken: ReceivedBlob) => void) | undefined;
 }
 
 export interface CopyInOptions {
   /** Names the copy; it is never used again afterwards. */
   id: string;
   /** The size and digests that the bytes must have. */
-  expected: Pick<TakenBlob, 'size' | 'sha3_384' | 'sha256'>;
+  expected: Pick<ReceivedBlob, 'size' | 'sha3_384' | 'sha256'>;
   /** The maximum number of bytes. */
   limit: number;
   /** Returns the error to throw if the size or a digest differs. */
@@ -72,7 +72,7 @@ export interface CopyInOptions {
 }
 
 /** Thrown by a source if another process continues the upload: the received bytes stay. */
-export class LeftToOthers extends Error {
+export class UploadHandedOver extends Error {
   constructor() {
     super('another process goes on with this upload');
   }
@@ -84,7 +84,7 @@ export interface Blobs {
    * after `LeftToOthers`. An upload that sends no chunks at all makes the bytes received before visible to every
    * process.
    */
-  receive(source: AsyncIterable<Chunks>, options: ReceiveOptions): Promise<TakenBlob>;
+  receive(source: AsyncIterable<Chunks>, options: BlobReceiveOptions): Promise<ReceivedBlob>;
   /**
    * Receives bytes from files that this process has open. When it resolves, the bytes survive a power cut; their path
    * does after a later call of `placed` has resolved, so that many contents share the cost.
@@ -93,7 +93,7 @@ export interface Blobs {
   /** Resolves when everything that `copyIn` has received before is durable at its final path. */
   placed(): Promise<void>;
   /** Receives a few bytes, such as an icon. */
-  put(bytes: Uint8Array, options: { id: string }): Promise<TakenBlob>;
+  put(bytes: Uint8Array, options: { id: string }): Promise<ReceivedBlob>;
 
   stat(sha3_384: string): Promise<StoredBlob | undefined>;
   /**
@@ -118,7 +118,7 @@ export interface Blobs {
    * Gives the content as a local file, for a thread or a program that reads files; call `prove` first. If the content
    * does not exist, opening the file fails with ENOENT. See `withFile`.
    */
-  borrow(sha3_384: string): Promise<Loan>;
+  makeLocalCopy(sha3_384: string): Promise<LocalCopy>;
   /**
    * Lists every content. If a part of the list cannot be read, calls `unread` and continues, or throws if there is no
    * `unread`.
@@ -131,10 +131,10 @@ export interface Blobs {
   quarantine(sha3_384: string): Promise<boolean>;
   quarantined: Quarantine;
   /** Moves content out of quarantine to its path and replaces the content there; its time of receipt is now. */
-  putBack(sha3_384: string): Promise<void>;
+  restoreQuarantined(sha3_384: string): Promise<void>;
 
   /** Removes temporary files of processes that have ended, unless `isLive` claims them. Returns how many it removed. */
-  sweepTemporary(isLive: IsLive): Promise<number>;
+  sweepTemporary(isLive: UploadLiveness): Promise<number>;
   /** Bytes that may still be written: the reserve and the promises to running uploads are already subtracted. */
   free(): Promise<number>;
   /** Size of the whole disk in bytes. */
@@ -142,7 +142,7 @@ export interface Blobs {
 }
 
 /** Content in quarantine, by the digest that it should have. */
-export interface Quarantine extends Pick<Blobs, 'borrow' | 'stat' | 'list'> {
+export interface Quarantine extends Pick<Blobs, 'makeLocalCopy' | 'stat' | 'list'> {
   /**
    * Adds a file from the quarantine of the place where the blobs were before, as it is, and replaces the file there;
    * durable when it resolves.
@@ -154,21 +154,21 @@ export interface Quarantine extends Pick<Blobs, 'borrow' | 'stat' | 'list'> {
  * Whether an upload is still being received. `changed` returns when its file last grew, or undefined if the file no
  * longer exists.
  */
-export type IsLive = (id: string, changed: () => Promise<Date | undefined>) => boolean | Promise<boolean>;
+export type UploadLiveness = (id: string, changed: () => Promise<Date | undefined>) => boolean | Promise<boolean>;
 
 /** A content as a local file: the blob itself or a copy. It may be read, not changed, until `release` is called. */
-export interface Loan {
+export interface LocalCopy {
   file: string;
   release(): Promise<void>;
 }
 
 /** Gives the content as a local file while `work` runs. */
 export async function withFile<Result>(
-  blobs: Pick<Blobs, 'borrow'>,
+  blobs: Pick<Blobs, 'makeLocalCopy'>,
   sha3_384: string,
   work: (file: string) => Promise<Result>,
 ): Promise<Result> {
-  const loan = await blobs.borrow(sha3_384);
+  const loan = await blobs.makeLocalCopy(sha3_384);
   try {
     return await work(loan.file);
   } finally {
@@ -179,7 +179,7 @@ export async function withFile<Result>(
 const digestForm = /^[0-9a-f]{96}$/;
 
 /** A digest becomes part of a path. Anything but 96 hexadecimal digits is a programming error. */
-export function mustBeDigest(sha3_384: string): string {
+export function requireDigest(sha3_384: string): string {
   if (!digestForm.test(sha3_384)) throw new Error('cannot name a blob by anything but its sha3-384 in hexadecimal');
   return sha3_384;
 }

@@ -7,7 +7,7 @@ import * as fs from 'node:fs';
 export type CopyDisk = Pick<typeof fs, 'readSync' | 'writeSync' | 'ftruncateSync' | 'futimesSync'>;
 
 /** A copy in progress. The descriptors belong to the caller. */
-export interface Copy {
+export interface FileCopy {
   to: number;
   from: number;
   /** The offset of the next read in `from`. */
@@ -19,7 +19,7 @@ export interface Copy {
   rest: Uint8Array | undefined;
 }
 
-export const beginCopy = (to: number, algorithms: readonly string[], direct: boolean): Copy => ({
+export const beginCopy = (to: number, algorithms: readonly string[], direct: boolean): FileCopy => ({
   ...{ to, from: -1, offset: 0, read: 0 },
   hashes: algorithms.map((algorithm) => createHash(algorithm)),
   rest: direct ? new Uint8Array() : undefined,
@@ -36,7 +36,7 @@ export const alignedPiece = (): Uint8Array =>
   (aligned ??= new Uint8Array(new WebAssembly.Memory({ initial: pieceSize / 65_536 }).buffer));
 
 /** Stops at the end of the file, even if more was requested: the caller verifies the digest of the copy. */
-export function copyOn(copy: Copy, size: number, disk: CopyDisk = fs): void {
+export function continueCopy(copy: FileCopy, size: number, disk: CopyDisk = fs): void {
   const into = copy.rest === undefined ? piece : alignedPiece();
   while (copy.read < size) {
     const before = copy.rest?.length ?? 0;
@@ -53,7 +53,7 @@ export function copyOn(copy: Copy, size: number, disk: CopyDisk = fs): void {
 }
 
 /** Writes the last, incomplete page as a whole page, then truncates the file. */
-export function finishCopy({ to, rest, read }: Copy, time: Date | undefined, disk: CopyDisk = fs): void {
+export function finishCopy({ to, rest, read }: FileCopy, time: Date | undefined, disk: CopyDisk = fs): void {
   if (rest !== undefined && rest.length > 0) {
     const last = alignedPiece().subarray(0, pageSize).fill(0);
     last.set(rest);

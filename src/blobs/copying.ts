@@ -1,10 +1,10 @@
 // Copies ranges of open files and computes their digests in a worker thread, so that the bytes do not pass through the
 // event loop.
 import type { Now } from '#domain/clock.ts';
-import type { DigestAlgorithm, DigestPool, Digests } from './digests.ts';
+import type { DigestAlgorithm, DigestPool, DigestsByAlgorithm } from './digests.ts';
 import type { FileRanges } from './file-ranges.ts';
 
-export interface Copying<A extends DigestAlgorithm> {
+export interface RangeCopyOptions<A extends DigestAlgorithm> {
   ranges: FileRanges;
   /** The total number of bytes. */
   size: number;
@@ -22,7 +22,7 @@ export interface Copying<A extends DigestAlgorithm> {
 const stride = 4 * 1024 * 1024;
 
 /** A file ends before the range to copy does. */
-export class CutOff extends Error {
+export class TruncatedSource extends Error {
   constructor() {
     super('a file is cut off that is copied');
   }
@@ -34,11 +34,11 @@ export class CutOff extends Error {
  */
 export async function copyRanges<A extends DigestAlgorithm>(
   to: number,
-  { ranges, size, direct = false, time, algorithms, wrote, signal }: Copying<A>,
+  { ranges, size, direct = false, time, algorithms, wrote, signal }: RangeCopyOptions<A>,
   digests: Pick<DigestPool, 'copy'>,
-): Promise<Digests<A>> {
+): Promise<DigestsByAlgorithm<A>> {
   const copy = digests.copy(to, algorithms, { direct });
-  let found: Digests<A> | undefined;
+  let copiedDigests: DigestsByAlgorithm<A> | undefined;
   try {
     let end = 0;
     for await (const range of ranges) {
@@ -49,12 +49,12 @@ export async function copyRanges<A extends DigestAlgorithm>(
         [left, end] = [left - some, end + some];
         // The last stride, which is all of a small file, takes one message and one reply.
         if (end < size) await copy.grown(end);
-        else found = await copy.end(end, time?.());
-        if (copy.size < end) throw new CutOff();
+        else copiedDigests = await copy.end(end, time?.());
+        if (copy.size < end) throw new TruncatedSource();
         await wrote?.(end);
       }
     }
-    return found ?? (await copy.end(end, time?.()));
+    return copiedDigests ?? (await copy.end(end, time?.()));
   } catch (error) {
     throw reasonOf(error);
   } finally {

@@ -5,8 +5,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-import { alignedPiece, beginCopy, copyOn, finishCopy, piece, pieceSize, type Copy } from './copied.ts';
-import { takeGroup, type GroupedContent, type GroupedResult, type GroupHow } from './group.ts';
+import { alignedPiece, beginCopy, continueCopy, finishCopy, piece, pieceSize, type FileCopy } from './copied.ts';
+import { receiveGroup, type GroupedContent, type GroupedResult, type GroupReceiveOptions } from './group.ts';
 
 /** Messages of the main thread. Messages about one job arrive in order. */
 export type DigestOrder =
@@ -15,7 +15,7 @@ export type DigestOrder =
   | { job: number; order: 'from'; descriptor: number; offset: number }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end'; time?: Date | undefined }
-  | ({ job: number; order: 'take'; contents: readonly GroupedContent[] } & GroupHow)
+  | ({ job: number; order: 'take'; contents: readonly GroupedContent[] } & GroupReceiveOptions)
   | { job: number; order: 'abandon' };
 
 /**
@@ -28,7 +28,7 @@ export type DigestReport =
   | { job: number; report: 'taken'; results: GroupedResult[] }
   | { job: number; report: 'failed'; message: string; code: string | undefined; syscall: string | undefined };
 
-interface Job {
+interface FollowJob {
   path: string;
   descriptor: number;
   /** Whether the descriptor reads past the page cache. */
@@ -38,9 +38,9 @@ interface Job {
   read: number;
 }
 
-const jobs = new Map<number, Job | Copy>();
+const jobs = new Map<number, FollowJob | FileCopy>();
 
-function readOn(job: Job, size: number): void {
+function readOn(job: FollowJob, size: number): void {
   while (job.read < size) {
     const [from, read] = job.direct ? readDirect(job) : [piece, readCached(job, size)];
     const length = Math.min(read, size - job.read);
@@ -50,14 +50,14 @@ function readOn(job: Job, size: number): void {
   }
 }
 
-const readCached = (job: Job, size: number): number =>
+const readCached = (job: FollowJob, size: number): number =>
   readSync(job.descriptor, piece, 0, Math.min(pieceSize, size - job.read), job.read);
 
 /**
  * Reads whole pieces at multiples of their size. If the file system requires something else, the file is read through
  * the page cache.
  */
-function readDirect(job: Job): [Uint8Array, number] {
+function readDirect(job: FollowJob): [Uint8Array, number] {
   const page = alignedPiece();
   try {
     return [page, readSync(job.descriptor, page, 0, pieceSize, job.read)];
@@ -70,7 +70,7 @@ function readDirect(job: Job): [Uint8Array, number] {
 }
 
 /** File systems without direct I/O say so when the file is opened. */
-function open(path: string, direct: boolean): Pick<Job, 'descriptor' | 'direct'> {
+function open(path: string, direct: boolean): Pick<FollowJob, 'descriptor' | 'direct'> {
   try {
     const flags = constants.O_RDONLY | (direct ? constants.O_DIRECT : 0);
     return { descriptor: openSync(path, flags), direct };
@@ -107,7 +107,7 @@ function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | 
     return undefined;
   }
   if (message.order === 'grown') {
-    if ('to' in job) copyOn(job, message.size);
+    if ('to' in job) continueCopy(job, message.size);
     else readOn(job, message.size);
     return { job: message.job, report: 'read', size: job.read };
   }
@@ -119,7 +119,7 @@ function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | 
 
 /** While this group is made durable, the thread reads the next one. */
 function take({ job, contents, direct, time }: Extract<DigestOrder, { order: 'take' }>): void {
-  void takeGroup(contents, { direct, time }).then((results) => {
+  void receiveGroup(contents, { direct, time }).then((results) => {
     port!.postMessage({ job, report: 'taken', results } satisfies DigestReport);
   });
 }
@@ -135,9 +135,9 @@ port.on('message', (orders: readonly DigestOrder[]) => {
       else report = obey(order) ?? report;
     } catch (error) {
       forget(order.job);
-      const said = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
       const { syscall } = error as NodeJS.ErrnoException;
-      report = { job: order.job, report: 'failed', message: said, code: codeOf(error), syscall };
+      report = { job: order.job, report: 'failed', message: message, code: codeOf(error), syscall };
     }
   }
   if (report !== undefined) port.postMessage(report);

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#src/embedded.ts';
 import type { DigestOrder, DigestReport } from './digest-worker.ts';
-import type { GroupedContent, GroupedResult, GroupHow } from './group.ts';
+import type { GroupedContent, GroupedResult, GroupReceiveOptions } from './group.ts';
 
 /** The algorithms, with their relative cost for the same bytes. */
 const cost = { 'sha3-384': 9, sha256: 2, sha384: 5, sha512: 5 };
@@ -15,7 +15,7 @@ const cost = { 'sha3-384': 9, sha256: 2, sha384: 5, sha512: 5 };
 export type DigestAlgorithm = keyof typeof cost;
 
 /** Digests in lower-case hexadecimal. */
-export type Digests<A extends DigestAlgorithm = DigestAlgorithm> = { readonly [algorithm in A]: string };
+export type DigestsByAlgorithm<A extends DigestAlgorithm = DigestAlgorithm> = { readonly [algorithm in A]: string };
 
 /** A file that is hashed while an upload writes it. */
 export interface FollowedFile<A extends DigestAlgorithm> {
@@ -25,7 +25,7 @@ export interface FollowedFile<A extends DigestAlgorithm> {
    */
   grown(size: number): Promise<void>;
   /** The digests of all bytes announced so far. */
-  end(): Promise<Digests<A>>;
+  end(): Promise<DigestsByAlgorithm<A>>;
   /** Abandons the file; its digests are no longer needed. */
   abandon(): void;
 }
@@ -39,12 +39,12 @@ export interface CopiedFile<A extends DigestAlgorithm> {
   /** Resolves when the copy has `size` bytes, or when the source has ended. */
   grown(size: number): Promise<void>;
   /** Like `grown`; returns the digests of the whole copy and sets its modification time, if `time` is given. */
-  end(size: number, time?: Date): Promise<Digests<A>>;
+  end(size: number, time?: Date): Promise<DigestsByAlgorithm<A>>;
   /** Abandons the copy. The descriptors are in use until the last awaited call has ended. */
   abandon(): void;
 }
 
-export interface Following {
+export interface FollowOptions {
   /** Whether to read a complete file past the page cache, if its file system supports that. */
   direct?: boolean;
   /** Whether messages to several threads cost more than computing all digests in one pass. */
@@ -56,13 +56,13 @@ export interface DigestPool {
    * Follows an existing file, empty or not, that is written from its beginning. If its size is announced in multiples
    * of 256 KiB it may be read `direct`; the digests of a `small` one are computed in one pass.
    */
-  follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: Following): FollowedFile<A>;
+  follow<A extends DigestAlgorithm>(path: string, algorithms: readonly A[], how?: FollowOptions): FollowedFile<A>;
   /** Fills an empty file by its descriptor; set `direct` if it was opened for direct I/O. */
   copy<A extends DigestAlgorithm>(to: number, algorithms: readonly A[], how?: { direct: boolean }): CopiedFile<A>;
   /** Receives small contents as a group, each at its final path. Returns the results in the same order. */
-  take(contents: readonly GroupedContent[], how: GroupHow): Promise<GroupedResult[]>;
+  take(contents: readonly GroupedContent[], how: GroupReceiveOptions): Promise<GroupedResult[]>;
   /** Computes the digests of a complete file in one pass. */
-  ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>>;
+  ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<DigestsByAlgorithm<A>>;
   close(): Promise<void>;
 }
 
@@ -74,11 +74,11 @@ const lead = 128 * 1024 * 1024;
 /** How many bytes of a file are requested at a time: few messages, and several files still share a thread fairly. */
 const stride = 4 * 1024 * 1024;
 
-interface Job {
+interface DigestJob {
   cost: number;
   announced: number;
   /** The size that the thread was told. */
-  told: number;
+  sentSize: number;
   read: number;
   /** How far the thread may be behind the announced size before `grown` waits. */
   lead: number;
@@ -89,17 +89,17 @@ interface Job {
 }
 
 /** The first message about a job, without its number. */
-type Beginning<A extends DigestAlgorithm> = { algorithms: readonly A[] } & (
+type FirstDigestOrder<A extends DigestAlgorithm> = { algorithms: readonly A[] } & (
   { order: 'follow'; path: string; direct: boolean } | { order: 'copy'; to: number; direct: boolean }
 );
 
 interface Thread {
   worker: Worker;
-  jobs: Map<number, Job>;
+  jobs: Map<number, DigestJob>;
 }
 
 /** Starts threads when they are first needed, at most `size` of them. Idle threads do not keep the process alive. */
-export const digestPool = (startWorker: StartWorker, size: number = availableParallelism()): DigestPool =>
+export const createDigestPool = (startWorker: StartWorker, size: number = availableParallelism()): DigestPool =>
   new Pool(startWorker, size);
 
 class Pool implements DigestPool {
@@ -117,7 +117,7 @@ class Pool implements DigestPool {
   follow<A extends DigestAlgorithm>(
     path: string,
     algorithms: readonly A[],
-    { direct = false, small = false }: Following = {},
+    { direct = false, small = false }: FollowOptions = {},
   ): FollowedFile<A> {
     if (small) return this.#begin({ order: 'follow', path, algorithms, direct }, lead);
     const jobs: FollowedFile<A>[] = [];
@@ -135,7 +135,7 @@ class Pool implements DigestPool {
         await Promise.all(jobs.map((job) => job.grown(size)));
       },
       async end() {
-        return Object.assign({}, ...(await Promise.all(jobs.map((job) => job.end())))) as Digests<A>;
+        return Object.assign({}, ...(await Promise.all(jobs.map((job) => job.end())))) as DigestsByAlgorithm<A>;
       },
     };
   }
@@ -144,13 +144,13 @@ class Pool implements DigestPool {
     return this.#begin({ order: 'copy', to, algorithms, direct }, 0);
   }
 
-  async take(contents: readonly GroupedContent[], how: GroupHow): Promise<GroupedResult[]> {
+  async take(contents: readonly GroupedContent[], how: GroupReceiveOptions): Promise<GroupedResult[]> {
     const { thread, id, job } = this.#newJob(['sha3-384', 'sha256'], 0);
     thread.worker.postMessage([{ job: id, order: 'take', contents, ...how }] satisfies DigestOrder[]);
     return (await job.result.promise) as GroupedResult[];
   }
 
-  async ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<Digests<A>> {
+  async ofFile<A extends DigestAlgorithm>(path: string, algorithms: readonly A[]): Promise<DigestsByAlgorithm<A>> {
     const { size } = await stat(path);
     const file = this.#begin<A>({ order: 'follow', path, algorithms, direct: false }, lead);
     try {
@@ -170,7 +170,7 @@ class Pool implements DigestPool {
   }
 
   /** One pass over one file. */
-  #begin<A extends DigestAlgorithm>(first: Beginning<A>, lead: number): FollowedFile<A> & CopiedFile<A> {
+  #begin<A extends DigestAlgorithm>(first: FirstDigestOrder<A>, lead: number): FollowedFile<A> & CopiedFile<A> {
     const { algorithms } = first;
     const { thread, id, job } = this.#newJob(algorithms, lead);
     const { result } = job;
@@ -180,8 +180,8 @@ class Pool implements DigestPool {
       thread.worker.postMessage(unsaid.splice(0).concat(orders));
     };
     const tell = (): void => {
-      job.told = job.announced;
-      say({ job: id, order: 'grown', size: job.told });
+      job.sentSize = job.announced;
+      say({ job: id, order: 'grown', size: job.sentSize });
     };
 
     return {
@@ -194,18 +194,20 @@ class Pool implements DigestPool {
       async grown(size) {
         if (job.error !== undefined) throw job.error;
         job.announced = size;
-        if (size - job.told >= Math.min(stride, lead)) tell();
+        if (size - job.sentSize >= Math.min(stride, lead)) tell();
         if (job.announced - job.read <= lead) return;
         job.waiting = Promise.withResolvers();
         await job.waiting.promise;
       },
       async end(size: number = job.announced, time?: Date) {
         if (job.error === undefined) {
-          job.told = job.announced = size;
-          say({ job: id, order: 'grown', size: job.told }, { job: id, order: 'end', time });
+          job.sentSize = job.announced = size;
+          say({ job: id, order: 'grown', size: job.sentSize }, { job: id, order: 'end', time });
         }
         const digests = (await result.promise) as string[];
-        return Object.fromEntries(algorithms.map((algorithm, nth) => [algorithm, digests[nth]])) as Digests<A>;
+        return Object.fromEntries(
+          algorithms.map((algorithm, nth) => [algorithm, digests[nth]]),
+        ) as DigestsByAlgorithm<A>;
       },
       abandon: () => {
         if (!thread.jobs.has(id)) return;
@@ -218,7 +220,7 @@ class Pool implements DigestPool {
   }
 
   /** Creates a job on the thread with the least work. */
-  #newJob(algorithms: readonly DigestAlgorithm[], lead: number): { thread: Thread; id: number; job: Job } {
+  #newJob(algorithms: readonly DigestAlgorithm[], lead: number): { thread: Thread; id: number; job: DigestJob } {
     if (this.#closed) throw new Error('cannot compute digests any more: the threads are closed');
     const thread = this.#leastBusy();
     const id = ++this.#lastJob;
@@ -226,8 +228,8 @@ class Pool implements DigestPool {
     // The caller that awaits the result gets the failure; until then it must not count as an unhandled rejection.
     result.promise.catch(() => undefined);
     const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
-    const job: Job = {
-      ...{ cost: effort, announced: 0, told: 0, read: 0, lead, result },
+    const job: DigestJob = {
+      ...{ cost: effort, announced: 0, sentSize: 0, read: 0, lead, result },
       waiting: undefined,
       error: undefined,
     };
@@ -248,7 +250,7 @@ class Pool implements DigestPool {
   }
 
   #leastBusy(): Thread {
-    const [least] = [...this.#threads].sort((one, other) => load(one) - load(other));
+    const [least] = [...this.#threads].sort((thread, other) => load(thread) - load(other));
     return least === undefined || (least.jobs.size > 0 && this.#threads.size < this.#size) ? this.#start() : least;
   }
 
@@ -292,7 +294,7 @@ function load(thread: Thread): number {
   return sum;
 }
 
-function fail(job: Job, cause: unknown): void {
+function fail(job: DigestJob, cause: unknown): void {
   job.error = new Error('cannot compute the digests of a file', { cause });
   job.waiting?.reject(job.error);
   job.result.reject(job.error);

@@ -11,20 +11,20 @@
 // promised to write; a second attempt would only seem to succeed, so the store stops.
 import { hash } from 'node:crypto';
 import { open as openFile, rename, stat } from 'node:fs/promises';
-import { noRoom } from '#domain/disk-full.ts';
+import { notEnoughSpace } from '#domain/disk-full.ts';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
-import type { Blobs, Loan } from './blobs.ts';
+import type { Blobs, LocalCopy } from './blobs.ts';
 import type { DigestPool } from './digests.ts';
-import { Contents, storedBlob } from './disk/contents.ts';
+import { DiskContents, statBlob } from './disk/contents.ts';
 import { DurableFiles } from './disk/durable.ts';
 import { isFull } from './disk/errors.ts';
 import { Receiver } from './disk/receiving.ts';
 import { PieceMemory, SentContent } from './disk/sending.ts';
-import { Places, type PlaceOptions } from './places.ts';
+import { UploadPlaces, type PlaceOptions } from './places.ts';
 import { createProofs, type Proofs } from './proofs.ts';
-import { onlyOne, type Shares } from './shares.ts';
-import { DiskSpace, diskBytes, freeBytes } from './space.ts';
+import { soleProcessShares, type Shares } from './shares.ts';
+import { SharedDiskSpace, diskBytes, freeBytes } from './space.ts';
 
 export interface DiskBlobs extends Blobs {
   /** Creates the ballast if there is room for it; returns false if there is none. Call it when the store is ready. */
@@ -58,12 +58,12 @@ export interface DiskBlobsOptions {
 
 export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
   const { directory, digests, fatal, now = () => new Date(), open = openFile, move = rename } = options;
-  const { freeOnDisk = () => freeBytes(directory), shares = onlyOne, reserve } = options;
-  const room = new DiskSpace({ reserve, freeOnDisk, shares });
-  const places = new Places({ ...options.places, shares });
+  const { freeOnDisk = () => freeBytes(directory), shares = soleProcessShares, reserve } = options;
+  const room = new SharedDiskSpace({ reserve, freeOnDisk, shares });
+  const places = new UploadPlaces({ ...options.places, shares });
   const proofs = createProofs(digests, now);
   const files = new DurableFiles({ open, move, now, fatal });
-  const contents = new Contents(directory, files, proofs);
+  const contents = new DiskContents(directory, files, proofs);
   await contents.make(directory);
   const receiver = new Receiver({ files, contents, digests, places, room });
   const path = (sha3_384: string): string => contents.path(sha3_384);
@@ -74,25 +74,25 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     copyIn: (ranges, how) => receiver.copyIn(ranges, how),
     placed: () => contents.placed(),
     put: (bytes, { id }) => receiver.put(bytes, id),
-    borrow: async (sha3_384) => lend(path(sha3_384)),
-    stat: async (sha3_384) => storedBlob(path(sha3_384), sha3_384),
+    makeLocalCopy: async (sha3_384) => lend(path(sha3_384)),
+    stat: async (sha3_384) => statBlob(path(sha3_384), sha3_384),
     ...reading({ files, path, proofs, memory: new PieceMemory(), damaged: options.damaged }),
     list: (unread) => contents.list(unread),
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
     quarantined: {
-      borrow: async (sha3_384) => lend(quarantinePath(sha3_384)),
-      stat: async (sha3_384) => storedBlob(quarantinePath(sha3_384), sha3_384),
+      makeLocalCopy: async (sha3_384) => lend(quarantinePath(sha3_384)),
+      stat: async (sha3_384) => statBlob(quarantinePath(sha3_384), sha3_384),
       list: () => contents.listQuarantined(),
       async add(sha3_384, file) {
         const claim = await room.claim((await stat(file)).size);
         await contents
           .addToQuarantine(sha3_384, file)
-          .catch((error: unknown) => Promise.reject(isFull(error) ? noRoom() : (error as Error)))
+          .catch((error: unknown) => Promise.reject(isFull(error) ? notEnoughSpace() : (error as Error)))
           .finally(() => claim.release());
       },
     },
-    putBack: async (sha3_384) => contents.putBack(sha3_384),
+    restoreQuarantined: async (sha3_384) => contents.putBack(sha3_384),
     sweepTemporary: (isLive) => receiver.sweep(isLive),
     free: async () => Math.max(0, await room.free()),
     capacity: async () => diskBytes(directory),
@@ -106,9 +106,9 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
 }
 
 /** On a disk the loan is the blob itself, and releasing it does nothing. */
-const lend = (file: string): Loan => ({ file, release: () => Promise.resolve() });
+const lend = (file: string): LocalCopy => ({ file, release: () => Promise.resolve() });
 
-interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
+interface BlobReaderParts extends Pick<DiskBlobsOptions, 'damaged'> {
   files: DurableFiles;
   path: (sha3_384: string) => string;
   proofs: Proofs;
@@ -116,30 +116,30 @@ interface Read extends Pick<DiskBlobsOptions, 'damaged'> {
 }
 
 /** Verifies the content that is read. */
-const reading = ({ files, path, proofs, memory, damaged }: Read): Pick<Blobs, 'prove' | 'open'> => ({
+const reading = ({ files, path, proofs, memory, damaged }: BlobReaderParts): Pick<Blobs, 'prove' | 'open'> => ({
   async prove(sha3_384) {
     if (await proofs.holds(sha3_384, path(sha3_384))) return true;
-    const stored = await storedBlob(path(sha3_384), sha3_384);
+    const stored = await statBlob(path(sha3_384), sha3_384);
     const good = stored !== undefined && (await proofs.prove(sha3_384, path(sha3_384)));
     if (stored !== undefined && !good) damaged?.(stored);
     return good;
   },
 
   async open(sha3_384, range) {
-    const handle = await files.openPresent(path(sha3_384));
+    const handle = await files.openIfPresent(path(sha3_384));
     if (handle === undefined) return undefined;
     try {
       const { size } = await handle.stat();
       if (range !== undefined && !(0 <= range.start && range.start <= range.end && range.end < size)) {
         throw new RangeError(`cannot read bytes ${range.start} to ${range.end} of ${size}`);
       }
-      const found = (): Error => {
+      const reportCorrupt = (): Error => {
         damaged?.({ sha3_384, size });
         return new Error(`cannot serve the blob ${sha3_384}: it is damaged`);
       };
-      if (range !== undefined && !(await proofs.prove(sha3_384, path(sha3_384)))) throw found();
+      if (range !== undefined && !(await proofs.prove(sha3_384, path(sha3_384)))) throw reportCorrupt();
       const check =
-        range === undefined ? await wholeProof({ sha3_384, path: path(sha3_384), size, proofs, found }) : good;
+        range === undefined ? await wholeProof({ sha3_384, path: path(sha3_384), size, proofs, reportCorrupt }) : good;
       const [start, end] = range === undefined ? [0, size] : [range.start, range.end + 1];
       return { size, stream: new SentContent({ file: handle, start, end, memory, proven: check }) };
     } catch (error) {
@@ -163,12 +163,12 @@ async function wholeProof(of: {
   path: string;
   size: number;
   proofs: Proofs;
-  found: () => Error;
+  reportCorrupt: () => Error;
 }): Promise<(all: Uint8Array | undefined) => Promise<void>> {
-  const { sha3_384, path, size, proofs, found } = of;
+  const { sha3_384, path, size, proofs, reportCorrupt } = of;
   if (size <= few) {
     return async (all) => {
-      if (all === undefined || hash('sha3-384', all) !== sha3_384) throw found();
+      if (all === undefined || hash('sha3-384', all) !== sha3_384) throw reportCorrupt();
     };
   }
   if (await proofs.holds(sha3_384, path)) return good;
@@ -176,6 +176,6 @@ async function wholeProof(of: {
   // The sender gets a failure at the end; until then it must not count as an unhandled rejection.
   proving.catch(() => undefined);
   return async () => {
-    if (!(await proving)) throw found();
+    if (!(await proving)) throw reportCorrupt();
   };
 }

@@ -2,13 +2,13 @@
 // bytes per second from this process. A download over the limit is refused before its first byte; a running download is
 // never slowed down or ended. snapd does not retry a refused file; juju does, when the response tells it to.
 import { minutes, seconds, type Now } from '#domain/clock.ts';
-import { limit } from '#domain/limit.ts';
-import { createRates } from '#domain/rate.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
+import { createRateLimiter } from '#domain/rate.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { PlaceGroup } from './place-group.ts';
 import type { Shares } from './shares.ts';
 
-export interface Downloads {
+export interface DownloadLimiter {
   /** Begins a download of `size` bytes. Call the result once, with the number of bytes that were sent. */
   begin(size: number): Promise<(sent: number) => void>;
   close(): void;
@@ -34,11 +34,11 @@ const every = seconds(1);
 /** For how many seconds a burst may exceed the rate. */
 const burst = minutes(1) / seconds(1);
 
-export function createDownloads({ limits, shares, now, elapsed }: DownloadOptions): Downloads {
-  const rates = createRates(now);
+export function createDownloadLimiter({ limits, shares, now, elapsed }: DownloadOptions): DownloadLimiter {
+  const rates = createRateLimiter(now);
   const places = new PlaceGroup<object>({
     name: 'downloads',
-    get most() {
+    get maxPlaces() {
       return limits().max_downloads ?? Infinity;
     },
     step: 32,
@@ -48,7 +48,7 @@ export function createDownloads({ limits, shares, now, elapsed }: DownloadOption
     elapsed,
   });
   /** One request at a time, so that each sees the places that earlier ones took. */
-  const inTurn = limit({ atOnce: 1 });
+  const inTurn = createConcurrencyLimit({ concurrency: 1 });
   let looking: NodeJS.Timeout | undefined;
   const look = (): Promise<void> => inTurn(async () => places.settle(await shares.others()));
 
@@ -64,9 +64,9 @@ export function createDownloads({ limits, shares, now, elapsed }: DownloadOption
 
   return {
     async begin(size) {
-      const { max_downloads: most, max_download_rate: rate } = limits();
-      const place = most === undefined ? undefined : await takePlace();
-      const wait = rate === undefined ? undefined : rates.ask('all', size, { perSecond: rate, holds: rate * burst });
+      const { max_downloads: maxDownloads, max_download_rate: rate } = limits();
+      const place = maxDownloads === undefined ? undefined : await takePlace();
+      const wait = rate === undefined ? undefined : rates.take('all', size, { perSecond: rate, holds: rate * burst });
       if (wait !== undefined) {
         if (place !== undefined) places.holders.delete(place);
         throw tooMuch(wait);
@@ -76,7 +76,7 @@ export function createDownloads({ limits, shares, now, elapsed }: DownloadOption
         if (isEnded) return;
         isEnded = true;
         if (place !== undefined) places.holders.delete(place);
-        rates.giveBack('all', Math.max(0, size - sent));
+        rates.refund('all', Math.max(0, size - sent));
       };
     },
 
@@ -87,10 +87,10 @@ export function createDownloads({ limits, shares, now, elapsed }: DownloadOption
 }
 
 function tooMuch(wait: number): Refusal {
-  const most = Math.min(wait, minutes(60) / seconds(1));
+  const retrySeconds = Math.min(wait, minutes(60) / seconds(1));
   return new Refusal(
     'too-many-requests',
-    `The store sends as much as it may at the moment; try again in ${String(most)} seconds.`,
-    most,
+    `The store sends as much as it may at the moment; try again in ${String(retrySeconds)} seconds.`,
+    retrySeconds,
   );
 }

@@ -5,7 +5,7 @@
 // temporary files, and complete contents at their paths that no record names yet.
 import * as fs from 'node:fs';
 
-import { beginCopy, copyOn, finishCopy, type CopyDisk } from './copied.ts';
+import { beginCopy, continueCopy, finishCopy, type CopyDisk } from './copied.ts';
 import type { FileRange } from './file-ranges.ts';
 import { identityIn } from './identity.ts';
 
@@ -26,7 +26,7 @@ export interface GroupedContent {
   sha256: string;
 }
 
-export interface GroupHow {
+export interface GroupReceiveOptions {
   /** Whether it is written past the page cache. */
   direct: boolean;
   /** The time of receipt of all of them. */
@@ -34,61 +34,63 @@ export interface GroupHow {
 }
 
 /** The result for one content: the identity of its file, a mismatch of its digest, or an error of the system. */
-export type GroupedResult = { identity: string } | Wrong | Failed;
+export type GroupedResult = { identity: string } | DigestMismatch | GroupedFailure;
 
-interface Wrong {
+interface DigestMismatch {
   wrong: true;
 }
 
-interface Failed {
+interface GroupedFailure {
   failed: string;
   code: string | undefined;
   syscall: string | undefined;
 }
 
 /** Receives all of them; nothing is left of a content that fails. */
-export async function takeGroup(
+export async function receiveGroup(
   contents: readonly GroupedContent[],
-  how: GroupHow,
+  how: GroupReceiveOptions,
   disk: GroupDisk = fs,
 ): Promise<GroupedResult[]> {
   const written = contents.map((content) => attempt(() => write(content, how, disk)));
   // The files are synced concurrently: one commit of the file system's journal serves many of them.
-  const synced = await Promise.all(written.map(async (one) => ('file' in one ? sync(one.file, disk) : one)));
+  const synced = await Promise.all(
+    written.map(async (outcome) => ('file' in outcome ? sync(outcome.file, disk) : outcome)),
+  );
   return contents.map((content, at) => {
-    const one = synced[at]!;
-    if ('wrong' in one) return one;
-    const result = 'durable' in one ? attempt(() => settle(content, disk)) : one;
+    const outcome = synced[at]!;
+    if ('wrong' in outcome) return outcome;
+    const result = 'durable' in outcome ? attempt(() => settle(content, disk)) : outcome;
     // If the file could not even be created, it may belong to another upload, so it stays.
-    return 'identity' in result || !('file' in written[at]!) ? result : withoutTraces(content, result, disk);
+    return 'identity' in result || !('file' in written[at]!) ? result : removeTemporary(content, result, disk);
   });
 }
 
 /** Fills the temporary file. A correct file stays open; a wrong one is removed. */
 function write(
   content: GroupedContent,
-  { direct, time }: GroupHow,
+  { direct, time }: GroupReceiveOptions,
   disk: GroupDisk,
-): { file: number } | Wrong | Failed {
+): { file: number } | DigestMismatch | GroupedFailure {
   const { temporaryFile, ranges, sha3_384, sha256 } = content;
   const file = disk.openSync(temporaryFile, O_CREAT | O_EXCL | O_WRONLY | (direct ? O_DIRECT : 0), 0o600);
-  const found = attempt(() => {
+  const digests = attempt(() => {
     const copy = beginCopy(file, ['sha3-384', 'sha256'], direct);
     let end = 0;
     for (const { descriptor, offset, size } of ranges) {
       Object.assign(copy, { from: descriptor, offset });
-      copyOn(copy, (end += size), disk);
+      continueCopy(copy, (end += size), disk);
     }
     finishCopy(copy, time, disk);
     return copy.hashes.map((hash) => hash.digest('hex'));
   });
   // Content that is cut off has other digests, too.
-  if (Array.isArray(found) && found[0] === sha3_384 && found[1] === sha256) return { file };
+  if (Array.isArray(digests) && digests[0] === sha3_384 && digests[1] === sha256) return { file };
   disk.closeSync(file);
-  return withoutTraces(content, Array.isArray(found) ? { wrong: true } : found, disk);
+  return removeTemporary(content, Array.isArray(digests) ? { wrong: true } : digests, disk);
 }
 
-function sync(file: number, disk: GroupDisk): Promise<{ durable: true } | Failed> {
+function sync(file: number, disk: GroupDisk): Promise<{ durable: true } | GroupedFailure> {
   return new Promise((resolve) => {
     disk.fsync(file, (error) => {
       const closed = attempt(() => disk.closeSync(file));
@@ -102,7 +104,7 @@ function settle({ temporaryFile, place }: GroupedContent, disk: GroupDisk): { id
   return { identity: identityIn(disk.lstatSync(place, { bigint: true })) };
 }
 
-function attempt<Result>(work: () => Result): Result | Failed {
+function attempt<Result>(work: () => Result): Result | GroupedFailure {
   try {
     return work();
   } catch (error) {
@@ -111,10 +113,18 @@ function attempt<Result>(work: () => Result): Result | Failed {
 }
 
 /** The code of an error is a separate field, because an error loses it when it is sent between threads. */
-const failed = ({ message, code, syscall }: NodeJS.ErrnoException): Failed => ({ failed: message, code, syscall });
+const failed = ({ message, code, syscall }: NodeJS.ErrnoException): GroupedFailure => ({
+  failed: message,
+  code,
+  syscall,
+});
 
 /** Removes the temporary file of a content that failed. */
-function withoutTraces<Why extends Wrong | Failed>(content: GroupedContent, why: Why, disk: GroupDisk): Why | Failed {
+function removeTemporary<Why extends DigestMismatch | GroupedFailure>(
+  content: GroupedContent,
+  failure: Why,
+  disk: GroupDisk,
+): Why | GroupedFailure {
   const removed = attempt(() => disk.unlinkSync(content.temporaryFile));
-  return removed === undefined || removed.code === 'ENOENT' ? why : removed;
+  return removed === undefined || removed.code === 'ENOENT' ? failure : removed;
 }

@@ -3,7 +3,7 @@
 import type { Blobs, StoredBlob } from './blobs.ts';
 
 /** Yields every listed content, then the needed contents that the list omits and that exist. */
-export async function* everyBlob(
+export async function* listBlobs(
   blobs: Pick<Blobs, 'list' | 'stat'>,
   needed: AsyncIterable<string> | Iterable<string>,
 ): AsyncGenerator<StoredBlob> {
@@ -13,7 +13,7 @@ export async function* everyBlob(
     yield blob;
   }
   for await (const sha3_384 of needed) {
-    const found = listed.has(sha3_384) ? undefined : await blobs.stat(sha3_384);
-    if (found !== undefined) yield found;
+    const blob = listed.has(sha3_384) ? undefined : await blobs.stat(sha3_384);
+    if (blob !== undefined) yield blob;
   }
 }

@@ -6,6 +6,6 @@ import type { Blobs } from './blobs.ts';
 const grace = hours(1);
 
 /** Content that was received again stays here; if no record follows, the sweep removes it. */
-export async function removeNeedless(blobs: Pick<Blobs, 'remove'>, contents: string[], moment: Date): Promise<void> {
+export async function removeUnneeded(blobs: Pick<Blobs, 'remove'>, contents: string[], moment: Date): Promise<void> {
   for (const content of contents) await blobs.remove(content, { storedBefore: after(moment, -grace) });
 }

@@ -2,10 +2,10 @@
 import { seconds } from '#domain/clock.ts';
 
 /** An upload that moves fewer bytes in this time loses its place when another sender waits for one. */
-export const least = { bytes: 10 * 1024, milliseconds: seconds(10) };
+export const minPace = { bytes: 10 * 1024, milliseconds: seconds(10) };
 
 /** If the store itself delayed an upload for this long, its speed in that time does not count. */
-const ownDelay = seconds(1);
+const ownDelayMs = seconds(1);
 
 export type Pace = ReturnType<typeof createPace>;
 
@@ -21,7 +21,7 @@ export function createPace(elapsed: () => number) {
     /** The store now waits for the sender. */
     waits() {
       const moment = elapsed();
-      if (moment - gotAt > ownDelay) judgedSince = moment;
+      if (moment - gotAt > ownDelayMs) judgedSince = moment;
       isWaiting = true;
     },
     got(bytes: number) {
@@ -31,15 +31,15 @@ export function createPace(elapsed: () => number) {
       const last = slots.at(-1);
       if (last?.second === second) last.bytes += bytes;
       else slots.push({ second, bytes });
-      if (slots.length > secondOf(least.milliseconds) + 1) slots.shift();
+      if (slots.length > secondOf(minPace.milliseconds) + 1) slots.shift();
     },
     /** Bytes within the measured time. */
     moved(): number {
-      const from = secondOf(elapsed() - least.milliseconds);
+      const from = secondOf(elapsed() - minPace.milliseconds);
       return slots.filter(({ second }) => second >= from).reduce((sum, { bytes }) => sum + bytes, 0);
     },
     isSlow(): boolean {
-      return isWaiting && elapsed() - judgedSince >= least.milliseconds && this.moved() < least.bytes;
+      return isWaiting && elapsed() - judgedSince >= minPace.milliseconds && this.moved() < minPace.bytes;
     },
   };
 }

@@ -5,10 +5,10 @@
 // places that they do not need, and end slow uploads.
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { least, type Pace } from './pace.ts';
+import { minPace, type Pace } from './pace.ts';
 import type { Shares } from './shares.ts';
 
-export interface Upload {
+export interface ActiveUpload {
   pace: Pace;
   /** Ends it with a reason, even while it waits. */
   stop: (reason: Error) => void;
@@ -20,7 +20,7 @@ export interface PlaceGroupOptions {
   /** The name of the share. */
   name: string;
   /** The number of places of all processes together. */
-  most: number;
+  maxPlaces: number;
   /** The increment of this process's share, after its first place. */
   step: number;
   /** The error message when no place is free. */
@@ -32,9 +32,9 @@ export interface PlaceGroupOptions {
 }
 
 /** How long a place is kept for a sender that may return. */
-const keptFor = minutes(1);
+const idlePlaceMs = minutes(1);
 
-export class PlaceGroup<Holder = Upload> {
+export class PlaceGroup<Holder = ActiveUpload> {
   /** The holders of places in this process. */
   readonly holders = new Set<Holder>();
   readonly #options: PlaceGroupOptions;
@@ -57,7 +57,7 @@ export class PlaceGroup<Holder = Upload> {
 
   /** Refuses another upload if this process alone has reached the maximum. */
   mustHaveRoom(): void {
-    if (this.holders.size >= this.#options.most && !this.#options.makeRoom()) throw this.#full();
+    if (this.holders.size >= this.#options.maxPlaces && !this.#options.makeRoom()) throw this.#full();
   }
 
   /** Obtains a place for another upload, or refuses it. */
@@ -84,16 +84,16 @@ export class PlaceGroup<Holder = Upload> {
     if (isWanted) makeRoom();
     const number = this.holders.size;
     if (number > 0) this.#usedAt = now;
-    const isIdle = now - this.#usedAt >= keptFor;
+    const isIdle = now - this.#usedAt >= idlePlaceMs;
     await this.#hold(() => (isWanted || isIdle ? number : Math.min(this.#held, this.#inSteps(number))));
-    if (now - (this.#waitingSince ?? now) >= least.milliseconds) await this.#waitSince(undefined);
+    if (now - (this.#waitingSince ?? now) >= minPace.milliseconds) await this.#waitSince(undefined);
   }
 
   /** Holds a number of places, as far as they are free; `decide` gets the number that the other processes leave. */
   async #hold(decide: (left: number) => number): Promise<void> {
-    const { name, most, shares } = this.#options;
+    const { name, maxPlaces, shares } = this.#options;
     if (decide(Infinity) === this.#held) return;
-    this.#held = await shares.hold(name, (others) => Math.min(most - others, decide(most - others)));
+    this.#held = await shares.hold(name, (others) => Math.min(maxPlaces - others, decide(maxPlaces - others)));
   }
 
   /** Records since when this process has been waiting, or that it is not. */
@@ -105,15 +105,15 @@ export class PlaceGroup<Holder = Upload> {
   }
 
   #inSteps(number: number): number {
-    const { step, most } = this.#options;
-    return number <= 1 ? 1 : Math.min(most, Math.ceil(number / step) * step);
+    const { step, maxPlaces } = this.#options;
+    return number <= 1 ? 1 : Math.min(maxPlaces, Math.ceil(number / step) * step);
   }
 
   #full(): Refusal {
     return new Refusal(
       'too-many-requests',
       `${this.#options.refusal}; try again in ten seconds.`,
-      least.milliseconds / 1000,
+      minPace.milliseconds / 1000,
     );
   }
 }

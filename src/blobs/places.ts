@@ -2,12 +2,12 @@
 // number in all processes of a store. If all places are taken, an upload that sends nothing loses its place to a new
 // one.
 import { seconds } from '#domain/clock.ts';
-import { limit } from '#domain/limit.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { lengthOf, type Chunks } from './blobs.ts';
-import { createPace, least } from './pace.ts';
-import { PlaceGroup, type Upload } from './place-group.ts';
-import { onlyOne, type Shares } from './shares.ts';
+import { createPace, minPace } from './pace.ts';
+import { PlaceGroup, type ActiveUpload } from './place-group.ts';
+import { soleProcessShares, type Shares } from './shares.ts';
 
 export interface PlaceOptions {
   /** Maximum of concurrent uploads of one sender. */
@@ -19,7 +19,7 @@ export interface PlaceOptions {
   shares: Shares;
 }
 
-export interface Place {
+export interface UploadPlace {
   /** Passes on the chunks of a source and counts them; ends with a refusal if another upload needs the place. */
   watch(source: AsyncIterable<Chunks>): AsyncGenerator<Chunks>;
   leave(): void;
@@ -28,32 +28,32 @@ export interface Place {
 /** How often a process checks for uploads that other processes refused. */
 const every = seconds(1);
 
-export class Places {
+export class UploadPlaces {
   readonly #options: PlaceOptions;
   readonly #all: PlaceGroup;
   readonly #senders = new Map<string, PlaceGroup>();
   /** One request at a time, so that each sees the places that earlier ones took. */
-  readonly #inTurn = limit({ atOnce: 1 });
+  readonly #inTurn = createConcurrencyLimit({ concurrency: 1 });
   #looking: NodeJS.Timeout | undefined;
 
   constructor(options: Partial<PlaceOptions> = {}) {
-    this.#options = { ofSender: 32, all: 512, elapsed: () => performance.now(), shares: onlyOne, ...options };
+    this.#options = { ofSender: 32, all: 512, elapsed: () => performance.now(), shares: soleProcessShares, ...options };
     this.#all = new PlaceGroup({
       ...this.#options,
       name: 'uploads',
-      most: this.#options.all,
+      maxPlaces: this.#options.all,
       step: 32,
       refusal: 'The store is receiving too many uploads',
       // Senders with the most uploads come first.
       makeRoom: () =>
         [...this.#senders.values()]
-          .sort((one, other) => other.holders.size - one.holders.size)
+          .sort((group, other) => other.holders.size - group.holders.size)
           .some(({ holders }) => endSlowest(holders)),
     });
   }
 
   /** Takes a place for an upload of a sender, or of an upload without a sender; refuses if there is none. */
-  take(sender: string | undefined): Promise<Place> {
+  take(sender: string | undefined): Promise<UploadPlace> {
     return this.#inTurn(async () => {
       this.#looking ??= setInterval(() => {
         // If the release fails, a later check makes up for it, and refused senders try again.
@@ -92,7 +92,7 @@ export class Places {
     const group: PlaceGroup = new PlaceGroup({
       ...this.#options,
       name: `uploads of ${sender}`,
-      most: this.#options.ofSender,
+      maxPlaces: this.#options.ofSender,
       step: 4,
       refusal: 'Too many uploads from this address are under way',
       makeRoom: () => endSlowest(group.holders),
@@ -100,8 +100,8 @@ export class Places {
     return group;
   }
 
-  #begin(groups: readonly PlaceGroup[]): Upload {
-    const upload: Upload = {
+  #begin(groups: readonly PlaceGroup[]): ActiveUpload {
+    const upload: ActiveUpload = {
       pace: createPace(this.#options.elapsed),
       stop: () => undefined,
       end() {
@@ -118,14 +118,14 @@ export class Places {
 }
 
 /** Ends the slowest of these uploads, if any is slow. */
-function endSlowest(uploads: Iterable<Upload>): boolean {
+function endSlowest(uploads: Iterable<ActiveUpload>): boolean {
   const slow = [...uploads].filter(({ pace }) => pace.isSlow());
-  const [slowest] = slow.sort((one, other) => one.pace.moved() - other.pace.moved());
+  const [slowest] = slow.sort((upload, other) => upload.pace.moved() - other.pace.moved());
   slowest?.end();
   return slowest !== undefined;
 }
 
-async function* watched(source: AsyncIterable<Chunks>, upload: Upload): AsyncGenerator<Chunks> {
+async function* watched(source: AsyncIterable<Chunks>, upload: ActiveUpload): AsyncGenerator<Chunks> {
   const { pace } = upload;
   const chunks = chunksOf(source);
   try {
@@ -153,5 +153,5 @@ const tooSlow = (): Refusal =>
   new Refusal(
     'too-many-requests',
     'The upload moved by less than 1 KiB a second while others waited for its place, and was ended; send the file again.',
-    least.milliseconds / seconds(1),
+    minPace.milliseconds / seconds(1),
   );

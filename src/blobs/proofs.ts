@@ -20,27 +20,27 @@ export interface Proofs {
   prove(sha3_384: string, file: string): Promise<boolean>;
 }
 
-const goodFor = hours(24);
-const remembered = 10_000;
+const validForMs = hours(24);
+const maxFiles = 10_000;
 
 export function createProofs(digests: DigestPool, now: Now): Proofs {
-  const known = new BoundedMap<string, { identity: string; until: number }>(remembered);
+  const verifiedFiles = new BoundedMap<string, { identity: string; until: number }>(maxFiles);
   /** Concurrent readers of one file wait for one verification. */
   const proving = new Map<string, Promise<boolean>>();
 
   const keep = (sha3_384: string, identity: string): void => {
-    known.set(sha3_384, { identity, until: now().getTime() + goodFor });
+    verifiedFiles.set(sha3_384, { identity, until: now().getTime() + validForMs });
   };
 
   async function holds(sha3_384: string, file: string): Promise<boolean> {
-    const found = known.get(sha3_384);
-    return found !== undefined && now().getTime() < found.until && found.identity === (await identityOf(file));
+    const entry = verifiedFiles.get(sha3_384);
+    return entry !== undefined && now().getTime() < entry.until && entry.identity === (await identityOf(file));
   }
 
   async function readWhole(sha3_384: string, file: string): Promise<boolean> {
     const before = await identityOf(file);
-    const { 'sha3-384': found } = await digests.ofFile(file, ['sha3-384']);
-    const good = found === sha3_384;
+    const { 'sha3-384': digest } = await digests.ofFile(file, ['sha3-384']);
+    const good = digest === sha3_384;
     // Content that was replaced while this was read is valid as well, but it is not the content that was verified.
     if (good && before !== undefined && before === (await identityOf(file))) keep(sha3_384, before);
     return good;
@@ -51,8 +51,8 @@ export function createProofs(digests: DigestPool, now: Now): Proofs {
     rememberAs: keep,
     remember(sha3_384, file) {
       // The metadata of a file that was just moved is in memory: a synchronous call takes less time than a thread does.
-      const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-      if (found !== undefined) keep(sha3_384, identityIn(found));
+      const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+      if (stats !== undefined) keep(sha3_384, identityIn(stats));
     },
     async prove(sha3_384, file) {
       if (await holds(sha3_384, file)) return true;

@@ -15,7 +15,7 @@ import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { noRoom } from '#domain/disk-full.ts';
+import { notEnoughSpace } from '#domain/disk-full.ts';
 import { after, days, minutes, seconds } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
@@ -23,23 +23,23 @@ import type { DiskBlobs, DiskBlobsOptions } from './disk.ts';
 import { DurableFiles } from './disk/durable.ts';
 import { isFull } from './disk/errors.ts';
 import { Receiver } from './disk/receiving.ts';
-import type { Loan } from './blobs.ts';
-import { Places } from './places.ts';
+import type { LocalCopy } from './blobs.ts';
+import { UploadPlaces } from './places.ts';
 import type { BucketAccess, BucketAddress } from './s3/address.ts';
-import { arriving } from './s3/arriving.ts';
-import { Bucket } from './s3/bucket.ts';
-import { placeInQuarantine, placeOfContent, S3Contents } from './s3/contents.ts';
+import { readBody } from './s3/arriving.ts';
+import { S3Bucket } from './s3/bucket.ts';
+import { quarantineKey, contentKey, S3Contents } from './s3/contents.ts';
 import { isThrottled, whyNot } from './s3/errors.ts';
-import { markerKey, mustFindMarkerOrWhy, openMarker, tryWriting, type Opening } from './s3/marker.ts';
-import type { Sizes } from './s3/parts.ts';
-import { Reading } from './s3/reading.ts';
-import { ownRemovals, type Removals } from './s3/removals.ts';
-import { asked, type Traffic } from './s3/requests.ts';
-import { onlyOne } from './shares.ts';
-import { diskBytes, DiskSpace, freeBytes, type Space } from './space.ts';
+import { markerKey, requireMarkerOrReason, openMarker, tryWriting, type BucketOwner } from './s3/marker.ts';
+import type { S3Sizes } from './s3/parts.ts';
+import { S3ContentReader } from './s3/reading.ts';
+import { createLocalRemovals, type Removals } from './s3/removals.ts';
+import { runForCaller, type S3Traffic } from './s3/requests.ts';
+import { soleProcessShares } from './shares.ts';
+import { diskBytes, SharedDiskSpace, freeBytes, type Space } from './space.ts';
 
 export interface S3Blobs extends DiskBlobs {
-  traffic(): Traffic;
+  traffic(): S3Traffic;
   /** The time of the server, to a second. Fails within a few seconds if the server does not answer, or if it lacks the marker. */
   clock(): Promise<Date>;
   /** Why the clock could not be read, as a sentence for the administrator. */
@@ -49,24 +49,32 @@ export interface S3Blobs extends DiskBlobs {
 }
 
 /** The data directory holds content on its way to S3; its disk and the upload places are managed as in a store on a disk. */
-export interface S3BlobsOptions extends Opening, Omit<DiskBlobsOptions, 'open' | 'move' | 'freeOnDisk'> {
+export interface S3BlobsOptions extends BucketOwner, Omit<DiskBlobsOptions, 'open' | 'move' | 'freeOnDisk'> {
   address: BucketAddress;
   access: BucketAccess;
   /** How processes coordinate removals; if absent, no other process uses this store. */
   removals?: Removals;
   /** Whether to check first that the bucket is writable. */
   tries?: boolean;
-  sizes?: Partial<Sizes>;
+  sizes?: Partial<S3Sizes>;
 }
 
 /** The maximum duration of an upload in parts. */
-const still = days(1);
+const maxUploadAgeMs = days(1);
 
 /** Throws `NoBucket` if the prefix cannot be used as it is. */
 export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
-  const { address, access, directory, digests, fatal, now = () => new Date(), removals = ownRemovals() } = options;
-  const { shares = onlyOne, reserve, sizes = {} } = options;
-  const bucket = await Bucket.connect(address, access, { marker: markerKey, sizes });
+  const {
+    address,
+    access,
+    directory,
+    digests,
+    fatal,
+    now = () => new Date(),
+    removals = createLocalRemovals(),
+  } = options;
+  const { shares = soleProcessShares, reserve, sizes = {} } = options;
+  const bucket = await S3Bucket.connect(address, access, { marker: markerKey, sizes });
   let isMd5: boolean;
   try {
     ({ isMd5 } = await openMarker(bucket, options));
@@ -80,14 +88,14 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
   }
-  const room = new DiskSpace({ reserve, freeOnDisk: () => freeBytes(directory), shares });
-  const places = new Places({ ...options.places, shares });
+  const room = new SharedDiskSpace({ reserve, freeOnDisk: () => freeBytes(directory), shares });
+  const places = new UploadPlaces({ ...options.places, shares });
   const files = new DurableFiles({ open, move: rename, now, fatal });
-  const reading = new Reading({ bucket, now, damaged: options.damaged });
-  const remember: Reading['remember'] = (sha3_384, found) => reading.remember(sha3_384, found);
+  const reading = new S3ContentReader({ bucket, now, damaged: options.damaged });
+  const remember: S3ContentReader['remember'] = (sha3_384, object) => reading.remember(sha3_384, object);
   const contents = new S3Contents(directory, { bucket, removals, now, isMd5, remember });
   const receiver = new Receiver({ files, contents, digests, places, room, isSentOn: true });
-  const lend = (key: string): Promise<Loan> => lent(contents, bucket, room, key);
+  const lend = (key: string): Promise<LocalCopy> => lent(contents, bucket, room, key);
 
   return {
     receive: (source, how) => receiver.receive(source, how),
@@ -99,15 +107,15 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     open: async (sha3_384, range) => reading.open(sha3_384, range),
     addressOf: async (sha3_384, fileName) => contents.addressOf(sha3_384, fileName),
     prove: async (sha3_384) => reading.prove(sha3_384),
-    borrow: async (sha3_384) => lend(placeOfContent(sha3_384)),
+    makeLocalCopy: async (sha3_384) => lend(contentKey(sha3_384)),
     list: () => contents.list(),
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
     quarantined: quarantine(contents, lend),
-    putBack: async (sha3_384) => contents.putBack(sha3_384),
+    restoreQuarantined: async (sha3_384) => contents.putBack(sha3_384),
     async sweepTemporary(isLive) {
-      const [swept, before] = [await receiver.sweep(isLive), after(now(), -still)];
-      return swept + (await contents.underWay.sweep(before)) + (await asked(() => bucket.abandon(before)));
+      const [swept, before] = [await receiver.sweep(isLive), after(now(), -maxUploadAgeMs)];
+      return swept + (await contents.underWay.sweep(before)) + (await runForCaller(() => bucket.abandon(before)));
     },
     free: async () => Math.max(0, await room.free()),
     capacity: async () => diskBytes(directory),
@@ -124,10 +132,10 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
 }
 
 /** How often to check whether a server that refused writes accepts them again, and how long to report that it was slow. */
-const [retrial, told] = [seconds(5), minutes(1)];
+const [retrial, throttleNoticeMs] = [seconds(5), minutes(1)];
 
 /** The state of the server, for callers that ask repeatedly. */
-function watching(bucket: Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'> {
+function watching(bucket: S3Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'> {
   const { requests, address } = bucket;
   let tried = -Infinity;
   return {
@@ -138,9 +146,9 @@ function watching(bucket: Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'>
         // A successful write clears the flag.
         tryWriting(bucket).catch(() => undefined);
       }
-      return asked(async () => {
+      return runForCaller(async () => {
         try {
-          return (await mustFindMarkerOrWhy(bucket)).at ?? new Date();
+          return (await requireMarkerOrReason(bucket)).at ?? new Date();
         } catch (error) {
           // The server answers.
           if (isThrottled(error)) return new Date();
@@ -153,26 +161,28 @@ function watching(bucket: Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble'>
       if (requests.forbidden !== undefined) {
         return `The bucket of the store takes nothing: ${whyNot(address, requests.forbidden)}. Until it does, nothing comes in; what is there is given out.`;
       }
-      if (performance.now() - requests.throttled > told) return undefined;
+      if (performance.now() - requests.throttled > throttleNoticeMs) return undefined;
       return 'The server of the bucket wants to be asked less often (503 SlowDown), and so some of what the store needed of it was refused within the last minute: have whoever runs it allow more requests, or fewer clients come at a time.';
     },
   };
 }
 
-const quarantine = (contents: S3Contents, lend: (key: string) => Promise<Loan>): S3Blobs['quarantined'] => ({
-  borrow: async (sha3_384) => lend(placeInQuarantine(sha3_384)),
-  stat: async (sha3_384) => contents.stat(sha3_384, placeInQuarantine),
-  list: () => contents.list('quarantine/', placeInQuarantine),
+const quarantine = (contents: S3Contents, lend: (key: string) => Promise<LocalCopy>): S3Blobs['quarantined'] => ({
+  makeLocalCopy: async (sha3_384) => lend(quarantineKey(sha3_384)),
+  stat: async (sha3_384) => contents.stat(sha3_384, quarantineKey),
+  list: () => contents.list('quarantine/', quarantineKey),
   add: async (sha3_384, file) => contents.addToQuarantine(sha3_384, file),
 });
 
 /** Copies an object to a local file after reserving space for it. If the object does not exist, neither does the file. */
-async function lent(contents: S3Contents, bucket: Bucket, room: Space, key: string): Promise<Loan> {
+async function lent(contents: S3Contents, bucket: S3Bucket, room: Space, key: string): Promise<LocalCopy> {
   const file = join(contents.temporary, `lent-${randomUUID()}`);
-  const there = await asked(async () => ((await contents.look(key)) === undefined ? undefined : bucket.read(key)));
-  if (there === undefined) return { file, release: () => Promise.resolve() };
-  const claim = await room.claim(there.found.size).catch((error: unknown) => {
-    there.body.destroy();
+  const opened = await runForCaller(async () =>
+    (await contents.inspect(key)) === undefined ? undefined : bucket.read(key),
+  );
+  if (opened === undefined) return { file, release: () => Promise.resolve() };
+  const claim = await room.claim(opened.object.size).catch((error: unknown) => {
+    opened.body.destroy();
     throw error;
   });
   const release = async (): Promise<void> => {
@@ -180,13 +190,13 @@ async function lent(contents: S3Contents, bucket: Bucket, room: Space, key: stri
     await claim.release();
   };
   try {
-    const { found, body } = there;
+    const { object, body } = opened;
     const to = createWriteStream(file, { flags: 'wx', mode: 0o600 });
-    await pipeline(arriving(bucket.requests, body, found.size), to);
-    await claim.wrote(there.found.size);
+    await pipeline(readBody(bucket.requests, body, object.size), to);
+    await claim.wrote(opened.object.size);
     return { file, release };
   } catch (error) {
     await release();
-    throw isFull(error) ? noRoom() : error;
+    throw isFull(error) ? notEnoughSpace() : error;
   }
 }

@@ -2,7 +2,7 @@
 // needs, so that it rarely has to ask.
 
 /** An amount held, by the name of the thing. */
-export interface Held {
+export interface HeldShare {
   name: string;
   amount: number;
 }
@@ -10,7 +10,7 @@ export interface Held {
 /** The shares as seen by one process. */
 export interface Shares {
   /** The shares of the other processes, of all things. */
-  others(): Promise<Held[]>;
+  others(): Promise<HeldShare[]>;
   /**
    * Sets the share of this process to the result of `decide`, which gets the total of the other processes, and returns
    * it. No other process decides until the share is durable. `decide` must be synchronous.
@@ -21,12 +21,12 @@ export interface Shares {
 }
 
 /** The shares of a process that is the only one. */
-export const onlyOne: Shares = {
+export const soleProcessShares: Shares = {
   others: () => Promise.resolve([]),
   hold: (_, decide) => Promise.resolve(decide(0)),
   end: () => Promise.resolve(),
 };
 
 /** How much of something the other processes hold. */
-export const heldOf = (held: readonly Held[], name: string): number =>
+export const sumHeld = (held: readonly HeldShare[], name: string): number =>
   held.reduce((sum, share) => (share.name === name ? sum + share.amount : sum), 0);

@@ -6,9 +6,9 @@
 // from time to time; until then it overstates the share, which is safe.
 import { statfsSync } from 'node:fs';
 
-import { noRoom } from '#domain/disk-full.ts';
-import { limit } from '#domain/limit.ts';
-import { heldOf, type Shares } from './shares.ts';
+import { notEnoughSpace } from '#domain/disk-full.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
+import { sumHeld, type Shares } from './shares.ts';
 
 /** The space promised to one upload. */
 export interface SpaceClaim {
@@ -22,9 +22,9 @@ export interface Space {
    * Promises room for a file of `expected` bytes, or refuses; `there` bytes of it are already written. Without
    * `expected` the promise grows with the bytes written.
    */
-  claim(expected: number | undefined, there?: number): Promise<SpaceClaim>;
+  claim(expected: number | undefined, writtenBytes?: number): Promise<SpaceClaim>;
   /** Refuses content that does not fit on the disk, regardless of other promises. Writes no row, because the disk may be full. */
-  mustFit(expected: number | undefined, there?: number): void;
+  mustFit(expected: number | undefined, writtenBytes?: number): void;
   free(): Promise<number>;
 }
 
@@ -45,7 +45,7 @@ export function diskBytes(directory: string): number {
   return blocks * bsize;
 }
 
-interface Claim {
+interface UploadReservation {
   promised: number;
   written: number;
 }
@@ -62,11 +62,11 @@ export interface DiskSpaceOptions {
  * Never lets the promises of all processes together come within `reserve` bytes of the end of the disk. A running write
  * counts twice for a moment, as used and as promised, which is safe.
  */
-export class DiskSpace implements Space {
+export class SharedDiskSpace implements Space {
   readonly #options: DiskSpaceOptions;
-  readonly #claims = new Set<Claim>();
+  readonly #claims = new Set<UploadReservation>();
   /** One promise at a time, each based on the earlier ones. */
-  readonly #inTurn = limit({ atOnce: 1 });
+  readonly #inTurn = createConcurrencyLimit({ concurrency: 1 });
   /** How much this process may still write, according to its row. */
   #share = 0;
   /** How much of the share is left: never less than the promises. */
@@ -79,20 +79,20 @@ export class DiskSpace implements Space {
   }
 
   async free(): Promise<number> {
-    const others = heldOf(await this.#options.shares.others(), 'space');
+    const others = sumHeld(await this.#options.shares.others(), 'space');
     return this.#room() - this.#owed() - others;
   }
 
-  mustFit(expected: number | undefined, there = 0): void {
-    const needed = owedTo({ promised: expected ?? there, written: there });
+  mustFit(expected: number | undefined, writtenBytes = 0): void {
+    const needed = owedTo({ promised: expected ?? writtenBytes, written: writtenBytes });
     const free = this.#room() - this.#owed();
-    if (free < needed) throw noRoom({ needed, free });
+    if (free < needed) throw notEnoughSpace({ needed, free });
   }
 
-  async claim(expected: number | undefined, there = 0): Promise<SpaceClaim> {
-    const claim = { promised: there, written: there };
-    await this.#promise(claim, expected ?? there);
-    let lookAgainAt = there;
+  async claim(expected: number | undefined, writtenBytes = 0): Promise<SpaceClaim> {
+    const claim = { promised: writtenBytes, written: writtenBytes };
+    await this.#promise(claim, expected ?? writtenBytes);
+    let lookAgainAt = writtenBytes;
     return {
       wrote: async (size) => {
         this.#use(claim, size);
@@ -109,12 +109,12 @@ export class DiskSpace implements Space {
   }
 
   /** Promises room for a file of `bytes` bytes in total, or refuses. */
-  #promise(claim: Claim, bytes: number): Promise<void> {
+  #promise(claim: UploadReservation, bytes: number): Promise<void> {
     return this.#inTurn(async () => {
       const needed = (): number => this.#owed() - owedTo(claim) + owedTo({ ...claim, promised: bytes });
       if (this.#room() < needed() || !(await this.#has(needed))) {
         const own = owedTo({ ...claim, promised: bytes });
-        throw noRoom({ needed: own, free: (await this.free()) + owedTo(claim) });
+        throw notEnoughSpace({ needed: own, free: (await this.free()) + owedTo(claim) });
       }
       claim.promised = bytes;
       this.#claims.add(claim);
@@ -160,7 +160,7 @@ export class DiskSpace implements Space {
     return owed;
   }
 
-  #use(claim: Claim, size: number): void {
+  #use(claim: UploadReservation, size: number): void {
     const more = size - claim.written;
     claim.written = size;
     this.#written += more;
@@ -168,7 +168,7 @@ export class DiskSpace implements Space {
   }
 }
 
-const owedTo = ({ promised, written }: Claim): number => Math.max(0, promised - written);
+const owedTo = ({ promised, written }: UploadReservation): number => Math.max(0, promised - written);
 
 /** The target share of a process that has to write `needed` bytes. */
 const aimed = (needed: number): number => Math.ceil(needed / stride) * stride + stride;

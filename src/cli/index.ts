@@ -1,7 +1,7 @@
 // Lists the commands of larder in groups; each is loaded on demand.
-import type { Group } from './frame/command.ts';
+import type { CommandGroup } from './frame/command.ts';
 
-export const groups: readonly Group[] = [
+export const groups: readonly CommandGroup[] = [
   {
     title: 'The store',
     commands: [

@@ -1,19 +1,19 @@
 // Checks the text of a configuration file. Problems from the parser, the schema and our own rules become sentences with line numbers.
 import { isIP } from 'node:net';
 import { parse, TomlDate, TomlError } from 'smol-toml';
-import { problems } from '#api/schema.ts';
+import { findProblems } from '#api/schema.ts';
 import { readReleaseRule, readRule, singleKinds } from '#domain/approvals.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { nameProblem } from '#domain/package-name.ts';
 import { bucketProblem } from '#blobs/s3/address.ts';
 import { parseAddress } from '#engine/postgres/address.ts';
 import type { ConfigProblem } from './config-error.ts';
-import { tomlValue, type Value } from './edit.ts';
-import { findKey, sections, type Key } from './keys.ts';
+import { tomlValue, type ConfigValue } from './edit.ts';
+import { findKey, sections, type ConfigKey } from './keys.ts';
 import { nearest } from './nearest.ts';
-import { entries, entryOf, repeated } from './toml-text.ts';
+import { entries, entryOf, findRepeatedEntry } from './toml-text.ts';
 
-type Path = readonly (string | number)[];
+type ConfigPath = readonly (string | number)[];
 
 /** Returns the values as written, without defaults and with sizes as text, and their problems. */
 export function checkText(text: string): { values: unknown; problems: ConfigProblem[] } {
@@ -26,25 +26,25 @@ export function checkText(text: string): { values: unknown; problems: ConfigProb
   }
   const values = withoutDates(parsed);
   const all = [...entries(text)];
-  const found = placed(problems('Config', values)).map(({ path, keyword }) => ({
+  const pathProblems = placed(findProblems('Config', values)).map(({ path, keyword }) => ({
     path,
     message:
       keyword === 'additionalProperties' ? unknownKey(path, at(values, path)) : wrongValue(path, at(values, path)),
   }));
-  found.push(
+  pathProblems.push(
     ...brokenRules(
       values,
-      found.map(({ path }) => path),
+      pathProblems.map(({ path }) => path),
     ),
   );
-  const standing = found.map(({ path, message }) => ({ entry: entryOf(all, path), message }));
-  standing.sort((one, other) => one.entry.from - other.entry.from);
+  const standing = pathProblems.map(({ path, message }) => ({ entry: entryOf(all, path), message }));
+  standing.sort((problem, other) => problem.entry.from - other.entry.from);
   return { values, problems: standing.map(({ entry, message }) => ({ line: entry.line, message })) };
 }
 
 function syntaxProblem(text: string, error: TomlError): ConfigProblem {
   const [first = ''] = error.message.split('\n');
-  const twice = first.includes('redefine an already defined') ? repeated(text) : undefined;
+  const twice = first.includes('redefine an already defined') ? findRepeatedEntry(text) : undefined;
   if (twice) {
     const { kind, path } = twice.again;
     const name = kind === 'section' ? `[${brief(shown(path))}]` : `'${brief(shown(path))}'`;
@@ -64,10 +64,10 @@ function exampleFor(text: string, line: number): string {
   const [, inSection = ''] = /^[ \t]*\[[ \t]*([\w-]+)/.exec(section ?? '') ?? [];
   const [, first = '', second] = key;
   const name = second === undefined ? `${inSection === '' ? '' : `${inSection}.`}${first}` : `${first}.${second}`;
-  const known = findKey(name);
-  if (known === undefined) return `; there is no setting '${brief(name)}'`;
-  const example = tomlValue((known.example ?? known.default) as Value);
-  return `; ${name} is ${known.expected}, as in: ${second === undefined ? first : name} = ${example}`;
+  const configKey = findKey(name);
+  if (configKey === undefined) return `; there is no setting '${brief(name)}'`;
+  const example = tomlValue((configKey.example ?? configKey.default) as ConfigValue);
+  return `; ${name} is ${configKey.expected}, as in: ${second === undefined ? first : name} = ${example}`;
 }
 
 /** Replaces dates, which are objects and would pass as tables in the schema, with null: no key accepts a date, and TOML has no null. */
@@ -82,8 +82,8 @@ function withoutDates(value: unknown): unknown {
 }
 
 /** The problems of the schema by key, one for each, the innermost. */
-function placed(complaints: ReturnType<typeof problems>): { path: Path; keyword: string }[] {
-  const byPath = new Map<string, { path: Path; keyword: string }>();
+function placed(complaints: ReturnType<typeof findProblems>): { path: ConfigPath; keyword: string }[] {
+  const byPath = new Map<string, { path: ConfigPath; keyword: string }>();
   for (const { pointer, keyword, params } of complaints) {
     const names = pointer.split('/').slice(1);
     const path = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
@@ -91,7 +91,7 @@ function placed(complaints: ReturnType<typeof problems>): { path: Path; keyword:
     byPath.set(JSON.stringify(path), { path, keyword });
   }
   const all = [...byPath.values()];
-  const inside = (inner: Path, outer: Path) =>
+  const inside = (inner: ConfigPath, outer: ConfigPath) =>
     inner.length > outer.length && outer.every((name, index) => name === inner[index]);
   // If `anyOf` allows a text or a list of texts, a list with a wrong member fails three times; the member is the problem.
   return all
@@ -99,28 +99,28 @@ function placed(complaints: ReturnType<typeof problems>): { path: Path; keyword:
     .map(({ path, keyword }) => ({ path: path.map((name, index) => (index < 2 ? name : Number(name))), keyword }));
 }
 
-function unknownKey(path: Path, value: unknown): string {
+function unknownKey(path: ConfigPath, value: unknown): string {
   const [section = '', key] = path.map(String);
-  const known = sections();
+  const allSections = sections();
   if (key === undefined) {
-    const owner = [...known].find(([, { keys }]) => keys.has(section))?.[0];
+    const owner = [...allSections].find(([, { keys }]) => keys.has(section))?.[0];
     if (owner !== undefined) return `'${section}' stands outside its section; it belongs in [${owner}]`;
     if (typeof value !== 'object') return `unknown key '${brief(section)}' outside any section`;
-    return `unknown section [${brief(section)}]${suggestion(nearest(section, known.keys()), '[', ']')}`;
+    return `unknown section [${brief(section)}]${suggestion(nearest(section, allSections.keys()), '[', ']')}`;
   }
-  const keys = known.get(section)?.keys ?? new Map<string, Key>();
-  const said = `unknown key '${brief(key)}' in [${section}]`;
+  const keys = allSections.get(section)?.keys ?? new Map<string, ConfigKey>();
+  const message = `unknown key '${brief(key)}' in [${section}]`;
   const meant = nearest(key, keys.keys());
-  const owner = [...known].find(([, { keys }]) => keys.has(key))?.[0];
+  const owner = [...allSections].find(([, { keys }]) => keys.has(key))?.[0];
   return meant === undefined && owner !== undefined
-    ? `${said}; it belongs in [${owner}]`
-    : said + suggestion(meant, "'", "'");
+    ? `${message}; it belongs in [${owner}]`
+    : message + suggestion(meant, "'", "'");
 }
 
 const suggestion = (word: string | undefined, open: string, close: string) =>
   word === undefined ? '' : `; did you mean ${open}${word}${close}?`;
 
-function wrongValue(path: Path, value: unknown): string {
+function wrongValue(path: ConfigPath, value: unknown): string {
   const [section = '', name, member] = path;
   if (name === undefined) return `expected a section [${String(section)}], got ${described(value)}`;
   const key = findKey(`${String(section)}.${String(name)}`);
@@ -132,7 +132,7 @@ function wrongValue(path: Path, value: unknown): string {
 }
 
 /** A guess of the intended value. */
-function likely(path: Path, key: Key, value: string): string | undefined {
+function likely(path: ConfigPath, key: ConfigKey, value: string): string | undefined {
   if (shown(path) !== 'http.base_url') return nearest(value, key.words);
   const url = URL.parse(value);
   return url && /^https?:$/.test(url.protocol) && isBaseUrl(url.origin) ? url.origin : undefined;
@@ -153,7 +153,7 @@ function described(value: unknown): string {
 const brief = (name: string) => JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name).slice(1, -1);
 
 /** `store.id`, and `names.reserved[3]` for its third member. */
-const shown = (path: Path) =>
+const shown = (path: ConfigPath) =>
   path
     .map((name, index) => (typeof name === 'number' ? `[${String(name + 1)}]` : `${index > 0 ? '.' : ''}${name}`))
     .join('');
@@ -175,17 +175,17 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'names.reserved': (name) => nameProblem(name) === undefined,
 };
 
-function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Path; message: string }[] {
-  const broken: { path: Path; message: string }[] = [];
+function brokenRules(values: unknown, alreadyWrong: readonly ConfigPath[]): { path: ConfigPath; message: string }[] {
+  const broken: { path: ConfigPath; message: string }[] = [];
   for (const [name, holds] of Object.entries(rules)) {
     const path = name.split('.');
     const value = at(values, path);
-    const candidates: [Path, unknown][] = Array.isArray(value)
-      ? value.map((member, index): [Path, unknown] => [[...path, index], member])
+    const candidates: [ConfigPath, unknown][] = Array.isArray(value)
+      ? value.map((member, index): [ConfigPath, unknown] => [[...path, index], member])
       : [[path, value]];
     for (const [place, candidate] of candidates) {
-      const said = alreadyWrong.some((wrong) => wrong.every((step, index) => step === place[index]));
-      if (said || typeof candidate !== 'string' || holds(candidate)) continue;
+      const isReported = alreadyWrong.some((wrong) => wrong.every((step, index) => step === place[index]));
+      if (isReported || typeof candidate !== 'string' || holds(candidate)) continue;
       broken.push({ path: place, message: wrongValue(place, candidate) });
     }
   }
@@ -211,7 +211,7 @@ function brokenRules(values: unknown, alreadyWrong: readonly Path[]): { path: Pa
 }
 
 /** Rules about the same channels of the same packages: it would be unclear which of them applies. */
-function* repeatedRules(rules: unknown): Generator<{ path: Path; message: string }> {
+function* repeatedRules(rules: unknown): Generator<{ path: ConfigPath; message: string }> {
   if (!Array.isArray(rules)) return;
   const seen = new Set<string>();
   for (const [index, text] of rules.entries()) {
@@ -227,7 +227,10 @@ function* repeatedRules(rules: unknown): Generator<{ path: Path; message: string
 }
 
 /** The problems of the database address; does not repeat the address, which may contain a password. */
-function* brokenRecords(values: unknown, alreadyWrong: readonly Path[]): Generator<{ path: Path; message: string }> {
+function* brokenRecords(
+  values: unknown,
+  alreadyWrong: readonly ConfigPath[],
+): Generator<{ path: ConfigPath; message: string }> {
   if (alreadyWrong.some(([section]) => section === 'records')) return;
   const [path, file] = [
     ['records', 'postgres'],
@@ -245,7 +248,10 @@ function* brokenRecords(values: unknown, alreadyWrong: readonly Path[]): Generat
 }
 
 /** The problems of the blob address; does not repeat the address, which may contain a password. */
-function* brokenBlobs(values: unknown, alreadyWrong: readonly Path[]): Generator<{ path: Path; message: string }> {
+function* brokenBlobs(
+  values: unknown,
+  alreadyWrong: readonly ConfigPath[],
+): Generator<{ path: ConfigPath; message: string }> {
   if (alreadyWrong.some(([section]) => section === 'blobs')) return;
   const path = ['blobs', 's3'];
   const address = at(values, path);
@@ -266,7 +272,7 @@ function* brokenBlobs(values: unknown, alreadyWrong: readonly Path[]): Generator
   }
 }
 
-function at(values: unknown, path: Path): unknown {
+function at(values: unknown, path: ConfigPath): unknown {
   let value = values;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;

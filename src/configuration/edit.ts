@@ -1,12 +1,12 @@
 // Changes single values of a TOML text and keeps the rest: comments, order, line ends.
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
-import { entries, type Entry } from './toml-text.ts';
+import { entries, type TomlEntry } from './toml-text.ts';
 
-export type Value = string | number | boolean | readonly string[];
+export type ConfigValue = string | number | boolean | readonly string[];
 
 /** Returns the text with `value` for `section.key`, or without the key if `value` is undefined. */
-export function edit(text: string, section: string, key: string, value: Value | undefined): string {
+export function edit(text: string, section: string, key: string, value: ConfigValue | undefined): string {
   const all = [...entries(text)];
   const present = all.find(({ path }) => isDeepStrictEqual(path, [section, key]));
   if (value === undefined) {
@@ -23,13 +23,13 @@ export function edit(text: string, section: string, key: string, value: Value | 
 }
 
 /** The text with a `#` before every line of a key. */
-function asComment(text: string, { from, to }: Entry): string {
+function asComment(text: string, { from, to }: TomlEntry): string {
   const begin = text.lastIndexOf('\n', from) + 1;
   return splice(text, begin, to, text.slice(begin, to).replaceAll(/^/gm, '# '));
 }
 
 /** Formats a value as TOML. */
-export function tomlValue(value: Value): string {
+export function tomlValue(value: ConfigValue): string {
   if (typeof value === 'string') return tomlString(value);
   if (typeof value !== 'object') return String(value);
   return `[${value.map(tomlString).join(', ')}]`;
@@ -38,7 +38,7 @@ export function tomlValue(value: Value): string {
 /** JSON escapes all characters that TOML requires, except for the delete character. */
 const tomlString = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 
-function withNewKey(text: string, all: readonly Entry[], section: string, line: string): string {
+function withNewKey(text: string, all: readonly TomlEntry[], section: string, line: string): string {
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const header = all.findIndex(({ kind, path }) => kind === 'section' && isDeepStrictEqual(path, [section]));
   if (header !== -1) {
@@ -81,10 +81,10 @@ function lineEnd(text: string, offset: number): number {
 const splice = (text: string, from: number, to: number, put: string) => text.slice(0, from) + put + text.slice(to);
 
 /** Parses the result to check that the edit changed this value and nothing else. */
-function checkEdit(before: string, after: string, section: string, key: string, value: Value | undefined): void {
-  const wanted: Record<string, unknown> = { ...parse(before) };
-  const keys = Object.entries(wanted[section] ?? {}).filter(([name]) => name !== key);
-  wanted[section] = Object.fromEntries(value === undefined ? keys : [...keys, [key, value]]);
+function checkEdit(before: string, after: string, section: string, key: string, value: ConfigValue | undefined): void {
+  const expected: Record<string, unknown> = { ...parse(before) };
+  const keys = Object.entries(expected[section] ?? {}).filter(([name]) => name !== key);
+  expected[section] = Object.fromEntries(value === undefined ? keys : [...keys, [key, value]]);
   let got: Record<string, unknown>;
   try {
     got = parse(after);
@@ -93,7 +93,7 @@ function checkEdit(before: string, after: string, section: string, key: string, 
   }
   // The removed key may have been the only one of its section.
   if (value === undefined) got = { ...got, [section]: got[section] ?? {} };
-  if (JSON.stringify(sorted(got)) !== JSON.stringify(sorted(wanted))) {
+  if (JSON.stringify(sorted(got)) !== JSON.stringify(sorted(expected))) {
     throw new Error(`cannot write ${section}.${key} into the configuration file without changing another key`);
   }
 }
@@ -102,6 +102,6 @@ function checkEdit(before: string, after: string, section: string, key: string, 
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  const members = Object.entries(value).sort(([name], [other]) => (name < other ? -1 : 1));
   return { table: members.map(([name, member]) => [name, sorted(member)]) };
 }

@@ -1,12 +1,12 @@
 // The sections and keys of the configuration with their descriptions, from schemas/config.json and in its order.
 import { embeddedText } from '#src/embedded.ts';
 
-export interface Section {
+export interface ConfigSection {
   readonly description: string;
-  readonly keys: ReadonlyMap<string, Key>;
+  readonly keys: ReadonlyMap<string, ConfigKey>;
 }
 
-export interface Key {
+export interface ConfigKey {
   readonly description: string;
   /** The kind of value, to complete the sentence "expected …". */
   readonly expected: string;
@@ -44,21 +44,21 @@ interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-let known: ReadonlyMap<string, Section> | undefined;
+let cachedSections: ReadonlyMap<string, ConfigSection> | undefined;
 
 /** The sections by name. */
-export function sections(): ReadonlyMap<string, Section> {
-  known ??= readSections(JSON.parse(embeddedText('schemas/config.json')) as Schema);
-  return known;
+export function sections(): ReadonlyMap<string, ConfigSection> {
+  cachedSections ??= readSections(JSON.parse(embeddedText('schemas/config.json')) as Schema);
+  return cachedSections;
 }
 
 /** Returns the key of a dotted name such as `store.id`. */
-export function findKey(name: string): Key | undefined {
+export function findKey(name: string): ConfigKey | undefined {
   const [section = '', key = '', ...more] = name.split('.');
   return more.length === 0 ? sections().get(section)?.keys.get(key) : undefined;
 }
 
-function readSections(document: Schema): ReadonlyMap<string, Section> {
+function readSections(document: Schema): ReadonlyMap<string, ConfigSection> {
   const follow = (schema: Schema): Schema => {
     const name = schema.$ref?.slice('#/$defs/'.length);
     return name === undefined ? schema : { ...document.$defs?.[name], ...schema };
@@ -83,7 +83,7 @@ function readSections(document: Schema): ReadonlyMap<string, Section> {
     return [type as ValueType];
   };
 
-  const readKey = (schema: Schema): Key => {
+  const readKey = (schema: Schema): ConfigKey => {
     const { items } = [schema, ...(schema.anyOf ?? [])].find(({ items }) => items !== undefined) ?? {};
     return {
       description: schema.description ?? '',
@@ -100,9 +100,9 @@ function readSections(document: Schema): ReadonlyMap<string, Section> {
 
   const root = members(document.$defs?.['Config'] ?? {});
   return new Map(
-    root.map(([name, reference]): [string, Section] => {
+    root.map(([name, reference]): [string, ConfigSection] => {
       const section = follow(reference);
-      const keys = new Map(members(section).map(([key, schema]): [string, Key] => [key, readKey(schema)]));
+      const keys = new Map(members(section).map(([key, schema]): [string, ConfigKey] => [key, readKey(schema)]));
       return [name, { description: section.description ?? '', keys }];
     }),
   );

@@ -6,14 +6,15 @@
 export function nearest(typed: string, words: Iterable<string>): string | undefined {
   // A longer text is not a misspelt word, and the time of the distance below grows with the product of the lengths.
   if (typed.length > 64) return undefined;
-  const wanted = typed.toLowerCase();
+  const typedWord = typed.toLowerCase();
   let best: { word: string; distance: number } | undefined;
   for (const word of words) {
-    const begun = Math.min(wanted.length, word.length) >= 3 && (word.startsWith(wanted) || wanted.startsWith(word));
+    const begun =
+      Math.min(typedWord.length, word.length) >= 3 && (word.startsWith(typedWord) || typedWord.startsWith(word));
     // Among words that begin the other or are begun by it, the one with the nearest length wins.
     const distance = begun
-      ? 0.5 + Math.abs(wanted.length - word.length) / 1000
-      : editDistance(wanted, word.toLowerCase());
+      ? 0.5 + Math.abs(typedWord.length - word.length) / 1000
+      : editDistance(typedWord, word.toLowerCase());
     if (distance <= Math.max(1, Math.floor(word.length / 3)) && distance < (best?.distance ?? Infinity)) {
       best = { word, distance };
     }

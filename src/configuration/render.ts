@@ -1,18 +1,18 @@
 // Writes a configuration file with every section and key, each below a comment that describes it.
-import { tomlValue, type Value } from './edit.ts';
+import { tomlValue, type ConfigValue } from './edit.ts';
 import { sections } from './keys.ts';
 
 /**
  * Returns the text of a file that sets `values` (by dotted name); all other keys are comments with their defaults. `opening` becomes the
  * comment at the top.
  */
-export function render(opening: string, values: Readonly<Record<string, Value>>): string {
+export function render(opening: string, values: Readonly<Record<string, ConfigValue>>): string {
   const parts = [comment(opening)];
   for (const [section, { description, keys }] of sections()) {
     parts.push(`\n${comment(description)}[${section}]\n`);
     for (const [name, key] of keys) {
       const value = values[`${section}.${name}`];
-      const line = `${name} = ${tomlValue(value ?? ((key.default ?? key.example) as Value))}\n`;
+      const line = `${name} = ${tomlValue(value ?? ((key.default ?? key.example) as ConfigValue))}\n`;
       parts.push('\n', comment(key.description), value === undefined ? `# ${line}` : line);
     }
   }

@@ -8,7 +8,7 @@ const units = new Map([
 ]);
 
 /** The bytes of a size with the shape ByteSize of schemas/config.json. */
-export function bytes(size: number | string): number {
+export function parseByteSize(size: number | string): number {
   if (typeof size === 'number') return size;
   const [, count, unit = ''] = /^([0-9]+) ?(\w+)$/.exec(size) ?? [];
   const factor = units.get(unit);

@@ -2,7 +2,7 @@
 // its line, and a changed value replaces the old one in place.
 import { parse } from 'smol-toml';
 
-export interface Entry {
+export interface TomlEntry {
   /** `section` for a header, `key` for a key with its value, `element` for a member of a list. */
   readonly kind: 'section' | 'key' | 'element';
   /** Names, and positions within lists, from the root of the document. */
@@ -16,16 +16,16 @@ export interface Entry {
   readonly valueFrom: number;
 }
 
-type Path = Entry['path'];
+type TomlPath = TomlEntry['path'];
 
 /**
  * Yields all entries of a text in order, members before the list or table around them. Expects a text that the parser accepts; at an
  * unreadable place it throws, after all entries before it.
  */
-export function* entries(text: string): Generator<Entry> {
-  const scan = new Scanner(text);
+export function* entries(text: string): Generator<TomlEntry> {
+  const scan = new TomlScanner(text);
   const counts = new Map<string, number>();
-  let section: Path = [];
+  let section: TomlPath = [];
   while (scan.more()) {
     const from = scan.at;
     if (!scan.take('[')) {
@@ -35,7 +35,7 @@ export function* entries(text: string): Generator<Entry> {
     const list = scan.take('[');
     const names = scan.key();
     scan.expect(list ? ']]' : ']');
-    section = names.reduce<Path>((path, name, at) => {
+    section = names.reduce<TomlPath>((path, name, at) => {
       const next = [...path, name];
       const id = JSON.stringify(next);
       if (list && at === names.length - 1) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -47,19 +47,19 @@ export function* entries(text: string): Generator<Entry> {
 }
 
 /** The entry at `path`, or the nearest one around it. */
-export function entryOf(all: readonly Entry[], path: Path): Entry {
+export function entryOf(all: readonly TomlEntry[], path: TomlPath): TomlEntry {
   for (let length = path.length; length > 0; length--) {
     const within = all.filter((entry) => path.slice(0, length).every((name, at) => entry.path[at] === name));
     // If only members are written, such as dotted keys of a section, the first member represents it.
-    const found = within.find((entry) => entry.path.length === length) ?? within[0];
-    if (found) return found;
+    const match = within.find((entry) => entry.path.length === length) ?? within[0];
+    if (match) return match;
   }
   throw new Error('cannot find in the TOML text what was read from it');
 }
 
 /** The first entry that the text repeats; undefined if there is none or if the text cannot be read. */
-export function repeated(text: string): { first: Entry; again: Entry } | undefined {
-  const seen = new Map<string, Entry>();
+export function findRepeatedEntry(text: string): { first: TomlEntry; again: TomlEntry } | undefined {
+  const seen = new Map<string, TomlEntry>();
   try {
     for (const entry of entries(text)) {
       const id = JSON.stringify(entry.path);
@@ -73,7 +73,7 @@ export function repeated(text: string): { first: Entry; again: Entry } | undefin
   return undefined;
 }
 
-class Scanner {
+class TomlScanner {
   readonly text: string;
   at = 0;
   #line = 1;
@@ -132,7 +132,7 @@ class Scanner {
     return names;
   }
 
-  *keyAndValue(parent: Path): Generator<Entry> {
+  *keyAndValue(parent: TomlPath): Generator<TomlEntry> {
     const from = this.at;
     const line = this.line(from);
     const path = [...parent, ...this.key()];
@@ -143,7 +143,7 @@ class Scanner {
     yield { kind: 'key', path, line, from, to: this.at, valueFrom };
   }
 
-  *#value(path: Path): Generator<Entry> {
+  *#value(path: TomlPath): Generator<TomlEntry> {
     const first = this.text[this.at];
     if (first === '"' || first === "'") this.#string();
     else if (first === '[') yield* this.#list(path);
@@ -155,7 +155,7 @@ class Scanner {
     }
   }
 
-  *#list(path: Path): Generator<Entry> {
+  *#list(path: TomlPath): Generator<TomlEntry> {
     this.expect('[');
     for (let position = 0; this.blank(), !this.take(']'); position++) {
       const from = this.at;
@@ -167,7 +167,7 @@ class Scanner {
     }
   }
 
-  *#table(path: Path): Generator<Entry> {
+  *#table(path: TomlPath): Generator<TomlEntry> {
     this.expect('{');
     while ((this.blank(), !this.take('}'))) {
       yield* this.keyAndValue(path);
@@ -196,8 +196,8 @@ class Scanner {
 
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.at;
-    const [found = ''] = pattern.exec(this.text) ?? [];
-    this.at += found.length;
-    return found;
+    const [matched = ''] = pattern.exec(this.text) ?? [];
+    this.at += matched.length;
+    return matched;
   }
 }

@@ -3,17 +3,17 @@ import type { Access } from '#api/access.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 
 /** The caller of a page. */
-export interface Browsed {
+export interface BrowserEvidence {
   browsing: Browsing;
 }
 
 /** Applies a rule of the interface to the session of a browser. */
-export const inBrowser = <Evidence>(rule: Access<Evidence>): Access<Evidence & Browsed> => ({
+export const admitInBrowser = <Evidence>(rule: Access<Evidence>): Access<Evidence & BrowserEvidence> => ({
   ...rule,
-  async admit(asked) {
-    const browsing = await asked.browse();
+  async admit(request) {
+    const browsing = await request.browse();
     const evidence = await rule.admit({
-      ...asked,
+      ...request,
       authenticate: () => browsing.principal,
       presentsToken: () => Promise.resolve(true),
     });

@@ -1,6 +1,6 @@
 // Serves the files that pages load: the style sheet, our script, and htmx as its package ships it.
 import { anyone } from '#api/access.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { assetFile, isAssetName } from './asset-files.ts';
 
@@ -18,7 +18,7 @@ export const consoleAsset = operation({
   handle({ params, query }) {
     if (!isAssetName(params.file)) throw new Refusal('resource-not-found', 'There is no such file of the console.');
     const { type, body, digest } = assetFile(params.file);
-    return new Answer({
+    return new OperationResponse({
       headers: {
         'content-type': `${type}; charset=utf-8`,
         // A page of another release requests another digest.

@@ -1,22 +1,22 @@
 // The frame of every page: the present place, the menu, and the account.
-import type { Answer } from '#api/operation.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import type { OperationResponse } from '#api/operation.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
 import type { IncomingMessage } from 'node:http';
-import type { Browsed } from './access.ts';
+import type { BrowserEvidence } from './access.ts';
 import { pageOf } from './page.ts';
-import { isLookingAgain, looksAgain } from './parts/again.ts';
+import { isAutomaticRefresh, refreshAttributes } from './parts/again.ts';
 import { formOf } from './parts/form.ts';
-import { inClear, notice } from './parts/notice.ts';
-import { said } from './said.ts';
-import { renewal } from './session.ts';
+import { unencryptedNotice, notice } from './parts/notice.ts';
+import { findMessage } from './said.ts';
+import { renewedSessionHeader } from './session.ts';
 import { viewerOf, type Viewer } from './viewer.ts';
 
 /** The content of a screen. */
 export interface View {
   title: string;
   /** A sentence that answers the question of the page. */
-  lead?: Content;
+  lead?: HtmlContent;
   content: Html;
   /**
    * Whether the content can change within seconds without an action of the reader; then the page refreshes itself. Not for pages with
@@ -28,32 +28,32 @@ export interface View {
 }
 
 /** The input for the frame of a view. */
-export interface Shown extends Browsed, Pick<Services, 'config' | 'records' | 'version'> {
+export interface ConsoleFrameInput extends BrowserEvidence, Pick<Services, 'config' | 'records' | 'version'> {
   request: IncomingMessage;
   query?: unknown;
 }
 
 /** Returns the view in its frame. */
-export async function framed(call: Shown, view: View): Promise<Answer> {
+export async function renderInFrame(call: ConsoleFrameInput, view: View): Promise<OperationResponse> {
   const { config, request, browsing, records } = call;
   const { base_url: baseUrl } = config.http;
   const viewer = await viewerOf(browsing.principal, records);
   const [address = ''] = (request.url ?? '').split('?');
   const store = new URL(baseUrl).host;
-  const done = said((call.query as { done?: string } | undefined)?.done);
+  const done = findMessage((call.query as { done?: string } | undefined)?.done);
   return pageOf({
     title: view.title,
     store,
     status: view.status,
-    headers: { ...(isLookingAgain(request) ? {} : renewal(call)), ...view.headers },
+    headers: { ...(isAutomaticRefresh(request) ? {} : renewedSessionHeader(call)), ...view.headers },
     body: html`<body hx-boost="true">
       <a class="skip" href="#main">To the content</a>
       <header>
         <a class="home" href="/console"><img src="/favicon.ico" width="28" height="28" alt="" />${store}</a>
         ${menu(viewer, address)} ${myself(call, viewer)}
       </header>
-      <main id="main" tabindex="-1" ${view.moves === true ? looksAgain('main', address) : nothing}>
-        ${inClear(baseUrl)} ${done === undefined ? nothing : notice('good', done)}
+      <main id="main" tabindex="-1" ${view.moves === true ? refreshAttributes('main', address) : nothing}>
+        ${unencryptedNotice(baseUrl)} ${done === undefined ? nothing : notice('good', done)}
         <h1>${view.title}</h1>
         ${view.lead === undefined ? nothing : html`<p class="lead">${view.lead}</p>`} ${view.content}
       </main>
@@ -64,7 +64,7 @@ export async function framed(call: Shown, view: View): Promise<Answer> {
   });
 }
 
-interface Entry {
+interface ConsoleMenuEntry {
   address: string;
   words: string;
   for(viewer: Viewer): boolean;
@@ -72,7 +72,7 @@ interface Entry {
 
 const everybody = (): boolean => true;
 const administrators = ({ administers }: Viewer): boolean => administers;
-const entries: readonly Entry[] = [
+const entries: readonly ConsoleMenuEntry[] = [
   { address: '/console', words: 'Front page', for: everybody },
   { address: '/console/packages', words: 'Packages', for: everybody },
   { address: '/console/waiting', words: 'What waits', for: everybody },
@@ -107,7 +107,7 @@ function menu(viewer: Viewer, address: string): Html {
   </nav>`;
 }
 
-const myself = ({ browsing }: Browsed, { name }: Viewer): Html =>
+const myself = ({ browsing }: BrowserEvidence, { name }: Viewer): Html =>
   html`<div class="myself">
     <a href="/console/myself">${name}</a>
     ${formOf(browsing, '/console/log-out', html`<button class="quiet">Log out</button>`)}

@@ -1,5 +1,5 @@
 // All pages of the console.
-import type { Section } from '#api/operation.ts';
+import type { OperationSection } from '#api/operation.ts';
 import { consoleAsset } from './assets.ts';
 import { consoleAudit } from './audit/audit.ts';
 import { consoleFront } from './front/front.ts';
@@ -68,7 +68,7 @@ import { consoleDevice, consoleDevices } from './store/devices.ts';
 import { consoleSettings } from './store/settings.ts';
 import { consoleStorage } from './store/storage.ts';
 
-export const consoleSection: Section = {
+export const consoleSection: OperationSection = {
   title: 'Console',
   about: 'Pages for people; each does what operations and commands do, by the same acts.',
   operations: [

@@ -1,18 +1,18 @@
 // The login page of the console: name, password, and the one-time password if the account uses them.
-import type { Answer } from '#api/operation.ts';
+import type { OperationResponse } from '#api/operation.ts';
 import { html, nothing } from '#api/pages/html.ts';
 import type { Config } from '#src/config.ts';
 import { pageOf } from './page.ts';
 import { field } from './parts/form.ts';
-import { inClear, notice } from './parts/notice.ts';
-import type { Typed } from './typed.ts';
+import { unencryptedNotice, notice } from './parts/notice.ts';
+import type { ConsoleFormContent } from './typed.ts';
 
-interface LogInPage {
+interface LogInPageContent {
   config: Config;
   /** The target after the login: an address of the console. */
   to: string;
   /** Form content from the target page, restored after the login. */
-  typed?: Typed | undefined;
+  typed?: ConsoleFormContent | undefined;
   status?: number;
   /** Why a login is needed, or why the last one failed. */
   says?: string | undefined;
@@ -34,7 +34,7 @@ export function logInPage({
   username,
   failed = false,
   headers = {},
-}: LogInPage): Answer {
+}: LogInPageContent): OperationResponse {
   const { base_url: baseUrl } = config.http;
   const store = new URL(baseUrl).host;
   return pageOf({
@@ -65,7 +65,7 @@ export function logInPage({
           })}
           <button>Log in</button>
         </form>
-        ${inClear(baseUrl)}
+        ${unencryptedNotice(baseUrl)}
       </main>
       <footer>
         <p>

@@ -1,20 +1,20 @@
 // Logs browsers in to the console, and out of it.
 import { revokeOwnToken } from '#acts/tokens.ts';
 import { account, anyone } from '#api/access.ts';
-import { isOwnForm, refuseForeign, refuseInClear, sessionBefore } from '#api/browser.ts';
+import { isOwnForm, refuseForeignForm, refuseClearText, findBrowserSession } from '#api/browser.ts';
 import { readJson } from '#api/json.ts';
-import { operation, type Answer } from '#api/operation.ts';
+import { operation, type OperationResponse } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { ConsoleLogIn } from '#api/wire.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { IncomingMessage } from 'node:http';
-import { framed } from './frame.ts';
+import { renderInFrame } from './frame.ts';
 import { logInPage } from './log-in-page.ts';
-import { saying } from './said.ts';
-import { deed, seeOther } from './screen.ts';
-import { forgetting, keeping } from './session.ts';
-import { formAgain, kept, type Typed } from './typed.ts';
+import { withMessage } from './said.ts';
+import { formHandler, seeOther } from './screen.ts';
+import { removedSessionHeader, sessionHeader } from './session.ts';
+import { renderRestoredForm, readRestorableContent, type ConsoleFormContent } from './typed.ts';
 
 const page = {
   since: 0,
@@ -35,7 +35,7 @@ export const consoleLogIn = operation({
   refuses: ['forbidden'],
   handle: ({ query, config, address }) =>
     orShown({ config, to: ownAddress(query.to), username: undefined }, () => {
-      refuseInClear(config.http.base_url, address);
+      refuseClearText(config.http.base_url, address);
       return logInPage({ config, to: ownAddress(query.to), says: query.done === 'logged-out' ? loggedOut : undefined });
     }),
 });
@@ -62,7 +62,7 @@ export const consoleSubmitLogIn = operation({
   },
 });
 
-export const consoleLogOut = deed({
+export const consoleLogOut = formHandler({
   name: 'console_log_out',
   path: '/console/log-out',
   summary: 'Log out of the console.',
@@ -70,22 +70,29 @@ export const consoleLogOut = deed({
   body: 'ConsoleForm',
   async perform({ acts, principal: { accountId, sessionId }, requestId, config }) {
     await acts.do(revokeOwnToken, { actor: accountId, sessionId, requestId }, { sessionId, accountId });
-    return seeOther(saying('/console/log-in', 'logged-out'), forgetting(config.http.base_url));
+    return seeOther(withMessage('/console/log-in', 'logged-out'), removedSessionHeader(config.http.base_url));
   },
 });
 
-interface LoggingIn extends Pick<Services, 'acts' | 'authority' | 'config' | 'identity' | 'records' | 'version'> {
+interface ConsoleLogInCall extends Pick<
+  Services,
+  'acts' | 'authority' | 'config' | 'identity' | 'records' | 'version'
+> {
   body: ConsoleLogIn;
   request: IncomingMessage;
   address: string;
   requestId: string;
 }
 
-async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Promise<Answer> {
+async function logIn(
+  call: ConsoleLogInCall,
+  to: string,
+  typed: ConsoleFormContent | undefined,
+): Promise<OperationResponse> {
   const { request, body, config, identity, authority, records, version, address, requestId } = call;
   const { base_url: baseUrl } = config.http;
-  refuseInClear(baseUrl, address);
-  refuseForeign(request, baseUrl);
+  refuseClearText(baseUrl, address);
+  refuseForeignForm(request, baseUrl);
   const account = await identity.logins.logIn({
     name: body.username,
     password: body.password,
@@ -93,18 +100,18 @@ async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Pro
     address,
     requestId,
   });
-  const before = await sessionBefore(request, call);
+  const before = await findBrowserSession(request, call);
   const session = await authority.browsers.begin(account.id, { address, requestId });
   if (before !== undefined) await endSession(call, before.principal);
-  const headers = keeping(session, baseUrl);
+  const headers = sessionHeader(session, baseUrl);
   if (typed === undefined) return seeOther(to, headers);
   const browsing = await authority.browsers.find(session);
-  return framed(
+  return renderInFrame(
     { request, config, records, version, browsing },
     {
       title: 'Look it through, and send it',
       lead: 'You are logged in again. This is what you had typed; nothing of it has been done.',
-      content: formAgain(browsing, to, typed, []),
+      content: renderRestoredForm(browsing, to, typed, []),
       headers,
     },
   );
@@ -112,15 +119,20 @@ async function logIn(call: LoggingIn, to: string, typed: Typed | undefined): Pro
 
 /** Ends the former session of the browser: its cookie is replaced, so that the browser could not end it later. */
 const endSession = (
-  { acts, requestId }: Pick<LoggingIn, 'acts' | 'requestId'>,
+  { acts, requestId }: Pick<ConsoleLogInCall, 'acts' | 'requestId'>,
   { accountId, sessionId }: Pick<Principal, 'accountId' | 'sessionId'>,
 ): Promise<void> => acts.do(revokeOwnToken, { actor: accountId, sessionId, requestId }, { sessionId, accountId });
 
 /** Shows a refusal on the login page, above its form. */
 async function orShown(
-  about: { config: Services['config']; to: string; typed?: Typed | undefined; username: string | undefined },
-  make: () => Answer | Promise<Answer>,
-): Promise<Answer> {
+  about: {
+    config: Services['config'];
+    to: string;
+    typed?: ConsoleFormContent | undefined;
+    username: string | undefined;
+  },
+  make: () => OperationResponse | Promise<OperationResponse>,
+): Promise<OperationResponse> {
   try {
     return await make();
   } catch (refusal) {
@@ -136,6 +148,6 @@ const ownAddress = (text = '/console'): string =>
   /^\/console(?:[/?][\w/.:?&=%~+-]*)?$/.test(text) ? text : '/console';
 
 /** The earlier form content, which our login page sends along. */
-function typedIn({ typed }: ConsoleLogIn): Typed | undefined {
-  return typed === undefined ? undefined : kept(readJson(typed));
+function typedIn({ typed }: ConsoleLogIn): ConsoleFormContent | undefined {
+  return typed === undefined ? undefined : readRestorableContent(readJson(typed));
 }

@@ -1,10 +1,10 @@
 // A page of the console as a response: its head, its security policy, and the files that it may load.
-import { Answer } from '#api/operation.ts';
+import { OperationResponse } from '#api/operation.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { pageHeaders } from '#api/pages/policy.ts';
 import { addressOfAsset } from './asset-files.ts';
 
-interface Page {
+interface ConsolePageContent {
   title: string;
   /** The host name of the store. */
   store: string;
@@ -30,8 +30,8 @@ const htmx = JSON.stringify({
   ],
 });
 
-export const pageOf = ({ title, store, body, status = 200, headers = {} }: Page): Answer =>
-  new Answer({
+export const pageOf = ({ title, store, body, status = 200, headers = {} }: ConsolePageContent): OperationResponse =>
+  new OperationResponse({
     status,
     headers: { ...pageHeaders({ scripts: true }), ...headers },
     body: html`<!doctype html>

@@ -1,9 +1,11 @@
 // The result of the last proof of the records.
-import { recordsProven, type ProofOfRecords } from '#acts/integrity.ts';
+import { recordsCheckSetting, type RecordsCheckResult } from '#acts/integrity.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 
 /** Undefined before the first proof. */
-export async function provenIn({ appliance }: Pick<HandlerRecords, 'appliance'>): Promise<ProofOfRecords | undefined> {
-  const text = await appliance.find(recordsProven);
-  return text === undefined ? undefined : (JSON.parse(text) as ProofOfRecords);
+export async function readRecordsProof({
+  appliance,
+}: Pick<HandlerRecords, 'appliance'>): Promise<RecordsCheckResult | undefined> {
+  const text = await appliance.find(recordsCheckSetting);
+  return text === undefined ? undefined : (JSON.parse(text) as RecordsCheckResult);
 }

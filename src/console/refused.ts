@@ -1,25 +1,25 @@
 // The page for a refusal. It keeps the content of one of our forms, so that it can be sent again.
-import { browsingOf, isOwnForm } from '#api/browser.ts';
-import type { Answer, Refused } from '#api/operation.ts';
+import { requireBrowserSession, isOwnForm } from '#api/browser.ts';
+import type { OperationResponse, RefusedRequest } from '#api/operation.ts';
 import { html, nothing } from '#api/pages/html.ts';
-import { isAway, type Refusal } from '#domain/refusal.ts';
+import { isEngineUnavailable, type Refusal } from '#domain/refusal.ts';
 import { textOf, type Fault } from '#src/faults.ts';
-import { framed } from './frame.ts';
+import { renderInFrame } from './frame.ts';
 import { logInPage } from './log-in-page.ts';
 import { pageOf } from './page.ts';
 import { notice } from './parts/notice.ts';
-import { formAgain, kept } from './typed.ts';
+import { renderRestoredForm, readRestorableContent } from './typed.ts';
 
-export async function refused(refusal: Refusal, asked: Refused): Promise<Answer> {
-  const { request, config, records, version, principal } = asked;
+export async function renderRefusal(refusal: Refusal, call: RefusedRequest): Promise<OperationResponse> {
+  const { request, config, records, version, principal } = call;
   const [address = ''] = (request.url ?? '').split('?');
   const isForm = request.method === 'POST';
   // Console pages need the records. The faults are not secret (GET /readyz).
-  const isUnavailable: boolean = isAway(refusal);
-  if (isUnavailable) return plainly(refusal, asked, (await asked.health()).faults);
-  const typed = isForm && isOwnForm(request, config.http.base_url) ? kept(asked.typed) : undefined;
+  const isUnavailable: boolean = isEngineUnavailable(refusal);
+  if (isUnavailable) return plainly(refusal, call, (await call.health()).faults);
+  const typed = isForm && isOwnForm(request, config.http.base_url) ? readRestorableContent(call.typed) : undefined;
   if (principal === undefined) {
-    if (refusal.status !== 401) return plainly(refusal, asked);
+    if (refusal.status !== 401) return plainly(refusal, call);
     return logInPage({
       config,
       to: isForm ? address : (request.url ?? address),
@@ -30,17 +30,17 @@ export async function refused(refusal: Refusal, asked: Refused): Promise<Answer>
       fromElsewhere: request.headers['sec-fetch-site'] === 'cross-site',
     });
   }
-  const browsing = await browsingOf(asked, asked);
-  const names = isForm && typeof asked.typed === 'object' ? Object.keys(asked.typed ?? {}) : [];
+  const browsing = await requireBrowserSession(call, call);
+  const names = isForm && typeof call.typed === 'object' ? Object.keys(call.typed ?? {}) : [];
   const view = {
     title: titles[refusal.status] ?? 'This cannot be done',
     status: statusOf(refusal),
     headers: retrying(refusal),
     content: html`${notice('warn', refusal.message)}
-      ${typed === undefined ? nothing : formAgain(browsing, address, typed, names)}
+      ${typed === undefined ? nothing : renderRestoredForm(browsing, address, typed, names)}
       <p><a href="/console">Back to the front page</a></p>`,
   };
-  return framed({ request, config, records, version, browsing }, view);
+  return renderInFrame({ request, config, records, version, browsing }, view);
 }
 
 /** A known account needs no login: a missing right is 403. */
@@ -58,7 +58,7 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** A page without a frame, for an unknown caller. */
-const plainly = (refusal: Refusal, { config }: Refused, faults: readonly Fault[] = []): Answer =>
+const plainly = (refusal: Refusal, { config }: RefusedRequest, faults: readonly Fault[] = []): OperationResponse =>
   pageOf({
     title: 'This cannot be done',
     store: new URL(config.http.base_url).host,

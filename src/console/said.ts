@@ -44,12 +44,12 @@ const sentences = {
   'offer-left': 'The package stays with its publisher.',
 } as const;
 
-export type Said = keyof typeof sentences;
+export type ConsoleMessageKey = keyof typeof sentences;
 
 /** The message of a word; undefined for any other text. */
-export const said = (word: string | undefined): string | undefined =>
-  word !== undefined && Object.hasOwn(sentences, word) ? sentences[word as Said] : undefined;
+export const findMessage = (word: string | undefined): string | undefined =>
+  word !== undefined && Object.hasOwn(sentences, word) ? sentences[word as ConsoleMessageKey] : undefined;
 
 /** An address of the console that shows a message. */
-export const saying = (address: string, word: Said): string =>
+export const withMessage = (address: string, word: ConsoleMessageKey): string =>
   `${address}${address.includes('?') ? '&' : '?'}done=${word}`;

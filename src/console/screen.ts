@@ -3,20 +3,20 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { Access } from '#api/access.ts';
-import { refuseForeign } from '#api/browser.ts';
-import { Answer, operation, type Call, type Operation } from '#api/operation.ts';
-import type { Shape } from '#api/schema.ts';
+import { refuseForeignForm } from '#api/browser.ts';
+import { OperationResponse, operation, type OperationCall, type Operation } from '#api/operation.ts';
+import type { ShapeName } from '#api/schema.ts';
 import type { Services } from '#api/services.ts';
 import type { Wire } from '#api/wire.ts';
 import type { RefusalCode } from '#domain/refusal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { inBrowser, type Browsed } from './access.ts';
-import { declareDeed } from './deeds.ts';
-import { framed, type View } from './frame.ts';
-import { refused } from './refused.ts';
-import { renewal } from './session.ts';
+import { admitInBrowser, type BrowserEvidence } from './access.ts';
+import { declareFormHandler } from './deeds.ts';
+import { renderInFrame, type View } from './frame.ts';
+import { renderRefusal } from './refused.ts';
+import { renewedSessionHeader } from './session.ts';
 
-interface Common<Path extends string, Evidence> {
+interface ConsoleOperation<Path extends string, Evidence> {
   /** `console_`, then a name for the page or the action. */
   name: `console_${string}`;
   /** Below `/console`. */
@@ -27,61 +27,69 @@ interface Common<Path extends string, Evidence> {
   refuses?: readonly RefusalCode[];
 }
 
-interface Screen<Path extends string, Evidence, Query extends Shape | undefined> extends Common<Path, Evidence> {
+interface ScreenDeclaration<
+  Path extends string,
+  Evidence,
+  Query extends ShapeName | undefined,
+> extends ConsoleOperation<Path, Evidence> {
   query?: Query;
-  show(call: Call<Path, Evidence & Browsed, Query, undefined>): Promise<View> | View;
+  show(call: OperationCall<Path, Evidence & BrowserEvidence, Query, undefined>): Promise<View> | View;
 }
 
 /** Declares a screen. */
-export const screen = <const Path extends string, Evidence, const Query extends Shape | undefined = undefined>({
+export const screen = <const Path extends string, Evidence, const Query extends ShapeName | undefined = undefined>({
   show,
   access,
   refuses = [],
   ...record
-}: Screen<Path, Evidence, Query>): Operation =>
+}: ScreenDeclaration<Path, Evidence, Query>): Operation =>
   operation({
     ...record,
     ...everyPage,
     method: 'GET',
-    access: inBrowser(access),
+    access: admitInBrowser(access),
     refuses: ['forbidden', ...refuses],
-    handle: async (call: Call<Path, Evidence & Browsed, Query, undefined>) => framed(call, await show(call)),
+    handle: async (call: OperationCall<Path, Evidence & BrowserEvidence, Query, undefined>) =>
+      renderInFrame(call, await show(call)),
   });
 
 /** The shapes of forms: each has the token of its session. */
-type FormShape = { [K in Shape]: Wire[K] extends { 'form-token': string } ? K : never }[Shape];
+type FormShape = { [K in ShapeName]: Wire[K] extends { 'form-token': string } ? K : never }[ShapeName];
 
-interface Deed<Path extends string, Evidence, Body extends FormShape> extends Common<Path, Evidence> {
+interface FormHandlerDeclaration<Path extends string, Evidence, Body extends FormShape> extends ConsoleOperation<
+  Path,
+  Evidence
+> {
   body: Body;
   /** In bytes; 64 KiB by default. */
   bodyLimit?: number;
   /** Runs the action. Returns the next address of the browser in the console, or a response to show at once, such as a secret. */
-  perform(call: Call<Path, Evidence & Browsed, undefined, Body>): Promise<string | Answer>;
+  perform(call: OperationCall<Path, Evidence & BrowserEvidence, undefined, Body>): Promise<string | OperationResponse>;
 }
 
 /** Declares the handler of a form. */
-export const deed = <const Path extends string, Evidence, const Body extends FormShape>({
+export const formHandler = <const Path extends string, Evidence, const Body extends FormShape>({
   perform,
   access,
   refuses = [],
   bodyLimit = 64 * 1024,
   ...record
-}: Deed<Path, Evidence, Body>): Operation => {
-  declareDeed(record.path, record.summary);
+}: FormHandlerDeclaration<Path, Evidence, Body>): Operation => {
+  declareFormHandler(record.path, record.summary);
   return operation({
     ...record,
     ...everyPage,
     method: 'POST',
-    access: inBrowser(access),
+    access: admitInBrowser(access),
     consumes: 'application/x-www-form-urlencoded',
     bodyLimit,
     also: { 303: 'Done; the browser goes on to a page that shows it.' },
     headers: ['location'],
     refuses: ['forbidden', ...refuses],
-    async handle(call: Call<Path, Evidence & Browsed, undefined, Body>) {
+    async handle(call: OperationCall<Path, Evidence & BrowserEvidence, undefined, Body>) {
       refuseForged(call);
       const done = await perform(call);
-      return done instanceof Answer ? done : seeOther(done, renewal(call));
+      return done instanceof OperationResponse ? done : seeOther(done, renewedSessionHeader(call));
     },
   });
 };
@@ -92,17 +100,17 @@ const everyPage = {
   enabledBy: 'http.console',
   produces: ['text/html'],
   refusesWithPages: true,
-  refused,
+  refused: renderRefusal,
 } as const;
 
-interface Sent extends Browsed, Pick<Services, 'config'> {
+interface ConsoleFormSubmission extends BrowserEvidence, Pick<Services, 'config'> {
   request: IncomingMessage;
   body: { 'form-token': string };
 }
 
 /** Refuses a form unless a page that we made for this session has sent it. */
-function refuseForged({ request, config, browsing, body }: Sent): void {
-  refuseForeign(request, config.http.base_url);
+function refuseForged({ request, config, browsing, body }: ConsoleFormSubmission): void {
+  refuseForeignForm(request, config.http.base_url);
   const [address = ''] = (request.url ?? '').split('?');
   if (browsing.isFormToken(body['form-token'], address)) return;
   throw new Refusal(
@@ -112,8 +120,8 @@ function refuseForged({ request, config, browsing, body }: Sent): void {
 }
 
 /** Redirects to another page, which the browser fetches with GET. */
-export const seeOther = (location: string, headers: Record<string, string>): Answer =>
-  new Answer({
+export const seeOther = (location: string, headers: Record<string, string>): OperationResponse =>
+  new OperationResponse({
     status: 303,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin', ...headers },
     body: '',

@@ -1,21 +1,24 @@
 // Sets and removes the session cookie of a browser.
 import { isOverTls, sessionCookie } from '#api/browser.ts';
 import type { Services } from '#api/services.ts';
-import type { Browsed } from './access.ts';
+import type { BrowserEvidence } from './access.ts';
 
 /** The header that sets a session until the browser closes; other sites and scripts cannot use it. */
-export const keeping = (session: string, baseUrl: string): Record<string, string> => ({
+export const sessionHeader = (session: string, baseUrl: string): Record<string, string> => ({
   'set-cookie': `${sessionCookie(baseUrl)}=${session}; ${attributes(baseUrl)}`,
 });
 
 /** The header that removes the session. */
-export const forgetting = (baseUrl: string): Record<string, string> => ({
+export const removedSessionHeader = (baseUrl: string): Record<string, string> => ({
   'set-cookie': `${sessionCookie(baseUrl)}=; Max-Age=0; ${attributes(baseUrl)}`,
 });
 
 /** The header that replaces the session from time to time, so that it does not end during use. */
-export const renewal = ({ browsing, config }: Browsed & Pick<Services, 'config'>): Record<string, string> =>
-  browsing.renewed === undefined ? {} : keeping(browsing.renewed, config.http.base_url);
+export const renewedSessionHeader = ({
+  browsing,
+  config,
+}: BrowserEvidence & Pick<Services, 'config'>): Record<string, string> =>
+  browsing.renewed === undefined ? {} : sessionHeader(browsing.renewed, config.http.base_url);
 
 const attributes = (baseUrl: string): string =>
   `Path=/; HttpOnly; SameSite=Strict${isOverTls(baseUrl) ? '; Secure' : ''}`;

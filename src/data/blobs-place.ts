@@ -1,34 +1,34 @@
 // Opens the blobs of a store: in a folder of its data directory, or in a bucket on an S3 server.
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
-import { bucketAddress, type BucketAccess, type BucketAddress } from '#blobs/s3/address.ts';
+import { parseBucketAddress, type BucketAccess, type BucketAddress } from '#blobs/s3/address.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
 import { siteKeyCheckName } from '#acts/site-key.ts';
-import type { Records } from '#records/index.ts';
-import { createRemoving } from '#shared/removing.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createExclusiveRemoval } from '#shared/removing.ts';
 import { authorityIn, credentialsIn, type Config } from '#src/config.ts';
 
-export interface Bucket {
+export interface BucketConnection {
   address: BucketAddress;
   access: BucketAccess;
 }
 
 /** Returns the bucket of the configuration with its credentials; undefined if the blobs are in a folder. */
-export function bucketOf({ blobs }: Pick<Config, 'blobs'>): Bucket | undefined {
+export function bucketOf({ blobs }: Pick<Config, 'blobs'>): BucketConnection | undefined {
   const { s3, region, credentials_file: file = '', authority_file } = blobs;
   if (s3 === undefined) return undefined;
   const authority = authority_file === undefined ? undefined : authorityIn(authority_file);
   const renewed = () => credentialsIn(file);
-  return { address: bucketAddress(s3), access: { region, ...renewed(), authority, renewed } };
+  return { address: parseBucketAddress(s3), access: { region, ...renewed(), authority, renewed } };
 }
 
-interface StoreOfBlobs {
+interface BlobStoreContext {
   config: Pick<Config, 'blobs' | 'uploads'>;
-  records: Records;
+  records: StoreRecords;
 }
 
 /** Opens the blobs. `tries` says whether to test that they can be written, `movesIn` whether a store with content may use a new bucket. */
 export async function openBlobs(
-  { config, records }: StoreOfBlobs,
+  { config, records }: BlobStoreContext,
   options: Omit<DiskBlobsOptions, 'reserve'> & { tries?: boolean; movesIn?: boolean },
 ): Promise<DiskBlobs | S3Blobs> {
   const { now = () => new Date() } = options;
@@ -37,14 +37,14 @@ export async function openBlobs(
   if (bucket === undefined) return diskBlobs({ ...options, reserve });
   // Loaded only when needed: stores with a folder do not pay for the S3 client.
   const { s3Blobs } = await import('#blobs/s3.ts');
-  const removals = createRemoving({ records, now });
+  const removals = createExclusiveRemoval({ records, now });
   const { store, isNew } = await openingOf(records);
   const mayBegin = options.movesIn === true ? () => Promise.resolve(true) : isNew;
   return s3Blobs({ ...options, ...bucket, reserve, removals, store, isNew: mayBegin });
 }
 
 /** Returns the data that ties a bucket to the store. */
-export async function openingOf(records: Pick<Records, 'appliance' | 'neededContents'>) {
+export async function openingOf(records: Pick<StoreRecords, 'appliance' | 'neededContents'>) {
   const [store] = (await records.appliance.find(siteKeyCheckName))?.split(' ') ?? [];
   if (store === undefined)
     throw new Error('cannot open the blobs: start the server once, which gives the store its name');

@@ -1,27 +1,27 @@
 // Opens the blobs of a data directory for commands, and measures the disk space of blobs and records.
 import { statfsSync } from 'node:fs';
 
-import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import { startWorker } from '#src/embedded.ts';
 import { randomIds } from '#domain/ids.ts';
-import { newHolder, serveBeside } from '#shared/processes.ts';
+import { newHolder, registerProcess } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import { nativeBinding } from '#src/native.ts';
 import { openBlobs } from './blobs-place.ts';
-import type { Store } from './store.ts';
+import type { StoreHandle } from './store.ts';
 
 /** Runs `work` with the blobs of a data directory, for commands on the host, alongside a serving process or without one. */
 export async function withBlobs<Result>(
-  { directory, config, records, now }: Pick<Store, 'directory' | 'config' | 'records' | 'now'>,
-  work: (kept: Kept) => Promise<Result>,
+  { directory, config, records, now }: Pick<StoreHandle, 'directory' | 'config' | 'records' | 'now'>,
+  work: (opened: OpenBlobs) => Promise<Result>,
   { movesIn = false }: { movesIn?: boolean } = {},
 ): Promise<Result> {
-  const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  const digests = createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
   const fatal = (error: Error): never => {
     throw error;
   };
-  const process = records.server && (await serveBeside(records, now));
+  const process = records.server && (await registerProcess(records, now));
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
   let blobs: DiskBlobs | undefined;
   try {
@@ -34,7 +34,7 @@ export async function withBlobs<Result>(
   }
 }
 
-export interface Kept {
+export interface OpenBlobs {
   blobs: DiskBlobs;
   digests: DigestPool;
   /** The loaded native module of SQLite, to open database files. */
@@ -48,7 +48,7 @@ export function diskSpace(directory: string): { diskFreeBytes: number; diskSizeB
 }
 
 /** Returns the size of the records and the free space for blobs. On PostgreSQL the server manages the log, so its size is left out. */
-export async function occupied({ directory, database }: Pick<Store, 'directory' | 'database'>) {
+export async function measureDiskUse({ directory, database }: Pick<StoreHandle, 'directory' | 'database'>) {
   const { bytes, logBytes } = await database.size();
   return { databaseBytes: bytes, ...(logBytes !== undefined && { walBytes: logBytes }), ...diskSpace(directory) };
 }

@@ -1,7 +1,7 @@
 // Copies all records of a store to another place.
 import { createFile, syncPath } from '#files/durable.ts';
 import { makeTables } from '#engine/migrate.ts';
-import { copyRows, type CopyOptions, type Counted, type RowSource } from '#engine/rows.ts';
+import { copyRows, type RowCopyOptions, type TableChecksum, type RowSource } from '#engine/rows.ts';
 import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
@@ -9,7 +9,7 @@ import { nativeBinding } from '#src/native.ts';
 import type { DatabasePlace, PostgresPlace } from '#engine/place.ts';
 import { migrations, newStore } from './upgrade.ts';
 
-type CopiedRecords = ReadonlyMap<string, Counted>;
+type CopiedRecords = ReadonlyMap<string, TableChecksum>;
 
 /** Loaded only when needed: stores in a file do not pay for the client of PostgreSQL. */
 const onServer = () => import('#engine/postgres/rows.ts');
@@ -25,7 +25,7 @@ const sourceAt = async (place: DatabasePlace, alone: boolean): Promise<OpenSourc
     ? sqliteSource(place.file, { nativeBinding: nativeBinding() })
     : (await onServer()).postgresSource(place.postgres, { password: place.password, alone });
 
-export interface Copying extends CopyOptions {
+export interface RecordsCopyOptions extends RowCopyOptions {
   from: DatabasePlace;
   /** A file that does not exist yet, which a failed copy leaves behind; or an empty database, which gets everything or nothing. */
   to: DatabasePlace;
@@ -36,7 +36,13 @@ export interface Copying extends CopyOptions {
 }
 
 /** Copies all records. Throws NotEmpty and NotTheSame. */
-export async function copyRecords({ from, to, attempt, alone = false, ...options }: Copying): Promise<CopiedRecords> {
+export async function copyRecords({
+  from,
+  to,
+  attempt,
+  alone = false,
+  ...options
+}: RecordsCopyOptions): Promise<CopiedRecords> {
   const source = await sourceAt(from, alone);
   try {
     return await ('file' in to ? toFile(source, to.file, options) : toServer(source, to, attempt, options));
@@ -49,7 +55,7 @@ async function toServer(
   from: RowSource,
   { postgres, password }: PostgresPlace,
   attempt: string,
-  options: CopyOptions,
+  options: RowCopyOptions,
 ): Promise<CopiedRecords> {
   const { postgresTarget } = await onServer();
   const make: Parameters<typeof postgresTarget>[1]['make'] = (tx) =>
@@ -64,7 +70,7 @@ async function toServer(
   }
 }
 
-async function toFile(from: RowSource, file: string, options: CopyOptions): Promise<CopiedRecords> {
+async function toFile(from: RowSource, file: string, options: RowCopyOptions): Promise<CopiedRecords> {
   const binding = { nativeBinding: nativeBinding() };
   // SQLite gives the same mode to the files that it makes next to this one.
   createFile(file, '', 0o600);
@@ -84,13 +90,13 @@ async function toFile(from: RowSource, file: string, options: CopyOptions): Prom
 }
 
 /** Removes the name of the attempt from its tables, so that they can no longer be removed as leftovers. */
-export async function settle({ postgres, password }: PostgresPlace): Promise<void> {
-  await (await onServer()).settle(postgres, password);
+export async function confirmRecordsCopy({ postgres, password }: PostgresPlace): Promise<void> {
+  await (await onServer()).settleAttempt(postgres, password);
 }
 
 /** Removes the tables of a failed attempt. */
-export async function takeBack({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
-  await (await onServer()).takeBack(postgres, { attempt, password });
+export async function removeRecordsCopy({ postgres, password }: PostgresPlace, attempt: string): Promise<void> {
+  await (await onServer()).removeAttempt(postgres, { attempt, password });
 }
 
 /** Throws NotEmpty if a database has anything but the tables that an attempt left. */
@@ -101,8 +107,8 @@ export async function refuseUsed({ postgres, password, waits }: PostgresPlace, a
 /**
  * Moves the tables of a store into a schema of their own. Returns false if they cannot be moved or are gone; see `putAside` of the engine.
  */
-export async function putAsideOnServer({ postgres, password }: PostgresPlace, schema: string): Promise<boolean> {
-  return (await onServer()).putAside(postgres, schema, password);
+export async function moveTablesAside({ postgres, password }: PostgresPlace, schema: string): Promise<boolean> {
+  return (await onServer()).moveToSchema(postgres, schema, password);
 }
 
 /** Returns a function that copies a snapshot of the records to a new file, without ephemeral rows. */

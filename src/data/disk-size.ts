@@ -2,5 +2,5 @@
 import type { FactsOf } from '#src/faults.ts';
 
 /** Returns the facts of the fault if a disk is not larger than the reserve; both in bytes. */
-export const tooSmall = (size: number, reserve: number): FactsOf<'reserve-too-large'> | undefined =>
+export const findReserveFault = (size: number, reserve: number): FactsOf<'reserve-too-large'> | undefined =>
   size > reserve ? undefined : { size, reserve };

@@ -25,7 +25,7 @@ export interface ApproverHandout {
 export function newApprover(
   username: string,
   { siteKey, baseUrl, newId }: { siteKey: Buffer; baseUrl: string; newId: NewIds },
-): { kept: FirstApprover; handout: ApproverHandout } {
+): { approver: FirstApprover; handout: ApproverHandout } {
   const id = newId.id();
   const { link, digest, until } = newSetUpLink({ now: () => new Date(), baseUrl });
   const secret = newTotpSecret();
@@ -33,7 +33,7 @@ export function newApprover(
   const totpSecret = seal(siteKey, secret, totpPurpose(id));
   const recovery = recoveryDigests(siteKey, id, recoveryCodes);
   return {
-    kept: { id, username, linkDigest: digest, linkUntil: until, totpSecret, recovery },
+    approver: { id, username, linkDigest: digest, linkUntil: until, totpSecret, recovery },
     handout: { id, username, link, until, ...totpAddress(secret, username, new URL(baseUrl).host), recoveryCodes },
   };
 }

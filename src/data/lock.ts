@@ -25,14 +25,14 @@ export function lockDirectory(directory: string, name = 'store.lock'): { close()
 }
 
 /** Milliseconds for which a starting server waits for a command that holds the lock, and between two attempts. */
-const patience = { most: 1000, pause: 50 };
+const lockWaitMs = { max: 1000, pause: 50 };
 
 /**
  * Locks the data directory for a server. A command that checks for a server or upgrades the data holds the lock for a moment, which is no
  * reason not to start.
  */
 export async function lockToServe(directory: string): Promise<{ close(): unknown }> {
-  for (const deadline = performance.now() + patience.most; ;) {
+  for (const deadline = performance.now() + lockWaitMs.max; ;) {
     try {
       const lock = lockDirectory(directory);
       // The state file of a process that died is out of date.
@@ -40,7 +40,7 @@ export async function lockToServe(directory: string): Promise<{ close(): unknown
       return lock;
     } catch (error) {
       if (!(error instanceof DataDirectoryInUse) || performance.now() > deadline) throw error;
-      await sleep(patience.pause);
+      await sleep(lockWaitMs.pause);
     }
   }
 }

@@ -1,14 +1,14 @@
 // Copies all blobs of a store to another place. Intact blobs at the new place are not sent again, so an interrupted copy resumes. Nothing
 // is removed from the old place.
-import { oneByOne, withFile, type Blobs } from '#blobs/blobs.ts';
+import { toChunks, withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import { everyBlob } from '#blobs/listing.ts';
-import { bucketAddress, placeOf } from '#blobs/s3/address.ts';
+import { listBlobs } from '#blobs/listing.ts';
+import { parseBucketAddress, formatBucketAddress } from '#blobs/s3/address.ts';
 import type { Config } from '#src/config.ts';
 import { withBlobs } from './blobs.ts';
-import type { Store } from './store.ts';
+import type { StoreHandle } from './store.ts';
 
-export interface BlobsMoving {
+export interface BlobsCopyOptions {
   from: Pick<Blobs, 'list' | 'stat' | 'open' | 'quarantined'>;
   to: Pick<Blobs, 'stat' | 'prove' | 'receive' | 'quarantined'>;
   /** The digests that the records need: a listing may be incomplete. */
@@ -19,29 +19,29 @@ export interface BlobsMoving {
   progress: (done: number, total: number) => void;
 }
 
-export interface BlobsMoved {
+export interface BlobsCopyResult {
   blobs: number;
   bytes: number;
   /** Number of blobs that were already at the new place. */
-  known: number;
+  alreadyPresent: number;
   /** Number of blobs in quarantine that were copied, and number of unreadable ones, which were not copied. */
   quarantined: number;
   unread: number;
 }
 
 /** A blob that cannot be moved because it is corrupt. The message is for a person. */
-export class DamagedBlob extends Error {}
+export class CorruptBlobError extends Error {}
 
 /** Returns where blobs are stored, in words for a person. */
 export const nameOfBlobs = ({ s3 }: Config['blobs']): string =>
-  s3 === undefined ? 'blobs/' : placeOf(bucketAddress(s3));
+  s3 === undefined ? 'blobs/' : formatBucketAddress(parseBucketAddress(s3));
 
 /** Copies the blobs of a stopped store to the place in another configuration. */
 export const moveBlobs = (
-  store: Store,
+  store: StoreHandle,
   blobs: Config['blobs'],
-  progress: BlobsMoving['progress'],
-): Promise<BlobsMoved> =>
+  progress: BlobsCopyOptions['progress'],
+): Promise<BlobsCopyResult> =>
   withBlobs(store, ({ blobs: from, digests }) =>
     withBlobs(
       { ...store, config: { ...store.config, blobs } },
@@ -54,13 +54,20 @@ export const moveBlobs = (
   );
 
 /** Copies blobs, verifies each against its digest on arrival, and checks at the end that all are there. */
-export async function copyBlobs({ from, to, needed, digests, newId, progress }: BlobsMoving): Promise<BlobsMoved> {
+export async function copyBlobs({
+  from,
+  to,
+  needed,
+  digests,
+  newId,
+  progress,
+}: BlobsCopyOptions): Promise<BlobsCopyResult> {
   const all = new Map<string, number>();
-  for await (const { sha3_384, size } of everyBlob(from, needed)) all.set(sha3_384, size);
+  for await (const { sha3_384, size } of listBlobs(from, needed)) all.set(sha3_384, size);
   const bytes = [...all.values()].reduce((sum, size) => sum + size, 0);
-  let [done, known] = [0, 0];
+  let [done, alreadyPresent] = [0, 0];
   for (const [sha3_384, size] of all) {
-    if ((await to.stat(sha3_384))?.size === size && (await to.prove(sha3_384))) known++;
+    if ((await to.stat(sha3_384))?.size === size && (await to.prove(sha3_384))) alreadyPresent++;
     else await copyBlob({ from, to, newId }, sha3_384, size);
     progress((done += size), bytes);
   }
@@ -73,7 +80,7 @@ export async function copyBlobs({ from, to, needed, digests, newId, progress }: 
     else unread++;
     progress(bytes, bytes);
   }
-  return { blobs: all.size, bytes, known, quarantined, unread };
+  return { blobs: all.size, bytes, alreadyPresent, quarantined, unread };
 }
 
 /**
@@ -81,7 +88,7 @@ export async function copyBlobs({ from, to, needed, digests, newId, progress }: 
  * cannot read it, which must not keep the store from moving away from that disk.
  */
 async function copyQuarantined(
-  { from, to, digests }: Pick<BlobsMoving, 'from' | 'to' | 'digests'>,
+  { from, to, digests }: Pick<BlobsCopyOptions, 'from' | 'to' | 'digests'>,
   sha3_384: string,
 ): Promise<boolean> {
   const digestOf = async (file: string): Promise<string> => (await digests.ofFile(file, ['sha256'])).sha256;
@@ -96,12 +103,12 @@ async function copyQuarantined(
 }
 
 async function copyBlob(
-  { from, to, newId }: Pick<BlobsMoving, 'from' | 'to' | 'newId'>,
+  { from, to, newId }: Pick<BlobsCopyOptions, 'from' | 'to' | 'newId'>,
   sha3_384: string,
   size: number,
 ): Promise<void> {
-  const damaged = (cause?: unknown): DamagedBlob =>
-    new DamagedBlob(`the blob ${sha3_384} is not as it was written; 'larder verify' tells whose it is`, { cause });
+  const damaged = (cause?: unknown): CorruptBlobError =>
+    new CorruptBlobError(`the blob ${sha3_384} is not as it was written; 'larder verify' tells whose it is`, { cause });
   const opened = await from.open(sha3_384);
   if (opened === undefined) throw damaged();
   let failed: unknown;
@@ -110,7 +117,7 @@ async function copyBlob(
     if (taken.sha3_384 !== sha3_384) throw damaged();
   };
   try {
-    await to.receive(oneByOne(opened.stream), { id: newId(), limit: size, expected: size, accept });
+    await to.receive(toChunks(opened.stream), { id: newId(), limit: size, expected: size, accept });
   } catch (error) {
     throw failed === undefined ? error : damaged(failed);
   } finally {

@@ -4,18 +4,18 @@ import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { By } from '#acts/act.ts';
+import type { Actor } from '#acts/act.ts';
 import { move as enterMove } from '#acts/appliance.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { DatabasePlace } from '#engine/place.ts';
-import { databaseAt } from '#engine/postgres/address.ts';
-import { foldLog } from '#engine/sqlite/check.ts';
+import { describeAddressText } from '#engine/postgres/address.ts';
+import { checkpointLog } from '#engine/sqlite/check.ts';
 import { createFile, makeFolder, prepareFile, renameFile, syncPath } from '#files/durable.ts';
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import type { Config } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
-import { copyRecords, putAsideOnServer, settle, takeBack } from './copies.ts';
+import { copyRecords, moveTablesAside, confirmRecordsCopy, removeRecordsCopy } from './copies.ts';
 import { databaseFile, recordsPlace } from './records-place.ts';
 import { openRecords } from './records.ts';
 import { sealFileIn } from './seal-file.ts';
@@ -24,41 +24,41 @@ import { sealFileIn } from './seal-file.ts';
 const work = '.moving';
 const planName = 'plan.json';
 
-type Records = Config['records'];
+type RecordsConfig = Config['records'];
 
 /** A move that has started. */
-export interface Plan {
+export interface RecordsMovePlan {
   /** The name of the attempt on a server. */
   attempt: string;
-  from: Records;
-  to: Records;
+  from: RecordsConfig;
+  to: RecordsConfig;
 }
 
 /** Returns the move that was started and has not ended; undefined if there is none. */
-export function planIn(directory: string): Plan | undefined {
-  const text = readIfThere(join(directory, work, planName));
-  return text === undefined || text === '' ? undefined : (JSON.parse(text) as Plan);
+export function planIn(directory: string): RecordsMovePlan | undefined {
+  const text = readIfPresent(join(directory, work, planName));
+  return text === undefined || text === '' ? undefined : (JSON.parse(text) as RecordsMovePlan);
 }
 
 /** Returns whether a configuration is the target of a move, so that the move has taken effect. */
-export const hasSwitched = ({ to }: Plan, { records }: Pick<Config, 'records'>): boolean =>
+export const hasSwitched = ({ to }: RecordsMovePlan, { records }: Pick<Config, 'records'>): boolean =>
   isDeepStrictEqual({ ...records }, { ...to });
 
-export interface Moving {
+export interface RecordsMoveOptions {
   /** The data directory, locked by the caller. */
   directory: string;
-  plan: Plan;
+  plan: RecordsMovePlan;
   /** The text of the new configuration. */
   configuration: string;
   credentials: string | undefined;
   siteKey: Buffer;
-  by: By;
+  actor: Actor;
   now: Now;
   /** Called with the number of rows copied so far. An error that it throws ends the move. */
   progress: (rows: number) => void;
 }
 
-export interface Moved {
+export interface RecordsMoveResult {
   rows: number;
   /** Where the old records are now, in words for a person. */
   aside: string;
@@ -68,13 +68,13 @@ export interface Moved {
 const ofProcesses = new Set(['passing_leases', 'passing_shares']);
 
 /** Moves the records. Throws NotEmpty and NotTheSame, and then leaves everything unchanged. */
-export async function moveRecords(moving: Moving): Promise<Moved> {
+export async function moveRecords(moving: RecordsMoveOptions): Promise<RecordsMoveResult> {
   const { directory, plan, configuration, credentials, progress } = moving;
-  const at = (records: Records): DatabasePlace => recordsPlace(directory, { records }, credentials);
-  const [from, wanted] = [at(plan.from), at(plan.to)];
+  const at = (records: RecordsConfig): DatabasePlace => recordsPlace(directory, { records }, credentials);
+  const [from, target] = [at(plan.from), at(plan.to)];
   const folder = join(directory, work);
   begin(directory, plan);
-  const to = 'file' in wanted ? { file: databaseFile(folder) } : wanted;
+  const to = 'file' in target ? { file: databaseFile(folder) } : target;
   let rows = 0;
   try {
     const leave = (table: string): boolean => ofProcesses.has(table);
@@ -92,41 +92,41 @@ export async function moveRecords(moving: Moving): Promise<Moved> {
 }
 
 /** Makes an empty folder for a move, with its plan. */
-function begin(directory: string, plan: Plan): void {
+function begin(directory: string, plan: RecordsMovePlan): void {
   const folder = join(directory, work);
   makeFolder(folder);
-  const [known, text] = [readIfThere(join(folder, planName)), JSON.stringify(plan)];
+  const [existing, text] = [readIfPresent(join(folder, planName)), JSON.stringify(plan)];
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${databaseFile(folder)}${end}`, { force: true });
-  if (known !== text) prepareFile(join(folder, planName), text, 0o600).place();
+  if (existing !== text) prepareFile(join(folder, planName), text, 0o600).place();
   syncPath(directory);
 }
 
 /** Enters the move in the audit log at the new place, and verifies the whole log there. */
 async function prove(
-  { directory, plan, siteKey, by, now }: Moving,
+  { directory, plan, siteKey, actor, now }: RecordsMoveOptions,
   folder: string,
   place: DatabasePlace,
   rows: number,
 ): Promise<void> {
   // The new place has its own seal file, so that the old one stays valid if the move fails.
   rmSync(sealFileIn(folder).path, { force: true });
-  const kept = sealFileIn(directory).read();
-  if (kept !== undefined) createFile(sealFileIn(folder).path, kept, 0o600);
+  const sealText = sealFileIn(directory).read();
+  if (sealText !== undefined) createFile(sealFileIn(folder).path, sealText, 0o600);
   const { records, acts, sealing, close } = await openRecords(folder, { held: true, siteKey, now, place });
   try {
-    await acts.do(enterMove, by, { from: nameOf(plan.from), to: nameOf(plan.to), rows });
+    await acts.do(enterMove, actor, { from: nameOf(plan.from), to: nameOf(plan.to), rows });
     const { problems } = await verifyAudit(records, { siteKey, file: sealing.file });
     if (problems.length > 0) throw new Error(`the audit log is not whole at its new place: ${problems[0]!}`);
   } finally {
     await close();
   }
-  if ('file' in place) foldLog(place.file, { nativeBinding: nativeBinding() });
+  if ('file' in place) checkpointLog(place.file, { nativeBinding: nativeBinding() });
 }
 
 /** Puts the new database file into its place. A leftover file there is renamed, not removed. */
 function placeFile(from: string, to: string, now: Now): void {
   if (existsSync(to)) {
-    foldLog(to, { nativeBinding: nativeBinding() });
+    checkpointLog(to, { nativeBinding: nativeBinding() });
     renameFile(to, asideOf(to, 'left', now));
   }
   syncPath(from);
@@ -134,9 +134,13 @@ function placeFile(from: string, to: string, now: Now): void {
 }
 
 /** Removes the copy of a failed move. */
-export async function abandon(directory: string, plan: Plan, credentials: string | undefined): Promise<void> {
+export async function abandon(
+  directory: string,
+  plan: RecordsMovePlan,
+  credentials: string | undefined,
+): Promise<void> {
   const to = recordsPlace(directory, { records: plan.to }, credentials);
-  if (!('file' in to)) await takeBack(to, plan.attempt);
+  if (!('file' in to)) await removeRecordsCopy(to, plan.attempt);
   rmSync(join(directory, work), { recursive: true, force: true });
 }
 
@@ -146,11 +150,11 @@ export async function endMove({
   plan,
   credentials,
   now,
-}: Pick<Moving, 'directory' | 'plan' | 'credentials' | 'now'>): Promise<string> {
-  const at = (records: Records): DatabasePlace => recordsPlace(directory, { records }, credentials);
+}: Pick<RecordsMoveOptions, 'directory' | 'plan' | 'credentials' | 'now'>): Promise<string> {
+  const at = (records: RecordsConfig): DatabasePlace => recordsPlace(directory, { records }, credentials);
   const [from, to] = [at(plan.from), at(plan.to)];
   const aside = 'file' in from ? putFileAside(from.file, now) : await putTablesAside(plan.from, from, now);
-  if (!('file' in to)) await settle(to);
+  if (!('file' in to)) await confirmRecordsCopy(to);
   rmSync(join(directory, work), { recursive: true, force: true });
   syncPath(directory);
   return aside;
@@ -159,24 +163,25 @@ export async function endMove({
 function putFileAside(file: string, now: Now): string {
   const aside = asideOf(file, 'moved', now);
   if (!existsSync(file)) return `${file}.moved-*`;
-  foldLog(file, { nativeBinding: nativeBinding() });
+  checkpointLog(file, { nativeBinding: nativeBinding() });
   renameFile(file, aside);
   return aside;
 }
 
 async function putTablesAside(
-  records: Records,
+  records: RecordsConfig,
   place: Exclude<DatabasePlace, { file: string }>,
   now: Now,
 ): Promise<string> {
   const schema = `larder_moved_${stamp(now)}`.toLowerCase();
-  const isDone = await putAsideOnServer(place, schema);
+  const isDone = await moveTablesAside(place, schema);
   return isDone ? `the schema ${schema} of ${nameOf(records)}` : nameOf(records);
 }
 
-const asideOf = (file: string, what: 'left' | 'moved', now: Now): string => `${file}.${what}-${stamp(now)}`;
+const asideOf = (file: string, state: 'left' | 'moved', now: Now): string => `${file}.${state}-${stamp(now)}`;
 
 const stamp = (now: Now): string => timestamp(now()).replaceAll(/[-:]|\.\d+/g, '');
 
 /** Returns where records are, in words for a person. */
-export const nameOf = ({ postgres }: Records): string => (postgres === undefined ? 'larder.db' : databaseAt(postgres));
+export const nameOf = ({ postgres }: RecordsConfig): string =>
+  postgres === undefined ? 'larder.db' : describeAddressText(postgres);

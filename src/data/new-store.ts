@@ -3,17 +3,17 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { By } from '#acts/act.ts';
+import type { Actor } from '#acts/act.ts';
 import { init, type FirstApprover } from '#acts/appliance.ts';
 import { siteKeyCheckName } from '#acts/site-key.ts';
 import { randomIds } from '#domain/ids.ts';
-import { nameOf, openDatabase, type DatabasePlace, type PostgresPlace } from '#engine/place.ts';
+import { describeDatabase, openDatabase, type DatabasePlace, type PostgresPlace } from '#engine/place.ts';
 import { createFile, renameFile } from '#files/durable.ts';
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 import { ForeignSiteKey, keyCheckOf, refuseForeignKey } from '#macaroons/site-key.ts';
 import { records } from '#records/index.ts';
 import { parseConfig } from '#src/config.ts';
-import { keepTls } from '#tls/keeper.ts';
+import { prepareTls } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { newApprover, type ApproverHandout } from './first-approvers.ts';
 import { recordsPlace } from './records-place.ts';
@@ -25,7 +25,7 @@ import { keepingOf } from './store.ts';
 export const unfinished = 'larder.toml.init';
 
 /** The files that an unfinished store may have. */
-export const halfMade: readonly string[] = [
+export const unfinishedStoreFiles: readonly string[] = [
   'site.key',
   'master.key',
   'larder.db',
@@ -46,12 +46,12 @@ export interface NewStore {
   credential: string;
   /** User names of the first approvers; none by default. */
   approvers?: readonly string[];
-  by: By;
+  actor: Actor;
   /** The folder of systemd's credentials, if there is one. */
   credentials?: string | undefined;
 }
 
-export interface MadeStore {
+export interface NewStoreResult {
   siteKey: Buffer;
   /** Undefined without TLS. */
   tls: ServerTls | undefined;
@@ -64,11 +64,12 @@ export interface MadeStore {
  */
 export async function makeStore(
   directory: string,
-  { configuration, email, credential, approvers: usernames = [], by, credentials }: NewStore,
-): Promise<MadeStore> {
+  { configuration, email, credential, approvers: usernames = [], actor, credentials }: NewStore,
+): Promise<NewStoreResult> {
   const config = parseConfig('larder.toml', configuration);
   const place = recordsPlace(directory, config, credentials);
-  for (const name of left(directory, place)) rmSync(join(directory, name), { recursive: true, force: true });
+  for (const name of listLeftoverFiles(directory, place))
+    rmSync(join(directory, name), { recursive: true, force: true });
   createFile(join(directory, unfinished), configuration, 0o600);
   for (const key of keys) {
     if (!existsSync(join(directory, key))) createFile(join(directory, key), newWrappingKey(), 0o400);
@@ -76,10 +77,10 @@ export async function makeStore(
   const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
   const baseUrl = config.http.base_url;
   const approvers = usernames.map((username) => newApprover(username, { siteKey, baseUrl, newId: randomIds }));
-  await makeRecords(directory, place, { email, by, siteKey, approvers: approvers.map(({ kept }) => kept) });
+  await makeRecords(directory, place, { email, actor, siteKey, approvers: approvers.map(({ approver }) => approver) });
   createFile(join(directory, 'admin.macaroon'), `${credential}\n`, 0o600);
   const keeping = keepingOf(directory, siteKey, () => new Date());
-  const tls = speaksTls(config) ? await keepTls(tlsSettings(config), keeping) : undefined;
+  const tls = speaksTls(config) ? await prepareTls(tlsSettings(config), keeping) : undefined;
   renameFile(join(directory, unfinished), join(directory, 'larder.toml'));
   return { siteKey, tls, approvers: approvers.map(({ handout }) => handout) };
 }
@@ -88,29 +89,31 @@ export async function makeStore(
  * Returns the files of an earlier attempt that are made again. If that attempt made records on a server, they stay, and the site key must
  * stay with them.
  */
-function left(directory: string, place: DatabasePlace): readonly string[] {
-  if ('file' in place) return halfMade;
-  const kept = new Set(keys.filter((key) => isWhole(join(directory, key))));
-  return halfMade.filter((name) => !kept.has(name) && !(name === 'audit.seal' && kept.has('site.key')));
+function listLeftoverFiles(directory: string, place: DatabasePlace): readonly string[] {
+  if ('file' in place) return unfinishedStoreFiles;
+  const intactKeys = new Set(keys.filter((key) => isWhole(join(directory, key))));
+  return unfinishedStoreFiles.filter(
+    (name) => !intactKeys.has(name) && !(name === 'audit.seal' && intactKeys.has('site.key')),
+  );
 }
 
 const keys: readonly string[] = ['site.key', 'master.key'];
 
-const isWhole = (file: string): boolean => Buffer.from(readIfThere(file) ?? '', 'base64').length === 32;
+const isWhole = (file: string): boolean => Buffer.from(readIfPresent(file) ?? '', 'base64').length === 32;
 
 /** A store already exists at the place of the new one. The message is for a person. */
-export class StoreThere extends Error {}
+export class StoreExistsError extends Error {}
 
 /** Throws StoreThere if a database has a store that no earlier attempt in this directory made. */
-export async function refuseStoreThere(directory: string, place: PostgresPlace): Promise<void> {
+export async function refuseExistingStore(directory: string, place: PostgresPlace): Promise<void> {
   const db = await openDatabase({ ...place, isNew: true }, {});
   try {
     if (!(await db.hasTable('appliance'))) return;
-    const known = records(db);
-    if ((await known.appliance.find(siteKeyCheckName)) === undefined) return;
+    const storeRecords = records(db);
+    if ((await storeRecords.appliance.find(siteKeyCheckName)) === undefined) return;
     if (isWhole(join(directory, 'site.key'))) {
       const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
-      await refuseForeignKey(known, siteKey);
+      await refuseForeignKey(storeRecords, siteKey);
       return;
     }
   } catch (error) {
@@ -118,8 +121,8 @@ export async function refuseStoreThere(directory: string, place: PostgresPlace):
   } finally {
     await db.close();
   }
-  throw new StoreThere(
-    `there is a store in ${nameOf(place)} already. To serve it from this host too, copy larder.toml, site.key, master.key, ` +
+  throw new StoreExistsError(
+    `there is a store in ${describeDatabase(place)} already. To serve it from this host too, copy larder.toml, site.key, master.key, ` +
       `audit.seal and tls/ into ${directory} from a host that serves it; a store of its own needs a database of its own`,
   );
 }
@@ -131,23 +134,28 @@ const madeBefore =
 async function makeRecords(
   directory: string,
   place: DatabasePlace,
-  { email, by, siteKey, approvers }: Pick<NewStore, 'email' | 'by'> & { siteKey: Buffer; approvers: FirstApprover[] },
+  {
+    email,
+    actor,
+    siteKey,
+    approvers,
+  }: Pick<NewStore, 'email' | 'actor'> & { siteKey: Buffer; approvers: FirstApprover[] },
 ): Promise<void> {
   // SQLite gives the same mode to the files that it makes next to this one.
   if ('file' in place) createFile(place.file, '', 0o600);
-  else await refuseStoreThere(directory, place);
+  else await refuseExistingStore(directory, place);
   const at = 'file' in place ? place : { ...place, isNew: true as const };
-  const { records: known, acts, close } = await openRecords(directory, { held: true, siteKey, place: at });
+  const { records: storeRecords, acts, close } = await openRecords(directory, { held: true, siteKey, place: at });
   try {
-    if ((await known.appliance.find(siteKeyCheckName)) !== undefined) {
+    if ((await storeRecords.appliance.find(siteKeyCheckName)) !== undefined) {
       // The secrets of approvers from an earlier attempt are lost.
-      if (approvers.length > 0) throw new StoreThere(madeBefore);
+      if (approvers.length > 0) throw new StoreExistsError(madeBefore);
       return;
     }
-    await acts.do(init, by, { email, siteKeyCheck: keyCheckOf(siteKey), approvers });
+    await acts.do(init, actor, { email, siteKeyCheck: keyCheckOf(siteKey), approvers });
   } catch (error) {
     // Another host may have made a store there at the same moment.
-    if (!('file' in place)) await refuseStoreThere(directory, place);
+    if (!('file' in place)) await refuseExistingStore(directory, place);
     throw error;
   } finally {
     await close();

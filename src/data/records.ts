@@ -8,19 +8,19 @@ import { releaseBallast } from '#blobs/ballast.ts';
 import type { ApprovalPolicy } from '#domain/approvals.ts';
 import type { Now } from '#domain/clock.ts';
 import type { Database, DatabaseSize, DatabaseServer } from '#engine/database.ts';
-import { isHeldTooLong } from '#engine/held.ts';
+import { isLockTimeout } from '#engine/held.ts';
 import { openDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import type { SealFile, Sealing } from '#records/audit-seals.ts';
-import { records, type Records } from '#records/index.ts';
+import { records, type StoreRecords } from '#records/index.ts';
 import { nativeBinding } from '#src/native.ts';
 import { version } from '#src/version.ts';
 import { databaseFile } from './records-place.ts';
 import { sealFileIn } from './seal-file.ts';
-import { bringUpToDate, lockForUpgrade, type Upgrade } from './upgrade.ts';
+import { upgradeDatabase, lockForUpgrade, type Upgrade } from './upgrade.ts';
 
 /** Options for opening the records of a data directory. */
-export interface Opening {
+export interface OpenRecordsOptions {
   fatal?: (error: Error) => void;
   /** Whether this process already holds the lock of the data directory. */
   held?: boolean;
@@ -60,7 +60,7 @@ export interface OpenDatabase {
 
 /** The open records of a data directory. */
 export interface OpenRecords {
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   database: OpenDatabase;
   upgrade: Upgrade | undefined;
@@ -84,7 +84,7 @@ export async function openRecords(
     meets,
     configuredPolicy,
     place = { file: databaseFile(directory) },
-  }: Opening = {},
+  }: OpenRecordsOptions = {},
 ): Promise<OpenRecords> {
   const sealing = sealingOf(directory, siteKey);
   const db = await openDatabase(place, {
@@ -98,22 +98,22 @@ export async function openRecords(
     // On a server, the database lock lets one process at a time run migrations.
     const file = 'file' in place ? place.file : undefined;
     if (!held && file !== undefined) lock = await lockForUpgrade(db, directory);
-    const { upgrade, sealsAnew } = await bringUpToDate(db, { directory, file, sealing: sealing.with, meets });
-    const known = records(db, sealing.with);
-    const acts = createActs(known, now, configuredPolicy);
+    const { upgrade, sealsAnew } = await upgradeDatabase(db, { directory, file, sealing: sealing.with, meets });
+    const storeRecords = records(db, sealing.with);
+    const acts = createActs(storeRecords, now, configuredPolicy);
     if (upgrade !== undefined) {
       const { migrations, problems } = upgrade;
       // Later seals may exist if the store was rolled back to an older release, which does not seal; the chain then starts again.
       await (sealsAnew ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations, version, problems });
     }
     const close = async (): Promise<void> => {
-      await known.writeNotes().catch(() => undefined);
-      await known.writeContacts().catch(() => undefined);
-      await known.noteAuditEnd().catch(() => undefined);
+      await storeRecords.writeNotes().catch(() => undefined);
+      await storeRecords.writeContacts().catch(() => undefined);
+      await storeRecords.noteAuditEnd().catch(() => undefined);
       await db.close();
     };
     const database = { place, size: () => db.size(), isFree: () => isFree(db), server: db.server };
-    return { records: known, acts, database, upgrade, sealing, close };
+    return { records: storeRecords, acts, database, upgrade, sealing, close };
   } catch (error) {
     await db.close();
     throw error;
@@ -129,7 +129,7 @@ async function isFree(db: Pick<Database, 'transaction'>): Promise<boolean> {
     .transaction(() => Promise.reject(begun))
     .then(
       () => true,
-      (error: unknown) => !isHeldTooLong(error),
+      (error: unknown) => !isLockTimeout(error),
     );
 }
 
@@ -138,9 +138,9 @@ function sealingOf(directory: string, siteKey: Buffer | undefined): AuditSealing
   const file = sealFileIn(directory);
   let problem: string | undefined;
   const listeners: ((problem: string | undefined) => void)[] = [];
-  const report = (found: string | undefined): void => {
-    problem = found;
-    for (const listener of listeners) listener(found);
+  const report = (newProblem: string | undefined): void => {
+    problem = newProblem;
+    for (const listener of listeners) listener(newProblem);
   };
   const hear = (listener: (problem: string | undefined) => void): void => {
     listeners.push(listener);

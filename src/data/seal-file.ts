@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 
 import { prepareFile } from '#files/durable.ts';
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 
 /** The name of the file in a data directory. */
 export const sealFileName = 'audit.seal';
@@ -15,7 +15,7 @@ export function sealFileIn(directory: string): { path: string; read(): string | 
     path,
     read() {
       try {
-        return readIfThere(path);
+        return readIfPresent(path);
       } catch (error) {
         throw new Error(`cannot read ${path}`, { cause: error });
       }

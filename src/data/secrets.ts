@@ -4,7 +4,7 @@ import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 import { passphraseIn, unwrapWithPassphrase } from './passphrase.ts';
 
 /** Returns a new wrapping key as the text of its file: 32 bytes, base64. */
@@ -46,8 +46,8 @@ export function readMasterKey(places: SecretPlaces): KeyObject | undefined {
     join(places.directory, 'master.key'),
     ofService(places, 'larder-master-key'),
   ]);
-  const found = key ?? underPassphrase(places);
-  return found && createSecretKey(found);
+  const masterKey = key ?? underPassphrase(places);
+  return masterKey && createSecretKey(masterKey);
 }
 
 /** Reads the key in `master.key.sealed`; undefined if that file or its passphrase does not exist. */
@@ -79,8 +79,8 @@ export function readPostgresPassword(
   file: string | undefined,
 ): string | undefined {
   const files = [credential(places, postgresPassword), file, ofService(places, postgresPassword)];
-  for (const one of files) {
-    const text = one === undefined ? undefined : readSecret(one);
+  for (const path of files) {
+    const text = path === undefined ? undefined : readSecret(path);
     if (text !== undefined) return passphraseIn(text);
   }
   if (file !== undefined) throw new Error(`cannot find the password of PostgreSQL: there is no ${file}`);
@@ -118,7 +118,7 @@ function firstOf(files: (string | undefined)[]): Buffer | undefined {
 
 function readSecret(file: string): string | undefined {
   try {
-    return readIfThere(file);
+    return readIfPresent(file);
   } catch (error) {
     throw new Error(`cannot read the secret in ${file}`, { cause: error });
   }

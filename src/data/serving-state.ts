@@ -48,11 +48,11 @@ export interface WorkersState {
 }
 
 /** Returns how many of the configured workers serve, in words. */
-export const workersSay = ({ serving, wanted }: WorkersState): string =>
-  `${String(serving)} of ${String(wanted)} workers`;
+export const describeWorkers = ({ serving, wanted: configured }: WorkersState): string =>
+  `${String(serving)} of ${String(configured)} workers`;
 
 /** Merges the states of several processes that serve one store. Common values come from the first. */
-export function together(states: readonly [ServingState, ...ServingState[]]): ServingState {
+export function mergeServingStates(states: readonly [ServingState, ...ServingState[]]): ServingState {
   const [first] = states;
   const jobs = new Map<string, JobState>();
   for (const job of states.flatMap((state) => state.jobs)) jobs.set(job.name, jointly(jobs.get(job.name), job));
@@ -91,15 +91,15 @@ const jointly = (before: JobState | undefined, job: JobState): JobState =>
       };
 
 /** Returns the later of two times. Each may be missing. */
-function latest<Moment extends Date | string>(one: Moment | undefined, other: Moment | undefined): Moment | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return new Date(one) > new Date(other) ? one : other;
+function latest<Moment extends Date | string>(time: Moment | undefined, other: Moment | undefined): Moment | undefined {
+  if (time === undefined || other === undefined) return time ?? other;
+  return new Date(time) > new Date(other) ? time : other;
 }
 
 /** Returns the last reported state of the serving process; undefined if no process serves the directory. */
 export function servingState(data: string): ServingState | undefined {
   // Undefined while the process starts or stops, or if another program holds the lock.
-  return isHeld(data) ? saidState(data) : undefined;
+  return isHeld(data) ? readStateFile(data) : undefined;
 }
 
 /** Returns whether a process holds the lock of the data directory: it serves, starts or stops. */
@@ -114,7 +114,7 @@ export function isHeld(data: string): boolean {
 }
 
 /** Returns the content of the state file without a check of the lock. Its writer may have died. */
-export function saidState(data: string): ServingState | undefined {
+export function readStateFile(data: string): ServingState | undefined {
   try {
     return JSON.parse(readFileSync(stateFile(data), 'utf8')) as ServingState;
   } catch {

@@ -12,13 +12,13 @@ import { latestTime, type LatestTime } from '#macaroons/latest-time.ts';
 import { createRootKeys, type RootKeys } from '#macaroons/root-keys.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
 import { readConfig, type Config } from '#src/config.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
-import type { Keeping } from '#tls/keeper.ts';
+import type { TlsKeeperOptions } from '#tls/keeper.ts';
 import { recordsPlace } from './records-place.ts';
-import { openRecords, type AuditSealing, type OpenDatabase, type Opening } from './records.ts';
+import { openRecords, type AuditSealing, type OpenDatabase, type OpenRecordsOptions } from './records.ts';
 import { readSiteKey } from './secrets.ts';
 import type { Upgrade } from './upgrade.ts';
 
@@ -38,10 +38,10 @@ export interface StoreOptions {
 }
 
 /** The records of a data directory and the services that change them, for commands on the host. */
-export interface Store {
+export interface StoreHandle {
   directory: string;
   config: Config;
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   database: OpenDatabase;
   authority: Authority;
@@ -59,26 +59,26 @@ export interface Store {
 }
 
 /** Opens the records, alongside a serving process or without one. */
-export async function openStore(options: StoreOptions & Opening): Promise<Store> {
+export async function openStore(options: StoreOptions & OpenRecordsOptions): Promise<StoreHandle> {
   const { directory, now = () => new Date(), newId = randomIds, credentials } = options;
   const config = readConfig(join(directory, 'larder.toml'));
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
   const place = recordsPlace(directory, config, credentials, options.waits);
-  let serving: Pick<Store, 'config'> = { config };
+  let serving: Pick<StoreHandle, 'config'> = { config };
   const configuredPolicy = (): ApprovalPolicy => readPolicy(serving.config.approvals);
   const opening = { ...options, place, siteKey, configuredPolicy };
-  const { records: known, acts, close, ...opened } = await openRecords(directory, opening);
+  const { records: records, acts, close, ...opened } = await openRecords(directory, opening);
   try {
-    await refuseForeignKey(known, siteKey);
-    await settleSeals(known);
+    await refuseForeignKey(records, siteKey);
+    await settleSeals(records);
     const latest = latestTime(now, options.elapsed);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
-    const rootKeys = createRootKeys({ records: known, acts, siteKey, newId, clock, life });
-    const dischargerKeys = createDischargerKeys({ records: known, acts, siteKey, clock });
+    const rootKeys = createRootKeys({ records: records, acts, siteKey, newId, clock, life });
+    const dischargerKeys = createDischargerKeys({ records: records, acts, siteKey, clock });
     const location = (): string => store.config.http.base_url;
     const authority = createAuthority({
-      records: known,
+      records: records,
       acts,
       rootKeys,
       dischargerKeys,
@@ -88,8 +88,8 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
       longestLife: () => days(store.config.identity.longest_token_days),
       requiresTotp: () => store.config.identity.require_totp,
     });
-    const parts = { records: known, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
-    const store: Store = { directory, config, ...parts, ...opened, siteKey, now, newId, close };
+    const parts = { records: records, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
+    const store: StoreHandle = { directory, config, ...parts, ...opened, siteKey, now, newId, close };
     // A server replaces `config` in this object when it reloads the configuration.
     serving = store;
     return store;
@@ -100,21 +100,21 @@ export async function openStore(options: StoreOptions & Opening): Promise<Store>
 }
 
 /** Completes the seals of the audit log, if a killed process or a release without seals left them behind. */
-async function settleSeals(known: Records): Promise<void> {
-  await known.settleSeals();
-  if ((await known.auditSeals.newest()) === undefined) await known.seal();
+async function settleSeals(records: StoreRecords): Promise<void> {
+  await records.settleSeals();
+  if ((await records.auditSeals.newest()) === undefined) await records.seal();
 }
 
 /** Returns the registry tokens of a store, for a server or for a command on the host. */
 export const signedTokensOf = ({
-  records: known,
+  records: records,
   acts,
   latestTime: latest,
   newId,
   siteKey,
-}: Omit<Store, 'close'>): SignedTokens =>
+}: Omit<StoreHandle, 'close'>): SignedTokens =>
   createSignedTokens({
-    records: known,
+    records: records,
     acts,
     clock: () => latest.now(),
     newId,
@@ -124,7 +124,7 @@ export const signedTokensOf = ({
   });
 
 /** Returns how the certificates of a data directory are stored. */
-export const keepingOf = (directory: string, siteKey: Buffer, now: Now): Keeping => ({
+export const keepingOf = (directory: string, siteKey: Buffer, now: Now): TlsKeeperOptions => ({
   directory,
   now,
   seal: (secret, purpose) => seal(siteKey, secret, purpose),

@@ -1,12 +1,12 @@
 // Upgrades the data of an older release. It is copied before any change, and no process serves it during the upgrade.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { keepForReturn } from '#backup/before-upgrade.ts';
+import { copyBeforeUpgrade } from '#backup/before-upgrade.ts';
 import { seconds } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
-import { migrate, missing, type Migration } from '#engine/migrate.ts';
+import { migrate, findMissing, type Migration } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import { beginSealing, type Sealing } from '#records/audit-seals.ts';
 import { records } from '#records/index.ts';
@@ -27,7 +27,7 @@ export interface Upgrade {
 
 /** Returns the first migration that data of an older release lacks; undefined if it is up to date or new. */
 async function firstMissing(db: Database): Promise<string | undefined> {
-  const { names, fresh } = await missing(db, migrations());
+  const { names, fresh } = await findMissing(db, migrations());
   return fresh ? undefined : names[0];
 }
 
@@ -47,7 +47,7 @@ export async function lockForUpgrade(db: Database, directory: string): Promise<{
   return undefined;
 }
 
-interface Place {
+interface RecordsUpgradeOptions {
   directory: string;
   /** The database, if it is a file. */
   file: string | undefined;
@@ -60,16 +60,16 @@ interface Place {
  * Upgrades the database. The caller holds the lock of the directory, unless there is nothing to upgrade. `sealsAnew` is true if the release
  * before did not seal the audit log with a chain.
  */
-export async function bringUpToDate(
+export async function upgradeDatabase(
   db: Database,
-  { directory, file, sealing, meets }: Place,
+  { directory, file, sealing, meets }: RecordsUpgradeOptions,
 ): Promise<{ upgrade: Upgrade | undefined; sealsAnew: boolean }> {
   await meetOthers(db, meets);
   const nativeModule = nativeBinding();
   const engine = file === undefined ? 'postgres' : 'sqlite';
   const migration = await firstMissing(db);
   const isCopied = migration !== undefined && file !== undefined;
-  const copy = isCopied ? await keepForReturn({ directory, migration, nativeBinding: nativeModule }) : undefined;
+  const copy = isCopied ? await copyBeforeUpgrade({ directory, migration, nativeBinding: nativeModule }) : undefined;
   const problems = isCopied ? checkDatabase(file, { nativeBinding: nativeModule }).length : 0;
   // Releases before the chain of seals had no seals or single ones.
   const sealsAnew = !(await db.hasTable('audit_seal_chain'));
@@ -78,7 +78,7 @@ export async function bringUpToDate(
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
     beginSealing(sealing);
   }
-  await refuseBeside(db, engine);
+  await refuseIncompatibleMigration(db, engine);
   const ran = await migrate(db, migrations(engine), newStore(engine));
   db.keepRowDigests();
   const upgrade = migration === undefined || ran.length === 0 ? undefined : { migrations: ran, copy, problems };
@@ -86,7 +86,7 @@ export async function bringUpToDate(
 }
 
 /** Reports the other hosts that serve the store, before anything is changed. */
-async function meetOthers(db: Database, meets: Place['meets']): Promise<void> {
+async function meetOthers(db: Database, meets: RecordsUpgradeOptions['meets']): Promise<void> {
   if (meets === undefined || db.server === undefined || !(await db.hasTable('passing_leases'))) return;
   const hosts = await otherHosts(records(db), () => new Date());
   if (hosts.length > 0) meets(hosts);
@@ -96,11 +96,11 @@ async function meetOthers(db: Database, meets: Place['meets']): Promise<void> {
  * Refuses a migration that an older release cannot work with while other hosts still serve. Compatible migrations run while they serve, so
  * that hosts can be upgraded one after the other.
  */
-async function refuseBeside(db: Database, engine: Engine): Promise<void> {
-  const { names, fresh } = await missing(db, migrations(engine));
+async function refuseIncompatibleMigration(db: Database, engine: MigrationEngine): Promise<void> {
+  const { names, fresh } = await findMissing(db, migrations(engine));
   if (db.server === undefined || fresh) return;
   const reasons = migrations(engine).flatMap(({ name, text }) =>
-    names.includes(name) ? (aloneBecause(text) ?? []) : [],
+    names.includes(name) ? (findIncompatibilityReason(text) ?? []) : [],
   );
   if (reasons.length === 0) return;
   const hosts = await otherHosts(records(db), () => new Date());
@@ -112,18 +112,18 @@ async function refuseBeside(db: Database, engine: Engine): Promise<void> {
 }
 
 /** Returns why older releases cannot work with a migration, if its text says so. */
-export const aloneBecause = (text: string): string | undefined =>
+export const findIncompatibilityReason = (text: string): string | undefined =>
   /^-- Not beside older releases: (.+)\.$/m.exec(text)?.[1];
 
 /** Returns the migrations of this release in order. A migration has one text for both engines, or a second one for PostgreSQL. */
-export function migrations(engine: Engine = 'sqlite'): readonly Migration[] {
+export function migrations(engine: MigrationEngine = 'sqlite'): readonly Migration[] {
   return (knownMigrations[engine] ??= readMigrations(engine));
 }
 
 /** Read once: opening a store needs them four times. */
-const knownMigrations: Partial<Record<Engine, readonly Migration[]>> = {};
+const knownMigrations: Partial<Record<MigrationEngine, readonly Migration[]>> = {};
 
-function readMigrations(engine: Engine): Migration[] {
+function readMigrations(engine: MigrationEngine): Migration[] {
   const files = new Set(embeddedNames('src/records/migrations'));
   const names = [...files].filter((file) => !file.endsWith(twin)).map((file) => file.replace(/\.sql$/, ''));
   return names.map((name) => {
@@ -135,7 +135,7 @@ function readMigrations(engine: Engine): Migration[] {
 const twin = '.postgres.sql';
 
 /** Returns the script with the result of all migrations, for a new database. */
-export const newStore = (engine: Engine): string =>
+export const newStore = (engine: MigrationEngine): string =>
   embeddedText(`src/records/new-store${engine === 'postgres' ? twin : '.sql'}`);
 
-type Engine = 'sqlite' | 'postgres';
+type MigrationEngine = 'sqlite' | 'postgres';

@@ -1,103 +1,110 @@
 // Applies a VCDIFF delta to a source, window by window. Rejects an invalid delta, and any access outside the source, the window or the size
 // limit, before it produces the window.
-import type { Source } from './source.ts';
-import { AddressCache, fromSource, header, instructions, mostInWindow, withAdler32, type Half } from './vcdiff.ts';
+import type { RandomAccessFile } from './source.ts';
+import { AddressCache, fromSource, header, instructions, maxWindowBytes, withAdler32, type Half } from './vcdiff.ts';
 
 /** Thrown if a file is not a valid delta for the source. */
-export class NoDelta extends Error {}
+export class InvalidDelta extends Error {}
 
 /** A window contains each target byte at most once, and at most one instruction and one address per byte. */
-const mostInSections = 3 * mostInWindow;
+const maxSectionBytes = 3 * maxWindowBytes;
 
 /**
  * Yields the windows of the target, at most `most` bytes in total. Each window is valid until the next is requested.
  *
  * @throws NoDelta
  */
-export function* decode(source: Source, delta: Source, most: number): Generator<Uint8Array, void, undefined> {
-  const reading = new Reading(delta);
-  if (header.some((byte) => reading.byte() !== byte)) throw new NoDelta('it does not begin as a delta does');
+export function* decode(
+  source: RandomAccessFile,
+  delta: RandomAccessFile,
+  maxBytes: number,
+): Generator<Uint8Array, void, undefined> {
+  const reading = new DeltaReader(delta);
+  if (header.some((byte) => reading.byte() !== byte)) throw new InvalidDelta('it does not begin as a delta does');
   for (let made = 0; !reading.isAtEnd;) {
-    const window = windowOf(reading, source, most - made);
-    const bytes = new Target(window, source).bytes();
+    const window = windowOf(reading, source, maxBytes - made);
+    const bytes = new DeltaTargetBuilder(window, source).bytes();
     made += bytes.length;
     yield bytes;
   }
 }
 
-interface Window {
+interface DeltaWindow {
   /** Start of the part of the source that this window copies from. */
   begin: number;
   segment: number;
   /** Bytes of the target in this window. */
   size: number;
-  data: Section;
-  instructions: Section;
-  addresses: Section;
+  data: DeltaSection;
+  instructions: DeltaSection;
+  addresses: DeltaSection;
 }
 
-function windowOf(reading: Reading, source: Source, most: number): Window {
+function windowOf(reading: DeltaReader, source: RandomAccessFile, maxBytes: number): DeltaWindow {
   const indicator = reading.byte();
   if ((indicator & ~(fromSource | withAdler32)) !== 0)
-    throw new NoDelta('a window is of a kind that is not spoken here');
+    throw new InvalidDelta('a window is of a kind that is not spoken here');
   const segment = indicator & fromSource ? reading.number() : 0;
   const begin = indicator & fromSource ? reading.number() : 0;
-  if (begin + segment > source.size) throw new NoDelta('a window copies from beyond the source');
+  if (begin + segment > source.size) throw new InvalidDelta('a window copies from beyond the source');
   const length = reading.number();
   const first = reading.at;
   const size = reading.number();
-  if (size > Math.min(most, mostInWindow)) throw new NoDelta('a window makes more than is allowed');
-  if (reading.byte() !== 0) throw new NoDelta('a window is compressed once more');
+  if (size > Math.min(maxBytes, maxWindowBytes)) throw new InvalidDelta('a window makes more than is allowed');
+  if (reading.byte() !== 0) throw new InvalidDelta('a window is compressed once more');
   const lengths = [reading.number(), reading.number(), reading.number()] as const;
   const checksum = indicator & withAdler32 ? 4 : 0;
   const inSections = lengths[0] + lengths[1] + lengths[2];
-  if (inSections > mostInSections || reading.at - first + checksum + inSections !== length) {
-    throw new NoDelta('the lengths in a window do not add up');
+  if (inSections > maxSectionBytes || reading.at - first + checksum + inSections !== length) {
+    throw new InvalidDelta('the lengths in a window do not add up');
   }
   reading.skip(checksum);
-  const [data, instructions, addresses] = lengths.map((length) => new Section(reading.bytes(length)));
+  const [data, instructions, addresses] = lengths.map((length) => new DeltaSection(reading.bytes(length)));
   return { begin, segment, size, data: data!, instructions: instructions!, addresses: addresses! };
 }
 
-class Target {
-  readonly #window: Window;
-  readonly #source: Source;
+class DeltaTargetBuilder {
+  readonly #window: DeltaWindow;
+  readonly #source: RandomAccessFile;
   readonly #made: Uint8Array;
   readonly #cache = new AddressCache();
   #length = 0;
 
-  constructor(window: Window, source: Source) {
+  constructor(window: DeltaWindow, source: RandomAccessFile) {
     this.#window = window;
     this.#source = source;
     this.#made = new Uint8Array(window.size);
   }
 
   bytes(): Uint8Array {
-    const { instructions: said, data, addresses } = this.#window;
-    while (!said.isAtEnd) for (const half of instructions[said.byte()]!) this.#do(half);
+    const { instructions: codes, data, addresses } = this.#window;
+    while (!codes.isAtEnd) for (const half of instructions[codes.byte()]!) this.#do(half);
     if (this.#length !== this.#made.length || !data.isAtEnd || !addresses.isAtEnd) {
-      throw new NoDelta('a window does not make what it says');
+      throw new InvalidDelta('a window does not make what it says');
     }
     return this.#made;
   }
 
-  #do({ kind, size: known, mode }: Half): void {
+  #do({ kind, size: fixedSize, mode }: Half): void {
     if (kind === 'none') return;
-    const { instructions: said, data } = this.#window;
-    const size = known === 0 ? said.number() : known;
-    if (size > this.#made.length - this.#length) throw new NoDelta('a window makes more than it says');
-    const here = this.#length;
-    if (kind === 'add') this.#made.set(data.bytes(size), here);
-    else if (kind === 'run') this.#made.fill(data.byte(), here, here + size);
+    const { instructions: codes, data } = this.#window;
+    const size = fixedSize === 0 ? codes.number() : fixedSize;
+    if (size > this.#made.length - this.#length) throw new InvalidDelta('a window makes more than it says');
+    const position = this.#length;
+    if (kind === 'add') this.#made.set(data.bytes(size), position);
+    else if (kind === 'run') this.#made.fill(data.byte(), position, position + size);
     else this.#copy(size, mode);
-    this.#length = here + size;
+    this.#length = position + size;
   }
 
   #copy(size: number, mode: number): void {
     const { segment, begin, addresses } = this.#window;
-    const here = segment + this.#length;
-    const address = this.#cache.read(mode, here, { number: () => addresses.number(), byte: () => addresses.byte() });
-    if (address < 0 || address >= here) throw new NoDelta('a window copies what is not there');
+    const currentAddress = segment + this.#length;
+    const address = this.#cache.read(mode, currentAddress, {
+      number: () => addresses.number(),
+      byte: () => addresses.byte(),
+    });
+    if (address < 0 || address >= currentAddress) throw new InvalidDelta('a window copies what is not there');
     const ofSource = Math.min(size, Math.max(0, segment - address));
     const into = this.#made.subarray(this.#length, this.#length + size);
     if (ofSource > 0) this.#source.readInto(into.subarray(0, ofSource), begin + address);
@@ -108,7 +115,7 @@ class Target {
 }
 
 /** One of the three sections of a window. */
-class Section {
+class DeltaSection {
   readonly #bytes: Uint8Array;
   #at = 0;
 
@@ -129,20 +136,20 @@ class Section {
   }
 
   bytes(length: number): Uint8Array {
-    if (length > this.#bytes.length - this.#at) throw new NoDelta('a part of a window ends too early');
+    if (length > this.#bytes.length - this.#at) throw new InvalidDelta('a part of a window ends too early');
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 }
 
 /** Reads a delta from start to end. */
-class Reading {
-  readonly #delta: Source;
+class DeltaReader {
+  readonly #delta: RandomAccessFile;
   #ahead: Uint8Array = new Uint8Array(0);
   #aheadFrom = 0;
   at = 0;
 
-  constructor(delta: Source) {
+  constructor(delta: RandomAccessFile) {
     this.#delta = delta;
   }
 
@@ -177,7 +184,7 @@ class Reading {
   }
 
   #mustHave(length: number): void {
-    if (length > this.#delta.size - this.at) throw new NoDelta('it ends too early');
+    if (length > this.#delta.size - this.at) throw new InvalidDelta('it ends too early');
   }
 }
 
@@ -187,6 +194,6 @@ function numberOf(byte: () => number): number {
     value = value * 128 + (next & 127);
     if (next < 128) return value;
     // A number has at most seven bytes (49 bits), because JavaScript numbers are exact up to 53 bits.
-    if (length === 7) throw new NoDelta('a number is too large');
+    if (length === 7) throw new InvalidDelta('a number is too large');
   }
 }

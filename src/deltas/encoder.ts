@@ -1,18 +1,18 @@
 // Makes a delta: copies the parts of the target that are in the source and adds the rest. Works window by window, so that memory does not
 // grow with either file.
-import { SourceIndex, type Match } from './source-index.ts';
-import type { Source } from './source.ts';
+import { SourceIndex, type DeltaMatch } from './source-index.ts';
+import type { RandomAccessFile } from './source.ts';
 import {
   addNumber,
   AddressCache,
   copyNumber,
   fromSource,
-  Gathered,
+  DeltaBuffer,
   header,
-  leastInCopy,
+  minCopySize,
   lengthOfNumber,
-  mostInAdd,
-  mostInCopy,
+  maxAddSize,
+  maxCopySize,
   runNumber,
 } from './vcdiff.ts';
 
@@ -20,13 +20,13 @@ import {
 const windowSize = 2 * 1024 * 1024;
 
 /** Maximum bytes of the source that a window refers to. xdelta3 keeps this much in memory by default and reads no part twice. */
-const mostOfSource = 64 * 1024 * 1024;
+const maxSourceSpan = 64 * 1024 * 1024;
 
 /** Minimum length of a run of equal bytes; shorter runs are added as literals. */
-const leastInRun = 32;
+const minRunLength = 32;
 
 /** Yields the delta in pieces: the header, then each window. A piece is valid until the next is requested. */
-export function* encode(source: Source, target: Source): Generator<Uint8Array, void, undefined> {
+export function* encode(source: RandomAccessFile, target: RandomAccessFile): Generator<Uint8Array, void, undefined> {
   const index = new SourceIndex(source);
   const window = new WindowWriter();
   const buffer = Buffer.allocUnsafeSlow(Math.min(windowSize, target.size));
@@ -39,24 +39,24 @@ export function* encode(source: Source, target: Source): Generator<Uint8Array, v
 }
 
 /** Returns the parts of a window that are also in the source, in window order, including those beyond `mostOfSource`. */
-function matchesIn(bytes: Uint8Array, index: SourceIndex, source: Source): Match[] {
+function matchesIn(bytes: Uint8Array, index: SourceIndex, source: RandomAccessFile): DeltaMatch[] {
   const { block } = index;
-  const matches: Match[] = [];
+  const matches: DeltaMatch[] = [];
   let done = 0;
   let hash: number | undefined;
   for (let at = 0; at + block <= bytes.length;) {
     const run = runAt(bytes, at);
-    if (run >= leastInRun) {
+    if (run >= minRunLength) {
       at += run;
       hash = undefined;
       continue;
     }
     hash ??= index.hash(bytes, at);
-    const found = index.lookUp(hash);
-    const same = found === undefined ? 0 : source.sameAfter(found, bytes, at);
-    if (found !== undefined && same >= block) {
-      const before = source.sameBefore(found, bytes, at, at - done);
-      matches.push({ at: at - before, from: found - before, length: before + same });
+    const candidate = index.lookUp(hash);
+    const same = candidate === undefined ? 0 : source.sameAfter(candidate, bytes, at);
+    if (candidate !== undefined && same >= block) {
+      const before = source.sameBefore(candidate, bytes, at, at - done);
+      matches.push({ at: at - before, from: candidate - before, length: before + same });
       done = at += same;
       hash = undefined;
     } else {
@@ -77,31 +77,31 @@ function runAt(bytes: Uint8Array, at: number): number {
 }
 
 /** Returns the matches within the part of the source, at most `mostOfSource` bytes long, that contains the most matched bytes. */
-function withinReach(matches: readonly Match[]): readonly Match[] {
+function withinReach(matches: readonly DeltaMatch[]): readonly DeltaMatch[] {
   const inSource = matches.toSorted((a, b) => a.from - b.from);
   let best = { length: 0, begin: 0 };
   let [length, first] = [0, 0];
   for (const last of inSource) {
     length += last.length;
-    while (last.from + last.length - inSource[first]!.from > mostOfSource) length -= inSource[first++]!.length;
+    while (last.from + last.length - inSource[first]!.from > maxSourceSpan) length -= inSource[first++]!.length;
     if (length > best.length) best = { length, begin: inSource[first]!.from };
   }
-  const end = best.begin + mostOfSource;
+  const end = best.begin + maxSourceSpan;
   return matches.filter(({ from, length }) => from >= best.begin && from + length <= end);
 }
 
 class WindowWriter {
-  readonly #data = new Gathered();
-  readonly #instructions = new Gathered();
-  readonly #addresses = new Gathered();
-  readonly #whole = new Gathered();
+  readonly #data = new DeltaBuffer();
+  readonly #instructions = new DeltaBuffer();
+  readonly #addresses = new DeltaBuffer();
+  readonly #whole = new DeltaBuffer();
   #cache = new AddressCache();
 
-  write(bytes: Uint8Array, matches: readonly Match[]): Uint8Array {
+  write(bytes: Uint8Array, matches: readonly DeltaMatch[]): Uint8Array {
     for (const part of [this.#data, this.#instructions, this.#addresses, this.#whole]) part.clear();
     this.#cache = new AddressCache();
     const begin = matches.reduce((least, { from }) => Math.min(least, from), Infinity);
-    const end = matches.reduce((most, { from, length }) => Math.max(most, from + length), 0);
+    const end = matches.reduce((furthest, { from, length }) => Math.max(furthest, from + length), 0);
     const segment = matches.length === 0 ? 0 : end - begin;
     let done = 0;
     for (const { at, from, length } of matches) {
@@ -134,33 +134,33 @@ class WindowWriter {
   /** Writes bytes as literals, and long runs as run instructions. */
   #literal(bytes: Uint8Array, begin: number, end: number): void {
     const part = bytes.subarray(0, end);
-    let said = begin;
+    let literalStart = begin;
     for (let at = begin; at < end;) {
       const run = runAt(part, at);
-      if (run >= leastInRun) {
-        this.#add(part.subarray(said, at));
+      if (run >= minRunLength) {
+        this.#add(part.subarray(literalStart, at));
         this.#instructions.byte(runNumber);
         this.#instructions.number(run);
         this.#data.byte(bytes[at]!);
-        said = at + run;
+        literalStart = at + run;
       }
       at += run;
     }
-    this.#add(part.subarray(said));
+    this.#add(part.subarray(literalStart));
   }
 
   #add(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    this.#instruct(addNumber, bytes.length <= mostInAdd ? bytes.length : 0, bytes.length);
+    this.#instruct(addNumber, bytes.length <= maxAddSize ? bytes.length : 0, bytes.length);
     this.#data.all(bytes);
   }
 
-  #copy(address: number, here: number, length: number): void {
-    const { mode, said, isByte } = this.#cache.shortest(address, here);
-    const isSmall = length >= leastInCopy && length <= mostInCopy;
-    this.#instruct(copyNumber(mode), isSmall ? length - leastInCopy + 1 : 0, length);
-    if (isByte) this.#addresses.byte(said);
-    else this.#addresses.number(said);
+  #copy(address: number, currentAddress: number, length: number): void {
+    const { mode, value, isByte } = this.#cache.shortest(address, currentAddress);
+    const isSmall = length >= minCopySize && length <= maxCopySize;
+    this.#instruct(copyNumber(mode), isSmall ? length - minCopySize + 1 : 0, length);
+    if (isByte) this.#addresses.byte(value);
+    else this.#addresses.number(value);
   }
 
   /** `small` is the offset of the size in its range of the code table; 0 if the size follows as a number. */

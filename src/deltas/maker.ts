@@ -11,7 +11,7 @@ export interface DeltaMaker {
    * Returns the SHA3-384, in hexadecimal, of the file that the delta produces from the older one. Rejects if that file exceeds `most`
    * bytes.
    */
-  rebuild(older: string, delta: string, most: number): Promise<string>;
+  rebuild(older: string, delta: string, maxBytes: number): Promise<string>;
   /** Stops running tasks; their promises reject. */
   close(): Promise<void>;
   /** Aborted by `close`. */
@@ -70,9 +70,9 @@ export function createDeltaMaker({ startWorker, timeLimitMs = 3_600_000, heapMb 
 
   return {
     make: (older, newer) => pieces({ task: 'make', older, newer }),
-    async rebuild(older, delta, most) {
+    async rebuild(older, delta, maxBytes) {
       let sha3_384 = '';
-      for await (const piece of pieces({ task: 'rebuild', older, delta, most })) {
+      for await (const piece of pieces({ task: 'rebuild', older, delta, maxBytes })) {
         sha3_384 = Buffer.from(piece).toString('hex');
       }
       return sha3_384;

@@ -4,7 +4,7 @@ import { fstatSync, readSync } from 'node:fs';
 /** Bytes compared per step. */
 const pieceSize = 65_536;
 
-export class Source {
+export class RandomAccessFile {
   readonly size: number;
   readonly #file: number;
   readonly #piece = Buffer.allocUnsafeSlow(2 * pieceSize);
@@ -45,15 +45,15 @@ export class Source {
   }
 
   /** Returns how many bytes before `from` equal those of `bytes` before `at`, at most `most`. */
-  sameBefore(from: number, bytes: Uint8Array, at: number, most: number): number {
+  sameBefore(from: number, bytes: Uint8Array, at: number, maxLength: number): number {
     let same = 0;
     for (let length = 256; ; length = 4096) {
-      const wanted = Math.min(length, from - same, most - same);
-      if (wanted === 0) return same;
-      const piece = this.read(from - same - wanted, wanted);
-      let left = wanted;
-      while (left > 0 && piece[left - 1] === bytes[at - same - wanted + left - 1]) left--;
-      same += wanted - left;
+      const stepLength = Math.min(length, from - same, maxLength - same);
+      if (stepLength === 0) return same;
+      const piece = this.read(from - same - stepLength, stepLength);
+      let left = stepLength;
+      while (left > 0 && piece[left - 1] === bytes[at - same - stepLength + left - 1]) left--;
+      same += stepLength - left;
       if (left > 0) return same;
     }
   }

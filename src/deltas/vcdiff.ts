@@ -9,13 +9,13 @@ export const fromSource = 1;
 export const withAdler32 = 4;
 
 /** Maximum bytes of the target per window. */
-export const mostInWindow = 8 * 1024 * 1024;
+export const maxWindowBytes = 8 * 1024 * 1024;
 
-export type Kind = 'none' | 'add' | 'run' | 'copy';
+export type DeltaInstructionKind = 'none' | 'add' | 'run' | 'copy';
 
 /** One half of an instruction. If its size is 0, the size follows as a number. */
 export interface Half {
-  kind: Kind;
+  kind: DeltaInstructionKind;
   size: number;
   mode: number;
 }
@@ -23,9 +23,9 @@ export interface Half {
 /** First codes of the ranges in the default code table. Each range starts with the code without a size; the codes of small sizes follow. */
 export const runNumber = 0;
 export const addNumber = 1;
-export const mostInAdd = 17;
-export const leastInCopy = 4;
-export const mostInCopy = 18;
+export const maxAddSize = 17;
+export const minCopySize = 4;
+export const maxCopySize = 18;
 const modes = 9;
 export const copyNumber = (mode: number): number => 19 + 16 * mode;
 
@@ -38,15 +38,15 @@ export const instructions: readonly (readonly [Half, Half])[] = standardTable();
 
 function standardTable(): (readonly [Half, Half])[] {
   const all: (readonly [Half, Half])[] = [[{ kind: 'run', size: 0, mode: 0 }, none]];
-  for (let size = 0; size <= mostInAdd; size++) all.push([add(size), none]);
+  for (let size = 0; size <= maxAddSize; size++) all.push([add(size), none]);
   for (let mode = 0; mode < modes; mode++) {
     all.push([copy(0, mode), none]);
-    for (let size = leastInCopy; size <= mostInCopy; size++) all.push([copy(size, mode), none]);
+    for (let size = minCopySize; size <= maxCopySize; size++) all.push([copy(size, mode), none]);
   }
   for (let mode = 0; mode < modes; mode++) {
-    const most = mode < 6 ? 6 : 4;
+    const maxSize = mode < 6 ? 6 : 4;
     for (let added = 1; added <= 4; added++) {
-      for (let size = 4; size <= most; size++) all.push([add(added), copy(size, mode)]);
+      for (let size = 4; size <= maxSize; size++) all.push([add(added), copy(size, mode)]);
     }
   }
   for (let mode = 0; mode < modes; mode++) all.push([copy(4, mode), add(1)]);
@@ -67,32 +67,32 @@ export class AddressCache {
   #next = 0;
 
   /** Returns the shortest encoding of an address: a mode with a number, or one byte if `isByte`. */
-  shortest(address: number, here: number): { mode: number; said: number; isByte: boolean } {
-    let best = { mode: 0, said: address, isByte: false };
-    const consider = (mode: number, said: number): void => {
-      if (said >= 0 && said < best.said) best = { mode, said, isByte: false };
+  shortest(address: number, currentAddress: number): { mode: number; value: number; isByte: boolean } {
+    let best = { mode: 0, value: address, isByte: false };
+    const consider = (mode: number, value: number): void => {
+      if (value >= 0 && value < best.value) best = { mode, value, isByte: false };
     };
-    consider(1, here - address);
+    consider(1, currentAddress - address);
     for (let slot = 0; slot < nearSize; slot++) consider(firstNear + slot, address - this.#near[slot]!);
     const slot = address % this.#same.length;
-    if (best.said >= 128 && this.#same[slot] === address) {
-      best = { mode: firstSame + Math.floor(slot / 256), said: slot % 256, isByte: true };
+    if (best.value >= 128 && this.#same[slot] === address) {
+      best = { mode: firstSame + Math.floor(slot / 256), value: slot % 256, isByte: true };
     }
     this.#remember(address);
     return best;
   }
 
   /** Decodes an address. `number` and `byte` read the next value of the address section. */
-  read(mode: number, here: number, { number, byte }: { number: () => number; byte: () => number }): number {
-    const address = this.#address(mode, here, number, byte);
-    if (address >= 0 && address < here) this.#remember(address);
+  read(mode: number, currentAddress: number, { number, byte }: { number: () => number; byte: () => number }): number {
+    const address = this.#address(mode, currentAddress, number, byte);
+    if (address >= 0 && address < currentAddress) this.#remember(address);
     return address;
   }
 
-  #address(mode: number, here: number, number: () => number, byte: () => number): number {
+  #address(mode: number, currentAddress: number, number: () => number, byte: () => number): number {
     if (mode >= firstSame) return this.#same[(mode - firstSame) * 256 + byte()]!;
     if (mode >= firstNear) return this.#near[mode - firstNear]! + number();
-    return mode === 1 ? here - number() : number();
+    return mode === 1 ? currentAddress - number() : number();
   }
 
   #remember(address: number): void {
@@ -103,7 +103,7 @@ export class AddressCache {
 }
 
 /** A byte buffer that also writes numbers: seven bits per byte, most significant first, with the high bit set on all but the last byte. */
-export class Gathered {
+export class DeltaBuffer {
   #bytes = new Uint8Array(4096);
   #length = 0;
 

@@ -6,11 +6,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { yieldToOthers } from '#src/yield-to-others.ts';
 import { decode } from './decoder.ts';
 import { encode } from './encoder.ts';
-import { Source } from './source.ts';
+import { RandomAccessFile } from './source.ts';
 
 /** Paths of files that must not change during the task. `most` is the maximum size of the rebuilt file in bytes. */
 export type DeltaTask =
-  { task: 'make'; older: string; newer: string } | { task: 'rebuild'; older: string; delta: string; most: number };
+  { task: 'make'; older: string; newer: string } | { task: 'rebuild'; older: string; delta: string; maxBytes: number };
 
 /** The next piece of the delta, or the digest of the rebuilt file. No message follows `isLast`. */
 export interface DeltaReport {
@@ -19,7 +19,7 @@ export interface DeltaReport {
 }
 
 // The thread exits after its task, which closes its descriptors.
-const source = (path: string): Source => new Source(openSync(path, 'r'));
+const source = (path: string): RandomAccessFile => new RandomAccessFile(openSync(path, 'r'));
 
 function* pieces(task: DeltaTask): Generator<Uint8Array, void, undefined> {
   if (task.task === 'make') {
@@ -27,7 +27,7 @@ function* pieces(task: DeltaTask): Generator<Uint8Array, void, undefined> {
     return;
   }
   const hash = createHash('sha3-384');
-  for (const window of decode(source(task.older), source(task.delta), task.most)) hash.update(window);
+  for (const window of decode(source(task.older), source(task.delta), task.maxBytes)) hash.update(window);
   yield hash.digest();
 }
 

@@ -22,10 +22,10 @@ export const displayNameProblem = (name: string): string | undefined => lineProb
 /** The problem with the name of a brand. */
 export const brandNameProblem = (name: string): string | undefined => lineProblem('brand name', name);
 
-function lineProblem(what: string, text: string): string | undefined {
+function lineProblem(label: string, text: string): string | undefined {
   const { length } = Array.from(text);
-  if (text.trim() === '') return `A ${what} holds more than blanks.`;
-  if (length > 128) return `A ${what} has at most 128 characters, not ${length}.`;
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return `A ${what} is one line, without control characters.`;
+  if (text.trim() === '') return `A ${label} holds more than blanks.`;
+  if (length > 128) return `A ${label} has at most 128 characters, not ${length}.`;
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return `A ${label} is one line, without control characters.`;
   return undefined;
 }

@@ -1,24 +1,24 @@
 // The text that an approver signs. It names the store, the proposal and each change, so that the signature covers
 // exactly the displayed changes and nothing else.
-import type { Line } from './approvals.ts';
+import type { ApprovalLine } from './approvals.ts';
 
 /** The namespace of approval signatures, for `ssh-keygen -Y sign -n`. */
 export const approvalNamespace = 'larder-approval';
 
-export interface Proposed {
+export interface ProposalToSign {
   number: number;
   act: string;
   object: string;
   actor: string;
   proposedAt: string;
   digest: string;
-  lines: readonly Line[];
+  lines: readonly ApprovalLine[];
 }
 
 /** `store` is the name of the site. A difference in any part gives a different text. */
 export function approvalText(
   store: string,
-  { number, act, object, actor, proposedAt, digest, lines }: Proposed,
+  { number, act, object, actor, proposedAt, digest, lines }: ProposalToSign,
 ): string {
   return [
     'larder approval 1',
@@ -35,7 +35,7 @@ export function approvalText(
   ].join('\n');
 }
 
-const lineText = ({ kind, on, part, from, to }: Line): string =>
+const lineText = ({ kind, on, part, from, to }: ApprovalLine): string =>
   `${quoted(kind)} ${quoted(on)} ${quoted(part)}: ${quoted(from)} -> ${quoted(to)}`;
 
 /** Quotes a text as JSON, with invisible and control characters escaped; `nothing` for null. */

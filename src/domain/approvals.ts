@@ -54,7 +54,7 @@ export interface ApprovalPolicy {
 export const noPolicy: ApprovalPolicy = { rules: {}, releases: [], days: 7 };
 
 /** One change of an act, as approvers read it. */
-export interface Line {
+export interface ApprovalLine {
   kind: ApprovalKind;
   /** The changed object: `snap/hello:latest/stable`. */
   on: string;
@@ -66,18 +66,19 @@ export interface Line {
 }
 
 /** A change in words: `snap/hello:latest/stable (amd64): 3 → 5`. */
-export const lineText = ({ on, part, from, to }: Omit<Line, 'kind'>): string =>
+export const lineText = ({ on, part, from, to }: Omit<ApprovalLine, 'kind'>): string =>
   `${on}${part === null ? '' : ` (${part})`}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`;
 
 /** The lines that change something. */
-export const changedLines = (lines: readonly Line[]): Line[] => lines.filter(({ from, to }) => from !== to);
+export const changedLines = (lines: readonly ApprovalLine[]): ApprovalLine[] =>
+  lines.filter(({ from, to }) => from !== to);
 
 /**
  * Parses `2`, `2 signed` or `2 signed of bob, carol`, with accounts named by id. Returns undefined for any other text.
  */
 export function readRule(text: string): ApprovalRule | undefined {
-  const [, people = '', signed, named] = /^([0-9])( signed)?(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];
-  const of = named?.split(/ *, */) ?? null;
+  const [, people = '', signed, accountList] = /^([0-9])( signed)?(?: of (\S(?:.*\S)?))?$/.exec(text) ?? [];
+  const of = accountList?.split(/ *, */) ?? null;
   const isWhole =
     of === null || (of.every(isAccountId) && new Set(of).size === of.length && of.length >= Number(people));
   if (people === '' || !isWhole) return undefined;
@@ -94,19 +95,19 @@ export function readReleaseRule(text: string): ReleaseRule | undefined {
 
 /** Reads the policy of the configuration, with texts that were checked before. Omits rules for zero people. */
 export function readPolicy(
-  said: Record<Single, string> & { releases: readonly string[]; days: number },
+  settings: Record<Single, string> & { releases: readonly string[]; days: number },
 ): ApprovalPolicy {
   const rules: Partial<Record<Single, ApprovalRule>> = {};
   for (const kind of singleKinds) {
-    const rule = readRule(said[kind]);
+    const rule = readRule(settings[kind]);
     if (rule !== undefined && rule.people > 0) rules[kind] = rule;
   }
-  const releases = said.releases.map(readReleaseRule).filter((rule) => rule !== undefined);
-  return { rules, releases: releases.filter(({ people }) => people > 0), days: said.days };
+  const releases = settings.releases.map(readReleaseRule).filter((rule) => rule !== undefined);
+  return { rules, releases: releases.filter(({ people }) => people > 0), days: settings.days };
 }
 
 /** Whether a policy can require approvals for an act with lines of these kinds. */
-export const asks = ({ rules, releases }: ApprovalPolicy, kinds: readonly ApprovalKind[]): boolean =>
+export const canRequireApproval = ({ rules, releases }: ApprovalPolicy, kinds: readonly ApprovalKind[]): boolean =>
   kinds.some((kind) => {
     if (kind === 'releases') return releases.length > 0;
     return rules[kind] !== undefined || (isOfTrust(kind) && (releases.length > 0 || Object.keys(rules).length > 0));
@@ -116,25 +117,25 @@ export const asks = ({ rules, releases }: ApprovalPolicy, kinds: readonly Approv
 const isOfTrust = (kind: ApprovalKind): boolean => kind === 'policy' || kind === 'sources';
 
 /** The rules that a change must satisfy, each on its own; empty if it needs no approvals. */
-export function rulesFor(policy: ApprovalPolicy, lines: readonly Line[]): ApprovalRule[] {
+export function rulesFor(policy: ApprovalPolicy, lines: readonly ApprovalLine[]): ApprovalRule[] {
   const { rules, releases } = policy;
-  const asked = new Set<ApprovalRule>();
+  const required = new Set<ApprovalRule>();
   for (const { kind, on } of lines) {
-    if (kind === 'releases') releases.filter((rule) => covers(rule, on)).forEach((rule) => asked.add(rule));
-    else if (rules[kind] !== undefined) asked.add(rules[kind]);
+    if (kind === 'releases') releases.filter((rule) => covers(rule, on)).forEach((rule) => required.add(rule));
+    else if (rules[kind] !== undefined) required.add(rules[kind]);
   }
-  if (lines.some(({ kind }) => isOfTrust(kind))) strictest(policy).forEach((rule) => asked.add(rule));
-  return [...asked].filter(({ people }) => people > 0);
+  if (lines.some(({ kind }) => isOfTrust(kind))) strictest(policy).forEach((rule) => required.add(rule));
+  return [...required].filter(({ people }) => people > 0);
 }
 
 /** The rules that ask for the most people, and the signed rules that ask for the most people. */
 function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
   const all = [...Object.values(rules), ...releases];
-  const most = (some: readonly ApprovalRule[]): ApprovalRule[] => {
+  const selectMostPeople = (some: readonly ApprovalRule[]): ApprovalRule[] => {
     const people = Math.max(0, ...some.map((rule) => rule.people));
     return some.filter((rule) => rule.people === people);
   };
-  return [...most(all), ...most(all.filter(({ signed }) => signed))];
+  return [...selectMostPeople(all), ...selectMostPeople(all.filter(({ signed }) => signed))];
 }
 
 /** Whether a rule covers a channel, `snap/hello:latest/stable`. */
@@ -150,8 +151,8 @@ function covers({ packages, channels }: ReleaseRule, on: string): boolean {
 /** The line for a release to a channel of a package. */
 export const channelLine = (
   { namespace, name }: { namespace: string; name: string },
-  { channel, ...line }: { channel: string } & Pick<Line, 'part' | 'from' | 'to'>,
-): Line => ({ kind: 'releases', on: `${namespace}/${name}:${channel}`, ...line });
+  { channel, ...line }: { channel: string } & Pick<ApprovalLine, 'part' | 'from' | 'to'>,
+): ApprovalLine => ({ kind: 'releases', on: `${namespace}/${name}:${channel}`, ...line });
 
 interface PolicyEntry {
   /** The key in the configuration, with a number if an earlier rule covers the same channels. */
@@ -194,9 +195,9 @@ const ruleText = ({ people, signed, of }: ApprovalRule): string =>
  * The part of a new policy that weakens the one in force: a rule that is removed, needs fewer people, no longer needs
  * signatures, or names other people. Changes that only require more are not part of it.
  */
-export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
+export function weakenedLines(before: ApprovalPolicy, after: ApprovalPolicy): ApprovalLine[] {
   const fresh = entriesByKey(after);
-  const lines: Line[] = [];
+  const lines: ApprovalLine[] = [];
   for (const { key, rule } of policyEntries(before)) {
     const next = fresh.get(key)?.rule;
     if (next !== undefined && isAsStrict(rule, next)) continue;
@@ -215,7 +216,7 @@ export function lowered(before: ApprovalPolicy, after: ApprovalPolicy): Line[] {
  * The part of a new policy that is stricter than the one in force. A rule that requires less or names other people is
  * not part of it: it waits for approvals, and until then the rule in force applies.
  */
-export function raised(inForce: ApprovalPolicy, other: ApprovalPolicy): ApprovalPolicy {
+export function stricterPolicy(inForce: ApprovalPolicy, other: ApprovalPolicy): ApprovalPolicy {
   const now = entriesByKey(inForce);
   const isRaised = ({ key, rule }: PolicyEntry): boolean => {
     const before = now.get(key)?.rule;
@@ -236,15 +237,16 @@ const isAsStrict = (before: ApprovalRule, after: ApprovalRule): boolean => {
   if (after.people < before.people) return false;
   if (before.signed === true && after.signed !== true) return false;
   if (before.of === null) return after.of === null;
-  return after.of !== null && after.of.every((one) => before.of?.includes(one));
+  return after.of !== null && after.of.every((accountId) => before.of?.includes(accountId));
 };
 
 /** A digest of the request. It does not depend on the present content of the objects. */
-export const digestOfAsked = (act: string, object: string, actor: string, lines: readonly Line[]): string =>
+export const digestOfRequest = (act: string, object: string, actor: string, lines: readonly ApprovalLine[]): string =>
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, to }) => [kind, on, part, to])]);
 
 /** The same, including the present content. */
-export const digestOfChange = (act: string, object: string, actor: string, lines: readonly Line[]): string =>
+export const digestOfChange = (act: string, object: string, actor: string, lines: readonly ApprovalLine[]): string =>
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, from, to }) => [kind, on, part, from, to])]);
 
-const digestOf = (told: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(told)).digest('hex');
+const digestOf = (values: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(values)).digest('hex');

@@ -4,9 +4,9 @@
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
 
-  constructor(most: number) {
+  constructor(maxSize: number) {
     super();
-    this.#most = most;
+    this.#most = maxSize;
   }
 
   /** Sets an entry and makes it the newest. */

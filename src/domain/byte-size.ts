@@ -1,7 +1,7 @@
 // Formats sizes in bytes for people.
 
 /** Formats a number of bytes. */
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, count)) / 10)));
   return power === 0 ? `${String(count)} bytes` : `${(count / 2 ** (10 * power)).toFixed(1)} ${units[power]!}`;

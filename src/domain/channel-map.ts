@@ -1,13 +1,13 @@
 // The channel map of a package: the slots that a release fills, and the revision that a request for a channel gets.
 import { fallback, parseChannel, type Channel } from './channel.ts';
 import { canRead, type Epoch } from './epoch.ts';
-import type { Namespace } from './namespace.ts';
+import type { PackageNamespace } from './namespace.ts';
 
 /**
  * The part of a channel that holds one revision: an architecture, a base with an architecture, or `*` for the whole
  * channel.
  */
-export interface Slot {
+export interface ChannelSlot {
   slot: string;
   architecture: string | null;
   baseName: string | null;
@@ -15,48 +15,48 @@ export interface Slot {
 }
 
 /** The reach of a release: a percentage of the devices, or all devices if null. */
-export interface Progress {
+export interface ReleaseReach {
   paused: boolean | null;
   percentage: number | null;
 }
 
 /** The content of one slot of a channel. A progressive release overlays the full release of the same slot. */
-export interface Holding extends Slot {
+export interface SlotRelease extends ChannelSlot {
   /** The channel's full name. */
   channel: string;
   revision: number;
-  progressive: Progress;
+  progressive: ReleaseReach;
   /** RFC 3339; set for branches, which end then. */
   expiresAt: string | null;
 }
 
-export const everybody: Progress = { paused: null, percentage: null };
+export const everybody: ReleaseReach = { paused: null, percentage: null };
 
 /** A release to 100 % of the devices, or without a percentage, is a full release. */
-export function progressOf(said: Partial<Progress> | undefined): Progress {
-  const { percentage = null, paused = null } = said ?? {};
+export function readProgress(progress: Partial<ReleaseReach> | undefined): ReleaseReach {
+  const { percentage = null, paused = null } = progress ?? {};
   return percentage === null || percentage === 100 ? everybody : { paused: paused ?? false, percentage };
 }
 
-export const isProgressive = ({ percentage }: Progress): boolean => percentage !== null;
+export const isProgressive = ({ percentage }: ReleaseReach): boolean => percentage !== null;
 
 /** Whether a channel has a single slot and so no progressive releases. */
-export const isWholeChannel = (namespace: Namespace): boolean => namespace === 'bin' || namespace === 'rock';
+export const isWholeChannel = (namespace: PackageNamespace): boolean => namespace === 'bin' || namespace === 'rock';
 
 const all = 'all';
-const wholeChannel: Slot = { slot: '*', architecture: null, baseName: null, baseChannel: null };
+const wholeChannel: ChannelSlot = { slot: '*', architecture: null, baseName: null, baseChannel: null };
 
 /**
  * The slots that a revision fills: one for each architecture of a snap, one for each base of a charm, else the whole
  * channel.
  */
 export function slotsOf(
-  namespace: Namespace,
+  namespace: PackageNamespace,
   {
     architectures = [all],
     bases = [],
   }: { architectures?: string[]; bases?: { name: string; channel: string; architecture: string }[] },
-): Slot[] {
+): ChannelSlot[] {
   if (isWholeChannel(namespace)) return [wholeChannel];
   if (namespace === 'snap') {
     return architectures.map((architecture) => ({ ...wholeChannel, slot: architecture, architecture }));
@@ -86,21 +86,21 @@ export function newestOfSlots<One extends { revision: number; architectures: str
 }
 
 /** The properties of a request that the choice depends on. */
-export interface Asking {
+export interface ReleaseQuery {
   channel: Channel;
   /** Debian's name of the architecture. */
   architecture: string;
   /** The base, for charms only. */
   base?: { name: string; channel: string } | undefined;
   /** The position of the device among all devices, from 0 up to but not including 100; undefined if unknown. */
-  share?: ((release: Holding) => number) | undefined;
+  share?: ((release: SlotRelease) => number) | undefined;
   /** The revision that the device has already. */
   has?: number | undefined;
   /** RFC 3339. */
   now: string;
 }
 
-export interface Choice<Held extends Holding> {
+export interface Choice<Held extends SlotRelease> {
   held: Held;
   /** The channel that holds it: the requested one or a safer one. */
   channel: Channel;
@@ -112,16 +112,20 @@ export interface Choice<Held extends Holding> {
  * Chooses the release for a request: from the requested channel, or, if that has none for it, from the next safer
  * channel. A branch falls back to its own risk. Returns undefined if none of these channels has one.
  */
-export function choose<Held extends Holding>(map: readonly Held[], asking: Asking): Choice<Held> | undefined {
+export function chooseRelease<Held extends SlotRelease>(
+  map: readonly Held[],
+  asking: ReleaseQuery,
+): Choice<Held> | undefined {
   let forAll = true;
   for (let channel: Channel | undefined = asking.channel; channel !== undefined; channel = saferThan(channel)) {
     const { name } = channel;
-    const here = map.filter((held) => held.channel === name && !hasExpired(held, asking.now));
-    forAll &&= here.every((held) => held.expiresAt === null && !isProgressive(held.progressive));
+    const inChannel = map.filter((held) => held.channel === name && !hasExpired(held, asking.now));
+    forAll &&= inChannel.every((held) => held.expiresAt === null && !isProgressive(held.progressive));
     for (const fits of [exactly, broadly]) {
-      const fitting = here.filter((held) => fits(held, asking));
+      const fitting = inChannel.filter((held) => fits(held, asking));
       const held =
-        fitting.find((over) => reaches(over, asking)) ?? fitting.find((one) => !isProgressive(one.progressive));
+        fitting.find((over) => reaches(over, asking)) ??
+        fitting.find((candidate) => !isProgressive(candidate.progressive));
       if (held !== undefined) return { held, channel, forAll };
     }
   }
@@ -134,18 +138,18 @@ function saferThan(channel: Channel): Channel | undefined {
 }
 
 /** The part of a channel map that has not expired. */
-export const unexpired = <Held extends Holding>(map: readonly Held[], now: string): readonly Held[] =>
+export const unexpired = <Held extends SlotRelease>(map: readonly Held[], now: string): readonly Held[] =>
   map.some((held) => hasExpired(held, now)) ? map.filter((held) => !hasExpired(held, now)) : map;
 
-const hasExpired = ({ expiresAt }: Holding, now: string): boolean => expiresAt !== null && expiresAt <= now;
+const hasExpired = ({ expiresAt }: SlotRelease, now: string): boolean => expiresAt !== null && expiresAt <= now;
 
 /** Whether it was made for exactly the architecture and base of the request. */
-const exactly = (held: Holding, { architecture, base }: Asking): boolean =>
+const exactly = (held: SlotRelease, { architecture, base }: ReleaseQuery): boolean =>
   held.architecture === architecture &&
   (base === undefined || (held.baseName === base.name && held.baseChannel === base.channel));
 
 /** Whether it fits the request less specifically: made for all architectures or bases, or for the whole channel. */
-const broadly = (held: Holding, { architecture, base }: Asking): boolean =>
+const broadly = (held: SlotRelease, { architecture, base }: ReleaseQuery): boolean =>
   (held.architecture === null || held.architecture === all || held.architecture === architecture) &&
   (base === undefined ||
     held.baseName === null ||
@@ -153,7 +157,7 @@ const broadly = (held: Holding, { architecture, base }: Asking): boolean =>
       (held.baseChannel === all || held.baseChannel === base.channel)));
 
 /** Whether a progressive release reaches the device. A device that has it already keeps it, even while it is paused. */
-function reaches(held: Holding, { share, has }: Asking): boolean {
+function reaches(held: SlotRelease, { share, has }: ReleaseQuery): boolean {
   const { percentage, paused } = held.progressive;
   if (percentage === null) return false;
   if (has === held.revision) return true;
@@ -174,7 +178,7 @@ export function stepTowards<Past extends { revision: number; epoch: Epoch }>(
   return past
     .filter(({ revision, epoch }) => revision >= device.has && canRead(epoch, device.epoch))
     .reduce<Past | undefined>(
-      (best, one) => (best === undefined || one.revision > best.revision ? one : best),
+      (best, candidate) => (best === undefined || candidate.revision > best.revision ? candidate : best),
       undefined,
     );
 }

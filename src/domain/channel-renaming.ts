@@ -17,7 +17,7 @@ export function readRenaming(text: string): ChannelRenaming | undefined {
 }
 
 /** Applies the first renaming that matches a channel. */
-export function renamed(name: string, renamings: readonly ChannelRenaming[]): string {
+export function renameChannel(name: string, renamings: readonly ChannelRenaming[]): string {
   const channel = parseChannel(name);
   if (channel === undefined) return name;
   for (const { from, to } of renamings) {

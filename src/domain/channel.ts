@@ -31,8 +31,8 @@ export const channel = (track: string, risk: Risk, branch: string | null = null)
  * undefined for any other text.
  */
 export function parseChannel(text: string): Channel | undefined {
-  const known = channels.get(text);
-  if (known !== undefined) return known;
+  const cached = channels.get(text);
+  if (cached !== undefined) return cached;
   const read = readChannel(text);
   if (read !== undefined) channels.set(text, Object.freeze(read));
   return read;

@@ -1,5 +1,5 @@
 // The catalog of charms and bundles: the words that find them.
-import { beginningWith, wordsOf, type Beginning } from './catalog.ts';
+import { beginningWith, wordsOf, type WordRange } from './catalog.ts';
 
 /**
  * A prefix that keeps the words of charms apart from those of snaps, so that a search of one kind never finds the
@@ -33,15 +33,15 @@ const mostAsked = 5;
  * The conditions of a query: each word must occur in the charm's name, or begin a word of its title or summary. Empty
  * if the query has no words.
  */
-export const charmQuestion = (text: string): Beginning[] =>
+export const charmQuestion = (text: string): WordRange[] =>
   [...new Set(wordsOf(text))]
     .sort((a, b) => b.length - a.length)
     .slice(0, mostAsked)
     .map((word) => beginningWith(`${mark}${word}`));
 
 /** The words that find a charm, each with a rank; the beginning of its name ranks first. */
-export function charmFindableBy({ name, title, summary, traits: had }: FindableCharm): Map<string, number> {
-  const said: [string, number][] = [
+export function charmSearchWordsOf({ name, title, summary, traits: had }: FindableCharm): Map<string, number> {
+  const weightedWords: [string, number][] = [
     ...wordsOf(name).map((word, at): [string, number] => [word, at === 0 ? 1 : 2]),
     ...wordsOf(title ?? '').map((word): [string, number] => [word, 3]),
     // A search for `sql` finds `postgresql`.
@@ -49,7 +49,7 @@ export function charmFindableBy({ name, title, summary, traits: had }: FindableC
     ...wordsOf(summary ?? '').map((word): [string, number] => [word, 4]),
   ];
   const words = new Map<string, number>();
-  for (const [word, weight] of said) {
+  for (const [word, weight] of weightedWords) {
     const marked = `${mark}${word}`;
     if (words.has(marked)) words.set(marked, Math.min(weight, words.get(marked)!));
     else if (words.size < mostWords) words.set(marked, weight);

@@ -1,6 +1,6 @@
 // Errors for changes and files that do not fit on a disk.
-import { bytes } from './byte-size.ts';
-import { because, Refusal } from './refusal.ts';
+import { formatBytes } from './byte-size.ts';
+import { withCause, Refusal } from './refusal.ts';
 
 /** Seconds after which a retry makes sense: an administrator has to free space first. */
 const retryAfter = 300;
@@ -9,23 +9,23 @@ const full = (message: string): Refusal => new Refusal('insufficient-storage', m
 
 /** The error for a change that failed because the disk is full. */
 export const diskFull = (cause: unknown, disk = 'The disk of the store'): Refusal =>
-  because(
+  withCause(
     cause,
     full(`${disk} is full, so nothing was changed. The administrator of the store has to make room; try again later.`),
   );
 
 /** The size of a file, and the free bytes above the reserve that are not reserved for another file; both in bytes. */
-export interface RoomFound {
+export interface SpaceNeeded {
   readonly needed: number;
   readonly free: number;
 }
 
 /** The error for a file that is refused or aborted for lack of space. */
-export function noRoom(found?: RoomFound): Refusal {
+export function notEnoughSpace(space?: SpaceNeeded): Refusal {
   const numbers =
-    found === undefined
+    space === undefined
       ? ''
-      : `: it needs ${bytes(found.needed)}, and ${bytes(Math.max(0, found.free))} are free for uploads (uploads.reserve is kept free)`;
+      : `: it needs ${formatBytes(space.needed)}, and ${formatBytes(Math.max(0, space.free))} are free for uploads (uploads.reserve is kept free)`;
   return full(
     `The store has not enough free space for this${numbers}. Have its administrator make room, or try again later.`,
   );

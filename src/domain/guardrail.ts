@@ -19,7 +19,7 @@ type Node =
   | { kind: 'one'; matches: (character: string) => boolean }
   | { kind: 'sequence'; parts: Node[] }
   | { kind: 'choice'; choices: Node[] }
-  | { kind: 'repeat'; part: Node; least: number; most: number };
+  | { kind: 'repeat'; part: Node; least: number; max: number };
 
 /** The positions in the text where a match of the node can end if it begins at one of `starts`. */
 function ends(node: Node, text: string, starts: Set<number>): Set<number> {
@@ -34,7 +34,7 @@ function ends(node: Node, text: string, starts: Set<number>): Set<number> {
       const all = new Set(node.least === 0 ? starts : []);
       let places = starts;
       // More rounds than the text has characters cannot reach a new position.
-      for (let round = 1; round <= Math.min(node.most, node.least + text.length) && places.size > 0; round++) {
+      for (let round = 1; round <= Math.min(node.max, node.least + text.length) && places.size > 0; round++) {
         places = ends(node.part, text, places);
         if (round >= node.least) for (const at of places) all.add(at);
       }
@@ -66,9 +66,9 @@ class Parser {
     return node;
   }
 
-  #no(why: string): Refusal {
+  #no(reason: string): Refusal {
     const pattern = this.#pattern.slice(0, longest);
-    return new Refusal('api-error', `The pattern '${pattern}' cannot be a guardrail: ${why}.`);
+    return new Refusal('api-error', `The pattern '${pattern}' cannot be a guardrail: ${reason}.`);
   }
 
   #choice(depth: number): Node {
@@ -97,22 +97,22 @@ class Parser {
     return { kind: 'repeat', part, ...bounds };
   }
 
-  #quantifier(): { least: number; most: number } | undefined {
+  #quantifier(): { least: number; max: number } | undefined {
     const simple = { '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] }[
       this.#at < this.#end ? this.#pattern.charAt(this.#at) : ''
     ];
     if (simple !== undefined) {
       this.#at++;
-      return { least: simple[0] ?? 0, most: simple[1] ?? 0 };
+      return { least: simple[0] ?? 0, max: simple[1] ?? 0 };
     }
     if (this.#at >= this.#end || this.#pattern[this.#at] !== '{') return undefined;
-    const [whole, least = '', comma, most = ''] =
+    const [whole, least = '', comma, max = ''] =
       /^\{(\d{1,3})(,?)(\d{0,3})\}/.exec(this.#pattern.slice(this.#at, this.#end)) ?? [];
-    if (whole === undefined || (comma === '' && most !== ''))
+    if (whole === undefined || (comma === '' && max !== ''))
       throw this.#no(`a '{' begins no count such as {1,3}; write \\{ for the character`);
     this.#at += whole.length;
-    const bounds = { least: Number(least), most: comma === '' ? Number(least) : most === '' ? Infinity : Number(most) };
-    if (bounds.most < bounds.least) throw this.#no('a count ends below its beginning');
+    const bounds = { least: Number(least), max: comma === '' ? Number(least) : max === '' ? Infinity : Number(max) };
+    if (bounds.max < bounds.least) throw this.#no('a count ends below its beginning');
     return bounds;
   }
 

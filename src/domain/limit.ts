@@ -9,9 +9,9 @@ export interface Turn {
   isFamiliar: boolean;
 }
 
-export interface LimitOptions {
+export interface ConcurrencyLimitOptions {
   /** The maximum number of concurrent pieces of work. */
-  atOnce: number;
+  concurrency: number;
   /**
    * Bounds of the queue; work beyond them is refused with `too-many-requests`. If undefined, the queue is unbounded.
    */
@@ -27,22 +27,25 @@ export interface LimitOptions {
 /**
  * Runs the work when its turn comes and returns its result. Work without a turn counts as that of a familiar client.
  */
-export type Limit = <Result>(work: () => Promise<Result>, turn?: Turn) => Promise<Result>;
+export type ConcurrencyLimit = <Result>(work: () => Promise<Result>, turn?: Turn) => Promise<Result>;
 
-interface Waiting extends Turn {
+interface QueuedTurn extends Turn {
   start(): void;
   refuse(reason: Refusal): void;
 }
 
 /** Creates a limit; all work that is run through it shares the limit. */
-export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
-  const waiting: Waiting[] = [];
+export function createConcurrencyLimit({
+  concurrency,
+  waiting: queueLimits,
+}: ConcurrencyLimitOptions): ConcurrencyLimit {
+  const waiting: QueuedTurn[] = [];
   let running = 0;
-  const tooMany = (): Refusal => new Refusal('too-many-requests', most?.refusal ?? '', 2);
-  const of = (client: Turn['client']): Waiting[] => waiting.filter((one) => one.client === client);
+  const tooMany = (): Refusal => new Refusal('too-many-requests', queueLimits?.refusal ?? '', 2);
+  const of = (client: Turn['client']): QueuedTurn[] => waiting.filter((queued) => queued.client === client);
 
   /** Removes the last unfamiliar client of a list from the queue. */
-  const pushOut = (among: Waiting[]): boolean => {
+  const pushOut = (among: QueuedTurn[]): boolean => {
     const last = among.findLast(({ isFamiliar }) => !isFamiliar);
     if (last === undefined) return false;
     waiting.splice(waiting.indexOf(last), 1);
@@ -52,12 +55,12 @@ export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
 
   /** Whether the queue has room for another piece of work, or room can be made. */
   const hasRoom = ({ client, isFamiliar }: Turn): boolean => {
-    if (most === undefined) return true;
+    if (queueLimits === undefined) return true;
     const own = of(client);
-    if (own.length >= most.ofClient) return isFamiliar && pushOut(own);
-    if (waiting.length < most.atMost) return true;
-    const strangers = waiting.filter((one) => !one.isFamiliar);
-    const crowds = [...Map.groupBy(strangers, (one) => one.client).values()];
+    if (own.length >= queueLimits.ofClient) return isFamiliar && pushOut(own);
+    if (waiting.length < queueLimits.atMost) return true;
+    const strangers = waiting.filter((queued) => !queued.isFamiliar);
+    const crowds = [...Map.groupBy(strangers, (queued) => queued.client).values()];
     const largest = crowds.sort((a, b) => b.length - a.length)[0] ?? [];
     return (isFamiliar || largest.length > own.length + 1) && pushOut(largest);
   };
@@ -76,7 +79,7 @@ export function limit({ atOnce, waiting: most }: LimitOptions): Limit {
 
   return async (work, turn = { client: Symbol('nobody'), isFamiliar: true }) => {
     // Finished work passes its slot on directly, so that new work cannot overtake the queue.
-    if (running >= atOnce) await place(turn);
+    if (running >= concurrency) await place(turn);
     else running++;
     try {
       return await work();

@@ -23,8 +23,8 @@ export class NameIndex {
   add(name: string): number {
     const digest = digestOf(name);
     const slot = this.#slotOf(digest);
-    const known = this.#slots[slot]!;
-    if (known > 0) return known - 1;
+    const existing = this.#slots[slot]!;
+    if (existing > 0) return existing - 1;
     if ((this.#size + 1) * length > this.#digests.length) this.#digests = Buffer.concat([this.#digests, this.#digests]);
     this.#digests.write(digest, this.#size * length, length, 'latin1');
     this.#slots[slot] = ++this.#size;
@@ -50,9 +50,9 @@ export class NameIndex {
 
   /** The slot of a digest, or the empty slot where it would be inserted. */
   #slotOf(digest: string): number {
-    const most = this.#slots.length - 1;
+    const mask = this.#slots.length - 1;
     const first = [3, 2, 1, 0].reduce((sum, at) => (sum << 8) | digest.charCodeAt(at), 0);
-    for (let slot = first & most; ; slot = (slot + 1) & most) {
+    for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const number = this.#slots[slot]! - 1;
       if (number < 0 || this.#digestAt(number) === digest) return slot;
     }

@@ -9,14 +9,14 @@ const typesOf = {
   source: ['rockcraft', 'snapcraft', 'charmcraft', 'sourcecraft'],
 } as const;
 
-export type Namespace = keyof typeof typesOf;
-export type PackageType = (typeof typesOf)[Namespace][number];
+export type PackageNamespace = keyof typeof typesOf;
+export type PackageType = (typeof typesOf)[PackageNamespace][number];
 
-export const namespaces = Object.keys(typesOf) as Namespace[];
+export const namespaces = Object.keys(typesOf) as PackageNamespace[];
 
-export const isNamespace = (text: string): text is Namespace => Object.hasOwn(typesOf, text);
+export const isNamespace = (text: string): text is PackageNamespace => Object.hasOwn(typesOf, text);
 
-export const packageTypes = (namespace: Namespace): readonly PackageType[] => typesOf[namespace];
+export const packageTypes = (namespace: PackageNamespace): readonly PackageType[] => typesOf[namespace];
 
 /** The type of a name that is registered without one. */
-export const defaultType = (namespace: Namespace): PackageType => typesOf[namespace][0];
+export const defaultType = (namespace: PackageNamespace): PackageType => typesOf[namespace][0];

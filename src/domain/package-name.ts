@@ -1,5 +1,5 @@
 // The grammar of package names, and names that conflict with addresses.
-import type { Namespace } from './namespace.ts';
+import type { PackageNamespace } from './namespace.ts';
 
 /** The problem with a name, or undefined: 2 to 40 of a-z, 0-9 and single inner dashes, with at least one letter. */
 export function nameProblem(name: string): string | undefined {
@@ -17,7 +17,7 @@ export function nameProblem(name: string): string | undefined {
  * Path segments in the place of a package's name, in addresses of this store or of common web front ends. A package
  * with such a name could not be reached at all of its addresses, or would be mistaken for something else.
  */
-export const addressWords: Partial<Record<Namespace, readonly string[]>> = {
+export const addressWords: Partial<Record<PackageNamespace, readonly string[]>> = {
   charm: ['bulk', 'libraries'],
   snap: ['featured'],
 };

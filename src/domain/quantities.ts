@@ -2,11 +2,12 @@
 import { days, hours, minutes, seconds } from './clock.ts';
 
 /** The singular or plural of a noun for a count. */
-export const noun = (count: number, one: string, several = `${one}s`): string => (count === 1 ? one : several);
+export const noun = (count: number, singular: string, several = `${singular}s`): string =>
+  count === 1 ? singular : several;
 
 /** `1 package`, `2 packages`, `0 packages`. */
-export const counted = (count: number, one: string, several?: string): string =>
-  `${String(count)} ${noun(count, one, several)}`;
+export const formatCount = (count: number, singular: string, several?: string): string =>
+  `${String(count)} ${noun(count, singular, several)}`;
 
 const units = [
   [days(1), 'day'],
@@ -16,14 +17,14 @@ const units = [
 ] as const;
 
 /** Formats milliseconds in the largest unit that fits at least once: `3 days`. */
-export function duration(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const [length, unit] = units.find(([length]) => milliseconds >= length) ?? units[3];
-  return counted(Math.floor(milliseconds / length), unit);
+  return formatCount(Math.floor(milliseconds / length), unit);
 }
 
 /** The distance of a moment (RFC 3339) from now: `2 hours ago`, `now`, `in 5 minutes`. */
-export function distance(moment: string, now: Date): string {
+export function formatDistance(moment: string, now: Date): string {
   const length = now.getTime() - Date.parse(moment);
   if (Math.abs(length) < seconds(1)) return 'now';
-  return length > 0 ? `${duration(length)} ago` : `in ${duration(-length)}`;
+  return length > 0 ? `${formatDuration(length)} ago` : `in ${formatDuration(-length)}`;
 }

@@ -2,33 +2,33 @@
 // wait.
 import { seconds, type Now } from './clock.ts';
 
-export interface Vessel {
+export interface TokenBucket {
   /** The drain per second, which is the sustained rate. */
   perSecond: number;
   /** The capacity, which is the burst size. */
   holds: number;
 }
 
-export interface Rates {
+export interface RateLimiter {
   /**
    * Requests an amount. Returns undefined if it is granted, else the number of whole seconds to wait. The last granted
    * amount may exceed the remaining capacity, so that no amount is too large to be granted.
    */
-  ask(client: string, amount: number, vessel: Vessel): number | undefined;
+  take(client: string, amount: number, vessel: TokenBucket): number | undefined;
   /** Returns an amount that was not used or should not count. */
-  giveBack(client: string, amount: number): void;
+  refund(client: string, amount: number): void;
 }
 
-interface Level {
+interface BucketLevel {
   amount: number;
   at: number;
 }
 
 /** `remembered` is the maximum number of clients; the least recent one is dropped first. */
-export function createRates(now: Now, remembered = 20_000): Rates {
-  const levels = new Map<string, Level>();
+export function createRateLimiter(now: Now, remembered = 20_000): RateLimiter {
+  const levels = new Map<string, BucketLevel>();
   return {
-    ask(client, amount, { perSecond, holds }) {
+    take(client, amount, { perSecond, holds }) {
       const at = now().getTime();
       const before = levels.get(client) ?? { amount: 0, at };
       // If the clock is set back, the bucket neither drains nor fills.
@@ -43,7 +43,7 @@ export function createRates(now: Now, remembered = 20_000): Rates {
       return isFull ? Math.max(1, Math.ceil((level.amount - holds + 1) / perSecond)) : undefined;
     },
 
-    giveBack(client, amount) {
+    refund(client, amount) {
       const level = levels.get(client);
       if (level !== undefined) level.amount = Math.max(0, level.amount - amount);
     },

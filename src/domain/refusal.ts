@@ -75,17 +75,17 @@ export class Refusal extends Error {
 }
 
 /** A refusal with its cause, which is logged but not sent. */
-export const because = (cause: unknown, refusal: Refusal): Refusal => Object.assign(refusal, { cause });
+export const withCause = (cause: unknown, refusal: Refusal): Refusal => Object.assign(refusal, { cause });
 
 /** Seconds after which an engine may be available again. */
 const awhile = 5;
 
 /** The error when an engine does not respond, or not in time. `what` names the engine and the effect on the caller. */
-export const away = (cause: unknown, what: string): Refusal =>
-  because(cause, new Refusal('remote-service-unavailable', `${what} Try again in a few seconds.`, awhile));
+export const engineUnavailable = (cause: unknown, problem: string): Refusal =>
+  withCause(cause, new Refusal('remote-service-unavailable', `${problem} Try again in a few seconds.`, awhile));
 
 /** Whether an error means that a remote engine is unavailable, so that a retry may succeed. */
-export const isAway = (error: unknown): error is Refusal =>
+export const isEngineUnavailable = (error: unknown): error is Refusal =>
   error instanceof Refusal && error.code === 'remote-service-unavailable';
 
 /** A field of a change that conflicts with an edit by another account. */

@@ -1,14 +1,14 @@
 // The content of a slot of a channel in words, for previews, proposals, receipts, the audit log and the release
 // history. The text has every property that a release gives to devices: a property missing here could change without
 // approval.
-import { isProgressive, type Progress } from './channel-map.ts';
+import { isProgressive, type ReleaseReach } from './channel-map.ts';
 
 /** The properties of a release in the text. */
 export interface DescribedRelease {
   revision: number;
   /** Resources of a charm or components of a snap; null means no file. */
   resources: readonly { name: string; revision: number | null }[];
-  progressive: Progress;
+  progressive: ReleaseReach;
   /** RFC 3339; null if it does not end. */
   expiresAt: string | null;
   /** For a release that is not made yet: days until it ends, counted from the release. */
@@ -20,18 +20,18 @@ export function slotText(held: readonly DescribedRelease[]): string | null {
   return held.length === 0 ? null : [...held].sort(byReach).map(releaseText).join(', and ');
 }
 
-const byReach = (one: DescribedRelease, other: DescribedRelease): number =>
-  Number(isProgressive(one.progressive)) - Number(isProgressive(other.progressive));
+const byReach = (release: DescribedRelease, other: DescribedRelease): number =>
+  Number(isProgressive(release.progressive)) - Number(isProgressive(other.progressive));
 
 /** One release in words: `8 with words 2 for 20 %, paused, until 2026-12-01T00:00:00Z`. */
 export function releaseText({ revision, resources, progressive, expiresAt, lifeDays }: DescribedRelease): string {
-  const named = [...resources]
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
+  const resourceTexts = [...resources]
+    .sort((resource, other) => (resource.name < other.name ? -1 : 1))
     .map(({ name, revision: number }) => `${name} ${number === null ? 'none' : String(number)}`);
   const { percentage, paused } = progressive;
   return [
     String(revision),
-    ...(named.length === 0 ? [] : [` with ${named.join(', ')}`]),
+    ...(resourceTexts.length === 0 ? [] : [` with ${resourceTexts.join(', ')}`]),
     ...(percentage === null ? [] : [` for ${String(percentage)} %${paused === true ? ', paused' : ''}`]),
     ...(lifeDays !== undefined ? [`, ends after ${String(lifeDays)} days`] : []),
     ...(lifeDays === undefined && expiresAt !== null ? [`, until ${expiresAt}`] : []),

@@ -11,7 +11,7 @@ export interface ResourceBase {
  * Merges entries with the same name and channel, with their architectures in the given order. Refuses an entry that is
  * given twice.
  */
-export function mergedBases(
+export function mergeBases(
   bases: readonly { name?: string; channel?: string; architectures: readonly string[] }[],
 ): ResourceBase[] {
   const merged = new Map<string, ResourceBase>();
@@ -22,8 +22,8 @@ export function mergedBases(
       throw new Refusal('api-error', `The base '${name}' of the channel '${channel}' is given twice at /bases`);
     seen.add(entry);
     const key = JSON.stringify([name, channel]);
-    const known = merged.get(key)?.architectures ?? [];
-    merged.set(key, { name, channel, architectures: [...new Set([...known, ...architectures])] });
+    const existing = merged.get(key)?.architectures ?? [];
+    merged.set(key, { name, channel, architectures: [...new Set([...existing, ...architectures])] });
   }
   return [...merged.values()];
 }

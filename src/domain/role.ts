@@ -4,11 +4,11 @@
 export const plainRoles = ['store-admin', 'transfer-approver', 'auditor'] as const;
 
 /** `brand-admin:` is followed by the account id of the brand. */
-export type Role = (typeof plainRoles)[number] | `brand-admin:${string}`;
+export type AccountRole = (typeof plainRoles)[number] | `brand-admin:${string}`;
 
 /** Parses a role; undefined for any other text. */
-export function readRole(text: string): Role | undefined {
-  const plain = plainRoles.find((one) => one === text);
+export function readRole(text: string): AccountRole | undefined {
+  const plain = plainRoles.find((role) => role === text);
   if (plain !== undefined) return plain;
   const [kind, brand] = text.split(/:(.*)/s);
   return kind === 'brand-admin' && brand ? `brand-admin:${brand}` : undefined;

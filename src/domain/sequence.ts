@@ -19,14 +19,14 @@ export function sequenceOf<Item>(length: number, item: (index: number) => Item):
 }
 
 /** A list with each item of another list converted when it is read. */
-export function mapped<From, Item>(list: Sequence<From>, make: (one: From) => Item): Sequence<Item> {
+export function mapSequence<From, Item>(list: Sequence<From>, make: (item: From) => Item): Sequence<Item> {
   return {
     get length() {
       return list.length;
     },
     at(index) {
-      const found = list.at(index);
-      return found === undefined ? undefined : make(found);
+      const item = list.at(index);
+      return item === undefined ? undefined : make(item);
     },
     values: () => list.values().map(make),
     [Symbol.iterator]: () => list.values().map(make),
@@ -34,7 +34,7 @@ export function mapped<From, Item>(list: Sequence<From>, make: (one: From) => It
 }
 
 /** Storage for texts, such as a spill file. */
-export interface Aside {
+export interface SpillStorage {
   /** Adds a text or bytes. Returns their position and length in bytes. */
   add(text: string | Uint8Array): { begin: number; length: number };
   /** Returns the bytes at a position. They are valid until the next read. */
@@ -46,11 +46,11 @@ export class PackedList<Item> implements Sequence<Item> {
   length = 0;
   /** The length of the JSON of its items with commas between them, in bytes. */
   byteLength = 0;
-  readonly #aside: Aside;
+  readonly #aside: SpillStorage;
   /** The position and length in bytes of each item's text. */
   #places = new Float64Array(32);
 
-  constructor(aside: Aside = new Pages()) {
+  constructor(aside: SpillStorage = new Pages()) {
     this.#aside = aside;
   }
 
@@ -105,7 +105,7 @@ const pageSize = 1024 * 1024;
 const betweenPages = 2 ** 32;
 
 /** Texts in memory outside the JavaScript heap. */
-class Pages implements Aside {
+class Pages implements SpillStorage {
   readonly #pages: Buffer[] = [];
   /** The number of used bytes in the last page. */
   #used = 0;
@@ -133,14 +133,14 @@ class Pages implements Aside {
 /** The JSON of an object. Members that are packed lists are copied as text. */
 export function jsonOf(value: unknown): string {
   const pieces = piecesOf(value);
-  const size = (one: Piece): number => (typeof one === 'string' ? Buffer.byteLength(one) : one.byteLength);
+  const size = (piece: JsonPiece): number => (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.byteLength);
   // The buffer is freed at once, without waiting for the garbage collector.
-  const memory = new ArrayBuffer(pieces.reduce((sum, one) => sum + size(one), 0));
+  const memory = new ArrayBuffer(pieces.reduce((sum, piece) => sum + size(piece), 0));
   const bytes = Buffer.from(memory);
   let length = 0;
-  for (const one of pieces) {
-    if (typeof one === 'string') length += bytes.write(one, length);
-    else for (const text of one.texts()) length += text.copy(bytes, length);
+  for (const piece of pieces) {
+    if (typeof piece === 'string') length += bytes.write(piece, length);
+    else for (const text of piece.texts()) length += text.copy(bytes, length);
   }
   const text = bytes.toString();
   memory.transfer(0);
@@ -151,8 +151,8 @@ export function jsonOf(value: unknown): string {
 export function* jsonTexts(value: unknown, size: number): Generator<string> {
   let texts: string[] = [];
   let length = 0;
-  for (const one of piecesOf(value)) {
-    for (const text of typeof one === 'string' ? [one] : one.texts()) {
+  for (const piece of piecesOf(value)) {
+    for (const text of typeof piece === 'string' ? [piece] : piece.texts()) {
       length += texts[texts.push(text.toString()) - 1]!.length;
       if (length < size) continue;
       yield texts.join('');
@@ -162,16 +162,16 @@ export function* jsonTexts(value: unknown, size: number): Generator<string> {
   if (length > 0) yield texts.join('');
 }
 
-type Piece = string | PackedList<unknown>;
+type JsonPiece = string | PackedList<unknown>;
 
-function piecesOf(value: unknown): Piece[] {
+function piecesOf(value: unknown): JsonPiece[] {
   if (value === null || typeof value !== 'object' || !Object.values(value).some(isPacked))
     return [JSON.stringify(value)];
-  const pieces: Piece[] = [];
-  for (const [key, said] of Object.entries(value) as [string, unknown][]) {
-    const whole = isPacked(said) ? ['[', said, ']'] : [JSON.stringify(said) as string | undefined];
+  const pieces: JsonPiece[] = [];
+  for (const [key, member] of Object.entries(value) as [string, unknown][]) {
+    const whole = isPacked(member) ? ['[', member, ']'] : [JSON.stringify(member) as string | undefined];
     if (whole[0] === undefined) continue;
-    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(whole as Piece[]));
+    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(key), ':', ...(whole as JsonPiece[]));
   }
   pieces.push('}');
   return pieces;

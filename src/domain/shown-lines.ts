@@ -1,20 +1,20 @@
 // Shortens the lines of a proposal for people. Programs and the signed text get every line in full.
-import type { ApprovalKind, Line } from './approvals.ts';
+import type { ApprovalKind, ApprovalLine } from './approvals.ts';
 
 /** One change, with all kinds of approval that it needs. */
-export interface ShownLine extends Omit<Line, 'kind'> {
+export interface ShownLine extends Omit<ApprovalLine, 'kind'> {
   kinds: readonly ApprovalKind[];
 }
 
 /** The changes of a proposal without repetition, each with all its kinds and with short digests. */
-export function shownLines(lines: readonly Line[]): ShownLine[] {
+export function shortenLines(lines: readonly ApprovalLine[]): ShownLine[] {
   const changes = new Map<string, ShownLine & { kinds: ApprovalKind[] }>();
   for (const { kind, on, part, from, to } of lines) {
     const key = JSON.stringify([on, part, from, to]);
-    const known = changes.get(key);
-    if (known === undefined) {
+    const existing = changes.get(key);
+    if (existing === undefined) {
       changes.set(key, { on, part, from: withShortDigests(from), to: withShortDigests(to), kinds: [kind] });
-    } else if (!known.kinds.includes(kind)) known.kinds.push(kind);
+    } else if (!existing.kinds.includes(kind)) existing.kinds.push(kind);
   }
   return [...changes.values()];
 }

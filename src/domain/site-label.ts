@@ -9,10 +9,10 @@ export interface SiteLabels {
 }
 
 /** Whether content with one label may be received by a site with another. Content without a label may go anywhere. */
-export function mayCome(label: string | undefined, { label: own, levels = [] }: SiteLabels): boolean {
+export function mayReceive(label: string | undefined, { label: own, levels = [] }: SiteLabels): boolean {
   if (label === undefined) return true;
-  const [height, most] = [levels.indexOf(label), own === undefined ? -1 : levels.indexOf(own)];
-  return height !== -1 && height <= most;
+  const [height, maxHeight] = [levels.indexOf(label), own === undefined ? -1 : levels.indexOf(own)];
+  return height !== -1 && height <= maxHeight;
 }
 
 /** In words: `no label`, or `the label open`. */

@@ -118,9 +118,11 @@ function ed25519(fields: SshFields): HasSigned | undefined {
   const key = ed25519Key(fields);
   if (key === undefined) return undefined;
   return (signed, signature) => {
-    const given = new SshFields(signature);
-    const [type, value] = [given.text(), given.field()];
-    return type === 'ssh-ed25519' && value?.length === 64 && given.isAtEnd && verify(null, signed, key, value);
+    const signatureFields = new SshFields(signature);
+    const [type, value] = [signatureFields.text(), signatureFields.field()];
+    return (
+      type === 'ssh-ed25519' && value?.length === 64 && signatureFields.isAtEnd && verify(null, signed, key, value)
+    );
   };
 }
 
@@ -134,10 +136,10 @@ function tokenEd25519(fields: SshFields): HasSigned | undefined {
   if (key === undefined || application === undefined || application.length > 256) return undefined;
   const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
   return (signed, signature) => {
-    const given = new SshFields(signature);
-    const [type, value, about] = [given.text(), given.field(), given.take(5)];
+    const signatureFields = new SshFields(signature);
+    const [type, value, about] = [signatureFields.text(), signatureFields.field(), signatureFields.take(5)];
     if (type !== 'sk-ssh-ed25519@openssh.com' || value?.length !== 64 || about === undefined) return false;
-    if (!given.isAtEnd || (about[0]! & isTouched) === 0) return false;
+    if (!signatureFields.isAtEnd || (about[0]! & isTouched) === 0) return false;
     return verify(null, Buffer.concat([sha256(application), about, sha256(signed)]), key, value);
   };
 }
@@ -156,9 +158,9 @@ function rsa(fields: SshFields): HasSigned | undefined {
   const key = imported({ kty: 'RSA', n: base64url(modulus), e: base64url(exponent) });
   if (key === undefined) return undefined;
   return (signed, signature) => {
-    const given = new SshFields(signature);
-    const [hash, value] = [rsaHashes.get(given.text() ?? ''), given.field()];
-    if (hash === undefined || value?.length !== modulus.length || !given.isAtEnd) return false;
+    const signatureFields = new SshFields(signature);
+    const [hash, value] = [rsaHashes.get(signatureFields.text() ?? ''), signatureFields.field()];
+    if (hash === undefined || value?.length !== modulus.length || !signatureFields.isAtEnd) return false;
     return verify(hash, signed, key, value);
   };
 }
@@ -166,17 +168,17 @@ function rsa(fields: SshFields): HasSigned | undefined {
 function ecdsa(curve: string, size: number, hash: string) {
   const name = `nistp${curve.slice(2)}`;
   return (fields: SshFields): HasSigned | undefined => {
-    const [named, point] = [fields.text(), fields.field()];
-    if (named !== name || point?.length !== 1 + 2 * size || point[0] !== 4) return undefined;
+    const [curveName, point] = [fields.text(), fields.field()];
+    if (curveName !== name || point?.length !== 1 + 2 * size || point[0] !== 4) return undefined;
     const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)];
     const key = imported({ kty: 'EC', crv: curve, x: base64url(x), y: base64url(y) });
     if (key === undefined) return undefined;
     return (signed, signature) => {
-      const given = new SshFields(signature);
-      const [type, value] = [given.text(), given.field()];
-      if (type !== `ecdsa-sha2-${name}` || value === undefined || !given.isAtEnd) return false;
+      const signatureFields = new SshFields(signature);
+      const [type, value] = [signatureFields.text(), signatureFields.field()];
+      if (type !== `ecdsa-sha2-${name}` || value === undefined || !signatureFields.isAtEnd) return false;
       const numbers = new SshFields(value);
-      const both = [numbers.positive(), numbers.positive()].map((one) => padded(one, size));
+      const both = [numbers.positive(), numbers.positive()].map((integer) => padded(integer, size));
       if (both.includes(undefined) || !numbers.isAtEnd) return false;
       const ieee = Buffer.concat(both as Buffer[]);
       return verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, ieee);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { SshFields, sshField, sshKeyOf, type SshKey } from './ssh-key.ts';
 
 /** Signatures of all supported keys are shorter. */
-export const longestSshSignature = 8192;
+export const maxSshSignatureLength = 8192;
 
 export interface SshSignature {
   /** The purpose of the signature. A signature made for another purpose must not be accepted. */
@@ -23,7 +23,7 @@ const hashes = ['sha256', 'sha512'];
 
 /** Parses a signature file. Returns undefined if it is invalid or made with an unsupported key. */
 export function readSshSignature(text: string): SshSignature | undefined {
-  if (text.length > longestSshSignature) return undefined;
+  if (text.length > maxSshSignatureLength) return undefined;
   const lines = text.trim().split(/\r?\n/);
   if (lines.shift() !== head || lines.pop() !== foot) return undefined;
   const encoded = lines.join('');
@@ -46,8 +46,8 @@ function signatureIn(blob: Buffer): SshSignature | undefined {
     text: armoured(blob),
     isOf(message) {
       const digest = createHash(hash).update(message).digest();
-      const told = [sshField(namespace), sshField(''), sshField(hash), sshField(digest)];
-      return key.hasSigned(Buffer.concat([Buffer.from(magic), ...told]), signature);
+      const signedFields = [sshField(namespace), sshField(''), sshField(hash), sshField(digest)];
+      return key.hasSigned(Buffer.concat([Buffer.from(magic), ...signedFields]), signature);
     },
   };
 }

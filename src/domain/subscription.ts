@@ -1,13 +1,13 @@
 // Subscriptions: standing requests of a site for packages, and named sets of them.
-import type { Namespace } from './namespace.ts';
+import type { PackageNamespace } from './namespace.ts';
 
 /** The architectures that packages are made for. */
 export const architectures = ['amd64', 'arm64', 'armhf', 'i386', 'ppc64el', 'riscv64', 's390x'] as const;
 export type Architecture = (typeof architectures)[number];
 
 /** A subscription to one package. */
-export interface Wish {
-  namespace: Namespace;
+export interface PackageSubscription {
+  namespace: PackageNamespace;
   name: string;
   /** Full names. */
   channels: readonly string[];
@@ -15,9 +15,13 @@ export interface Wish {
 }
 
 /** An entry of a set, for any architecture. */
-type Listed = Omit<Wish, 'architectures'>;
+type SubscriptionSetEntry = Omit<PackageSubscription, 'architectures'>;
 
-const snap = (name: string, channel = 'latest/stable'): Listed => ({ namespace: 'snap', name, channels: [channel] });
+const snap = (name: string, channel = 'latest/stable'): SubscriptionSetEntry => ({
+  namespace: 'snap',
+  name,
+  channels: [channel],
+});
 
 /** The snaps that all other snaps need. */
 const bases = [snap('snapd'), snap('core20'), snap('core22'), snap('core24')];
@@ -44,22 +48,24 @@ export const subscriptionSets = {
     snap('pc-kernel', '24/stable'),
     snap('console-conf', '24/stable'),
   ],
-} as const satisfies Record<string, readonly Listed[]>;
+} as const satisfies Record<string, readonly SubscriptionSetEntry[]>;
 
 export type SubscriptionSet = keyof typeof subscriptionSets;
 export const setNames = Object.keys(subscriptionSets) as SubscriptionSet[];
 
 /** The subscriptions of a set for the given architectures. */
-export const wishesOfSet = (name: SubscriptionSet, wanted: readonly Architecture[]): Wish[] =>
-  subscriptionSets[name].map((one) => ({ ...one, architectures: wanted }));
+export const subscriptionsOfSet = (
+  name: SubscriptionSet,
+  forArchitectures: readonly Architecture[],
+): PackageSubscription[] => subscriptionSets[name].map((entry) => ({ ...entry, architectures: forArchitectures }));
 
 /** Merges two subscriptions to one package: all channels and architectures of both. */
-export function together<W extends Wish>(one: W, other: Wish): W {
+export function mergeSubscriptions<W extends PackageSubscription>(subscription: W, other: PackageSubscription): W {
   const both = <Value>(some: readonly Value[], more: readonly Value[]): Value[] =>
     [...new Set([...some, ...more])].sort();
   return {
-    ...one,
-    channels: both(one.channels, other.channels),
-    architectures: both(one.architectures, other.architectures),
+    ...subscription,
+    channels: both(subscription.channels, other.channels),
+    architectures: both(subscription.architectures, other.architectures),
   };
 }

@@ -2,4 +2,4 @@
 import { days } from './clock.ts';
 
 /** How long before its expiry the user of a token is warned, in milliseconds. */
-export const endsSoon = days(14);
+export const expiryWarningMs = days(14);

@@ -1,7 +1,7 @@
 // The interface to the database: a `sql` tag that keeps text and values apart, four methods for queries, and transactions.
-import type { Soon } from '#domain/soon.ts';
+import type { MaybePromise } from '#domain/soon.ts';
 
-export type Value = string | number | bigint | null | Uint8Array;
+export type SqlValue = string | number | bigint | null | Uint8Array;
 
 /** Names of columns and their aliases. They become part of a statement's text, so they must be constants. */
 export class Columns {
@@ -28,77 +28,77 @@ export class List {
 export const list = (values: readonly (string | number)[]): List => new List(values);
 
 /** Returns the LIKE pattern for texts that contain this one. The statement must say `ESCAPE '\\'`. */
-export const holding = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+export const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** A statement and its values, kept apart. The text is the same array on every call, so that it is prepared once. */
-export interface Statement {
+export interface SqlStatement {
   readonly text: readonly string[];
-  readonly values: readonly (Value | List)[];
+  readonly values: readonly (SqlValue | List)[];
 }
 
 /** Writes a statement: `` sql`SELECT … WHERE id = ${id}` ``. Only columns can become part of its text. */
-export function sql(text: TemplateStringsArray, ...values: (Value | List | Columns)[]): Statement {
-  if (!values.some(isColumns)) return { text, values: values as (Value | List)[] };
+export function sql(text: TemplateStringsArray, ...values: (SqlValue | List | Columns)[]): SqlStatement {
+  if (!values.some(isColumns)) return { text, values: values as (SqlValue | List)[] };
   return {
     text: composed(text, values, values.filter(isColumns)),
-    values: values.filter((value): value is Value | List => !isColumns(value)),
+    values: values.filter((value): value is SqlValue | List => !isColumns(value)),
   };
 }
 
 const isColumns = (value: unknown): value is Columns => value instanceof Columns;
 
-const texts = new WeakMap<TemplateStringsArray, { named: readonly Columns[]; text: readonly string[] }>();
+const texts = new WeakMap<TemplateStringsArray, { usedColumns: readonly Columns[]; text: readonly string[] }>();
 
 /** Returns the text with the columns in it. It is built once for each place in the source code. */
 function composed(
   text: TemplateStringsArray,
-  values: readonly (Value | List | Columns)[],
-  named: readonly Columns[],
+  values: readonly (SqlValue | List | Columns)[],
+  usedColumns: readonly Columns[],
 ): readonly string[] {
-  let known = texts.get(text);
-  if (known === undefined) {
+  let cached = texts.get(text);
+  if (cached === undefined) {
     const whole = [text[0]!];
     for (const [at, value] of values.entries()) {
       if (value instanceof Columns) whole.push(`${whole.pop()!}${value.text}${text[at + 1]!}`);
       else whole.push(text[at + 1]!);
     }
-    known = { named, text: whole };
-    texts.set(text, known);
+    cached = { usedColumns, text: whole };
+    texts.set(text, cached);
   }
-  if (!named.every((one, at) => one === known.named[at]))
+  if (!usedColumns.every((column, at) => column === cached.usedColumns[at]))
     throw new Error('a statement has the same columns every time');
-  return known.text;
+  return cached.text;
 }
 
 export interface Queries {
   /** Returns the first row, or undefined. */
-  get<Row>(statement: Statement): Promise<Row | undefined>;
-  all<Row>(statement: Statement): Promise<Row[]>;
+  get<Row>(statement: SqlStatement): Promise<Row | undefined>;
+  all<Row>(statement: SqlStatement): Promise<Row[]>;
   /** Runs a statement that changes rows. Returns the number of rows that it changed. */
-  run(statement: Statement): Promise<number>;
+  run(statement: SqlStatement): Promise<number>;
   /** Runs the text of a migration, which may contain several statements. */
   script(text: string): Promise<void>;
   /** Returns whether the row with this key exists and differs from its row digest. */
-  isDamaged(table: string, key: Readonly<Record<string, Value>>): Promise<boolean>;
+  isDamaged(table: string, key: Readonly<Record<string, SqlValue>>): Promise<boolean>;
   /** Returns whether a table of this name exists. A database of an older release may not have it. */
   hasTable(name: string): Promise<boolean>;
 }
 
 /** The methods that read records. */
-export type Reading = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
+export type ReadQueries = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
 
 /**
  * The database of a store. Queries outside a transaction see only committed rows. Changes are made only in transactions, one after the
  * other. Inside a transaction, do nothing but query the records: all other changes wait for it.
  */
-export interface Database extends Reading {
+export interface Database extends ReadQueries {
   /** The server that has the database, which processes of several hosts may use. Undefined if the database is a file of this host. */
   readonly server?: DatabaseServer;
   /**
    * Returns a number that changes after every commit, also of other processes, and is never older than the call. It is cheap enough for
    * every request, and not a promise if the engine need not query for it.
    */
-  version(): Soon<number>;
+  version(): MaybePromise<number>;
   /** Commits the change together with others that wait. `work` may run a second time, after the first run was rolled back. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** From now on, keeps a digest of every row that is written. Called once, after all migrations have run. */
@@ -154,7 +154,7 @@ export interface ServerState {
   /** Whether every role may connect to the database. Such a role can take the lock for changes. */
   isOpenToAll: boolean;
   /** Connections in use on the server, and their maximum. */
-  connections: { used: number; most: number };
+  connections: { used: number; max: number };
   /** How far the server's clock is ahead of the clock of this host, and the uncertainty (half of the round trip), in milliseconds. */
   clock: { ahead: number; within: number };
 }

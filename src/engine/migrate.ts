@@ -11,7 +11,7 @@ export interface Migration {
  * Returns the names of the migrations that have not run yet. Throws if a newer release has written the data, because this release cannot
  * interpret it.
  */
-export async function missing(
+export async function findMissing(
   db: Database,
   migrations: readonly Migration[],
 ): Promise<{ names: string[]; fresh: boolean }> {
@@ -32,8 +32,8 @@ export async function missing(
  * take 180 ms.
  */
 export async function migrate(db: Database, migrations: readonly Migration[], newest?: string): Promise<string[]> {
-  if ((await missing(db, migrations)).fresh && newest !== undefined) await makeNew(db, newest);
-  const { names } = await missing(db, migrations);
+  if ((await findMissing(db, migrations)).fresh && newest !== undefined) await makeNew(db, newest);
+  const { names } = await findMissing(db, migrations);
   const ran: string[] = [];
   for (const { name, text } of migrations.filter((migration) => names.includes(migration.name))) {
     const isDone = await db.transaction(async (tx) => {

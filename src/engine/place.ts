@@ -1,6 +1,6 @@
 // Names a database, in a file or on a PostgreSQL server, and opens and checks it with the right engine.
 import type { Database } from './database.ts';
-import { databaseAt } from './postgres/address.ts';
+import { describeAddressText } from './postgres/address.ts';
 import { inspectFile, type DatabaseVerdict } from './sqlite/check.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/driver.ts';
 
@@ -18,7 +18,8 @@ export interface PostgresPlace {
 }
 
 /** Returns where the database is, in words for a person and without secrets. */
-export const nameOf = (place: DatabasePlace): string => ('file' in place ? place.file : databaseAt(place.postgres));
+export const describeDatabase = (place: DatabasePlace): string =>
+  'file' in place ? place.file : describeAddressText(place.postgres);
 
 /** Opens the database as it is, without migrations. */
 export async function openDatabase(place: DatabasePlace, options: SqliteOptions): Promise<Database> {

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 /** A value as it is stored: whole numbers of any size are bigint, numbers with a fraction are number. */
 export type Cell = string | bigint | number | Uint8Array | null;
 
-export interface Table {
+export interface StoreTable {
   name: string;
   columns: readonly string[];
 }
@@ -13,25 +13,25 @@ export interface Table {
 /** A snapshot of a database. */
 export interface RowSource {
   /** Returns the tables of the store, without the internal tables of an engine. */
-  tables(): Promise<Table[]>;
+  tables(): Promise<StoreTable[]>;
   /** Reads the rows of a table in batches, with the values of each row in the order of the columns. */
-  read(table: Table): AsyncIterable<Cell[][]>;
+  read(table: StoreTable): AsyncIterable<Cell[][]>;
 }
 
 /** A database that is not in use yet. It has the tables of a new store, without rows. */
 export interface RowTarget extends RowSource {
   /** Returns the tables so that each comes after the tables that it refers to. */
-  tables(): Promise<Table[]>;
-  write(table: Table, rows: Cell[][]): Promise<void>;
+  tables(): Promise<StoreTable[]>;
+  write(table: StoreTable, rows: Cell[][]): Promise<void>;
 }
 
 /** The number of rows of a table, and a checksum over all of them that does not depend on their order. */
-export interface Counted {
+export interface TableChecksum {
   rows: number;
   sum: bigint;
 }
 
-export interface CopyOptions {
+export interface RowCopyOptions {
   /** Returns whether to skip the rows of a table. */
   leave?: (table: string) => boolean;
   /** Called with the number of rows copied so far. An error that it throws ends the copying. */
@@ -42,31 +42,31 @@ export interface CopyOptions {
 export const batch = { bytes: 1024 * 1024, rows: 1000 };
 
 /** The copied rows differ from the rows that were read, or the tables differ. */
-export class NotTheSame extends Error {}
+export class CopyMismatch extends Error {}
 
 /** A database that should be empty is not. The message is for a person. */
-export class NotEmpty extends Error {}
+export class DatabaseNotEmpty extends Error {}
 
 /** Returns whether the error is NotEmpty. */
-export const isNotEmpty = (error: unknown): error is NotEmpty => error instanceof NotEmpty;
+export const isDatabaseNotEmpty = (error: unknown): error is DatabaseNotEmpty => error instanceof DatabaseNotEmpty;
 
 /** Copies all rows and reads them back. Returns the count and checksum of each table. Throws NotTheSame. */
 export async function copyRows(
   from: RowSource,
   to: RowTarget,
-  { leave = () => false, progress }: CopyOptions = {},
-): Promise<Map<string, Counted>> {
-  const known = new Map((await from.tables()).map((table) => [table.name, table]));
+  { leave = () => false, progress }: RowCopyOptions = {},
+): Promise<Map<string, TableChecksum>> {
+  const sourceTables = new Map((await from.tables()).map((table) => [table.name, table]));
   const tables = await to.tables();
-  requireSame([...known.values()], tables);
-  const counted = new Map<string, Counted>();
+  requireSame([...sourceTables.values()], tables);
+  const counted = new Map<string, TableChecksum>();
   let rows = 0;
   const tell = (more: number): void => progress?.((rows += more));
   for (const table of tables) {
     const sum = newSum();
     if (!leave(table.name)) {
       // Use the columns in the order of the source; the target may have another order.
-      const columns = known.get(table.name)!;
+      const columns = sourceTables.get(table.name)!;
       for await (const some of from.read(columns)) {
         await to.write(columns, some);
         sum.add(some);
@@ -76,11 +76,11 @@ export async function copyRows(
     counted.set(table.name, sum.counted());
   }
   for (const { name } of tables) {
-    const there = await countRows(to, known.get(name)!);
+    const copied = await countRows(to, sourceTables.get(name)!);
     const { rows, sum } = counted.get(name)!;
-    if (there.rows !== rows || there.sum !== sum) {
-      throw new NotTheSame(
-        `what was copied of the table ${name} is not what was read: ${String(there.rows)} rows for ${String(rows)}`,
+    if (copied.rows !== rows || copied.sum !== sum) {
+      throw new CopyMismatch(
+        `what was copied of the table ${name} is not what was read: ${String(copied.rows)} rows for ${String(rows)}`,
       );
     }
   }
@@ -88,14 +88,14 @@ export async function copyRows(
 }
 
 /** Reads a whole table and counts it. */
-export async function countRows(source: RowSource, table: Table): Promise<Counted> {
+export async function countRows(source: RowSource, table: StoreTable): Promise<TableChecksum> {
   const sum = newSum();
   for await (const some of source.read(table)) sum.add(some);
   return sum.counted();
 }
 
 /** Returns a checksum that changes if a row is added, lost or changed. It detects accidents, not attacks. */
-function newSum(): { add(rows: readonly Cell[][]): void; counted(): Counted } {
+function newSum(): { add(rows: readonly Cell[][]): void; counted(): TableChecksum } {
   let [count, sum] = [0, 0n];
   return {
     add(rows) {
@@ -115,13 +115,13 @@ function marked(cell: Cell): string {
   return `b${Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('base64')}`;
 }
 
-function requireSame(these: readonly Table[], those: readonly Table[]): void {
-  const shape = (tables: readonly Table[]): Map<string, string> =>
+function requireSame(these: readonly StoreTable[], those: readonly StoreTable[]): void {
+  const shape = (tables: readonly StoreTable[]): Map<string, string> =>
     new Map(tables.map(({ name, columns }) => [name, [...columns].sort().join(' ')]));
-  const [one, other] = [shape(these), shape(those)];
-  const strange = [...one.keys(), ...other.keys()].find((name) => one.get(name) !== other.get(name));
+  const [sourceShapes, other] = [shape(these), shape(those)];
+  const strange = [...sourceShapes.keys(), ...other.keys()].find((name) => sourceShapes.get(name) !== other.get(name));
   if (strange !== undefined)
-    throw new NotTheSame(`the table ${strange} is not the same on both sides: they were made by different releases`);
+    throw new CopyMismatch(`the table ${strange} is not the same on both sides: they were made by different releases`);
 }
 
 /** Estimates the bytes of a row, for the size of batches. */

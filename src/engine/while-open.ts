@@ -1,7 +1,7 @@
 // Makes queries fail after their transaction has ended. Without this they would write on their own, or into another transaction.
 import type { Queries } from './database.ts';
 
-export function whileOpen(within: Queries, isOpen: () => boolean): Queries {
+export function guardQueries(within: Queries, isOpen: () => boolean): Queries {
   const ended = () => Promise.reject(new Error('cannot use a transaction that has ended'));
   return {
     get: (statement) => (isOpen() ? within.get(statement) : ended()),

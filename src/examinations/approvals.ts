@@ -5,7 +5,7 @@ import { readPolicy } from '#domain/approvals.ts';
 import { notice, well, type Examination } from './examination.ts';
 
 export const approvals: Examination = {
-  what: 'Approvals',
+  subject: 'Approvals',
   async look({ config, store, serving }) {
     const configured = readPolicy(config().approvals);
     const inForce = await (await store()).records.approvalPolicy.inForce();

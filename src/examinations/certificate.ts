@@ -1,29 +1,29 @@
 // Examines the certificate of the server.
 import { X509Certificate } from 'node:crypto';
 
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { days } from '#domain/clock.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { siteFiles, siteProblems } from '#tls/site.ts';
 import type { Config } from '#src/config.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
-import { judgedBy, well, wrong, type Examination, type Finding } from './examination.ts';
+import { findingOfFaults, well, wrong, type Examination, type ExaminationFinding } from './examination.ts';
 
 export const certificate: Examination = {
-  what: 'Certificate',
+  subject: 'Certificate',
   look({ data, config }) {
     const settings = config();
     if (!speaksTls(settings)) return plain(settings);
-    const found = readCertificates(data, tlsSettings(settings));
-    if (found === undefined) return well('the certificates are made at the next start');
-    const left = Math.floor((found.ends.getTime() - Date.now()) / days(1));
-    const says = `for ${found.hosts.join(', ')}, ${counted(left, 'day')} left; fingerprint ${found.fingerprint}`;
-    const faults = expiryFaults(certificateEnds(found), new Date());
-    const finding = judgedBy(faults, says);
+    const tls = readCertificates(data, tlsSettings(settings));
+    if (tls === undefined) return well('the certificates are made at the next start');
+    const left = Math.floor((tls.ends.getTime() - Date.now()) / days(1));
+    const says = `for ${tls.hosts.join(', ')}, ${formatCount(left, 'day')} left; fingerprint ${tls.fingerprint}`;
+    const faults = expiryFaults(certificateEnds(tls), new Date());
+    const finding = findingOfFaults(faults, says);
     const files = siteFiles(tlsSettings(settings));
     const problems = files ? siteProblems(files, tlsSettings(settings).hosts, () => new Date()) : [];
-    const others = faults.length === 0 ? problems : problems.filter((one) => !one.includes(' ended on '));
+    const others = faults.length === 0 ? problems : problems.filter((problem) => !problem.includes(' ended on '));
     if (others.length === 0) return finding;
     const mend = "Put a new certificate into the site's files and send the server SIGHUP.";
     const before = faults.length === 0 ? '' : `${finding.says}; `;
@@ -47,9 +47,9 @@ const parsedChains = new WeakMap<CertificateChain, CertificateEnds>();
 
 /** Returns the ends of a chain and of its authority; parses a chain once while it is in use. */
 export function certificateEnds(chain: CertificateChain): CertificateEnds {
-  const known = parsedChains.get(chain) ?? parseChain(chain);
-  parsedChains.set(chain, known);
-  return known;
+  const ends = parsedChains.get(chain) ?? parseChain(chain);
+  parsedChains.set(chain, ends);
+  return ends;
 }
 
 function parseChain({ certificate: chain, authority, own }: CertificateChain): CertificateEnds {
@@ -89,7 +89,7 @@ function certificatesIn(text: string): X509Certificate[] {
   return [...new Set(blocks)].map((block) => new X509Certificate(block));
 }
 
-function plain({ http }: Config): Finding {
+function plain({ http }: Config): ExaminationFinding {
   const [, host = ''] = /^(.+):\d+$/.exec(http.listen) ?? [];
   return /^(?:127\.|localhost$|\[::1\]$)/.test(host)
     ? well('plain http, on this machine alone')

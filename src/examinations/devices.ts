@@ -2,15 +2,22 @@
 import { parseAssertion } from '#assertions/assertion.ts';
 import { addressIn, leadsTo } from '#assertions/store-assertion.ts';
 import type { Config } from '#src/config.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import { missingHere } from '#transfers/closure.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { trustAt } from '#tls/trust.ts';
-import { CannotLook, notice, well, wrong, type Examination, type Finding } from './examination.ts';
+import {
+  ExaminationUnavailableError,
+  notice,
+  well,
+  wrong,
+  type Examination,
+  type ExaminationFinding,
+} from './examination.ts';
 
 export const closure: Examination = {
-  what: 'Closure',
+  subject: 'Closure',
   isCostly: true,
   async look(patient) {
     const { snap: snaps, charm: charms } = patient.config().devices;
@@ -18,18 +25,18 @@ export const closure: Examination = {
     const missing = await missingHere((await patient.store()).records, { snaps, charms });
     const [first] = missing;
     if (first === undefined) return well('nothing is missing for what is released');
-    const { kind, name, by } = first;
+    const { kind, name, neededBy } = first;
     const others =
       missing.length === 1 ? '' : `; ${missing.length - 1} more ${missing.length === 2 ? 'is' : 'are'} missing`;
     return notice(
-      `the ${kind} ${name} is not here, and ${by[0]!} needs it${by.length > 1 ? ', as do others' : ''}${others}`,
+      `the ${kind} ${name} is not here, and ${neededBy[0]!} needs it${neededBy.length > 1 ? ', as do others' : ''}${others}`,
       "'larder closure' names all of it. Carry it in, or release it.",
     );
   },
 };
 
 export const storeAssertion: Examination = {
-  what: 'Store assertion',
+  subject: 'Store assertion',
   async look(patient) {
     const config = patient.config();
     if (!config.devices.snap) return well('devices are not answered here');
@@ -39,7 +46,7 @@ export const storeAssertion: Examination = {
 
 /** Whether the authority that 'larder device snippet' prints trusts the server at the address of the store. */
 export const deviceTrust: Examination = {
-  what: 'Device trust',
+  subject: 'Device trust',
   onHostAlone: true,
   async look(patient) {
     const config = patient.config();
@@ -47,13 +54,13 @@ export const deviceTrust: Examination = {
     if (!config.devices.snap && !config.devices.charm) return well('devices are not answered here');
     if (!speaksTls(config)) return well(`${url} is plain http, where nothing is proven`);
     const authority = readCertificates(patient.data, tlsSettings(config))?.authority;
-    const found = await trustAt(url, authority);
-    if ('unreachable' in found) throw new CannotLook(found.unreachable);
-    const given =
+    const trust = await trustAt(url, authority);
+    if ('unreachable' in trust) throw new ExaminationUnavailableError(trust.unreachable);
+    const authorities =
       authority === undefined ? 'the authorities of this system' : "the authority that 'larder device snippet' prints";
-    if (found.trusted) return well(`what is served at ${url} is trusted by ${given}`);
+    if (trust.trusted) return well(`what is served at ${url} is trusted by ${authorities}`);
     return wrong(
-      `what is served at ${url} is not trusted by ${given}: ${found.because}; devices do not connect`,
+      `what is served at ${url} is not trusted by ${authorities}: ${trust.because}; devices do not connect`,
       authority === undefined
         ? 'Name the authority of the certificate in tls.authority_file, and give devices the new snippet.'
         : 'Serve the chain of this authority there, or name the one of the certificate in tls.authority_file and give devices the new snippet.',
@@ -62,15 +69,15 @@ export const deviceTrust: Examination = {
 };
 
 /** Compares the address in the store assertion with the address of the store. */
-async function compared({ store: { id }, http }: Config, { records }: Store): Promise<Finding> {
-  const kept = await records.assertions.find(`store/${id}`);
-  if (kept === undefined) {
+async function compared({ store: { id }, http }: Config, { records }: StoreHandle): Promise<ExaminationFinding> {
+  const stored = await records.assertions.find(`store/${id}`);
+  if (stored === undefined) {
     return notice(
       `the store assertion of '${id}' is not here, so a device cannot be pointed here by proxy.store`,
       "Have the online store sign one for this store's id and address, and import it with 'larder assertion import'; 'larder device snippet --without-assertion' needs none.",
     );
   }
-  const assertion = parseAssertion(kept.text);
+  const assertion = parseAssertion(stored.text);
   const own = new URL(http.base_url);
   if (leadsTo(assertion, own.href)) return well(`it names ${own.origin}, where the store is`);
   return notice(

@@ -1,16 +1,16 @@
 // The examinations behind 'larder doctor' and the front page of the console, one record each. Every examination is always shown: if one
 // cannot be done, it gives the reason, so that it is not taken for one without findings.
 import type { ServingState } from '#data/serving-state.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import type { Config } from '#src/config.ts';
 import type { Fault } from '#src/faults.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
 /** A notice is worth knowing; the store can be well with it. */
-export type Level = 'well' | 'notice' | 'wrong' | 'not looked at';
+export type FindingLevel = 'well' | 'notice' | 'wrong' | 'not looked at';
 
-export interface Finding {
-  level: Level;
+export interface ExaminationFinding {
+  level: FindingLevel;
   /** A clause, without a full stop. */
   says: string;
   /** The remedy, in whole sentences. */
@@ -19,16 +19,16 @@ export interface Finding {
 
 export interface Examination {
   /** The subject, a word or two. */
-  what: string;
+  subject: string;
   /** Whether only the command runs it: it takes too long for a page, or the serving process watches the subject itself. */
   onHostAlone?: true;
   /** Whether a page may show a result that is some seconds old. */
   isCostly?: true;
-  look(patient: Patient): Finding | Promise<Finding>;
+  look(patient: ExaminedStore): ExaminationFinding | Promise<ExaminationFinding>;
 }
 
 /** The examined store. A member throws `CannotLook` if it is unavailable. */
-export interface Patient {
+export interface ExaminedStore {
   data: string;
   /** The folder of systemd credentials, if systemd passes any. */
   credentials: string | undefined;
@@ -36,7 +36,7 @@ export interface Patient {
   /** The corruption of the database, read without opening the store; throws if there is no database. */
   damage(): Promise<string[]>;
   /** The store, opened once for all examinations. */
-  store(): Promise<Store>;
+  store(): Promise<StoreHandle>;
   /** The present state of the serving process; undefined if no process serves the store. */
   serving(): Promise<ServingState | undefined>;
   /** Why the store is not served, if the host knows; asked only if no process serves it. */
@@ -44,14 +44,14 @@ export interface Patient {
 }
 
 /** Why an examination cannot be done; another examination reports the cause. */
-export class CannotLook extends Error {}
+export class ExaminationUnavailableError extends Error {}
 
-export const well = (says: string): Finding => ({ level: 'well', says });
-export const notice = (says: string, mend?: string): Finding => ({ level: 'notice', says, mend });
-export const wrong = (says: string, mend?: string): Finding => ({ level: 'wrong', says, mend });
+export const well = (says: string): ExaminationFinding => ({ level: 'well', says });
+export const notice = (says: string, mend?: string): ExaminationFinding => ({ level: 'notice', says, mend });
+export const wrong = (says: string, mend?: string): ExaminationFinding => ({ level: 'wrong', says, mend });
 
 /** The finding for some faults: the worst one decides; without faults all is well. */
-export function judgedBy(faults: readonly Fault[], says: string): Finding {
+export function findingOfFaults(faults: readonly Fault[], says: string): ExaminationFinding {
   if (faults.length === 0) return well(says);
   return {
     level: faults.some(({ severity }) => severity === 'problem') ? 'wrong' : 'notice',
@@ -61,11 +61,11 @@ export function judgedBy(faults: readonly Fault[], says: string): Finding {
 }
 
 /** Runs one examination; errors become a finding. */
-async function examine({ look }: Examination, patient: Patient): Promise<Finding> {
+async function examine({ look }: Examination, patient: ExaminedStore): Promise<ExaminationFinding> {
   try {
     return await look(patient);
   } catch (error) {
-    if (!(error instanceof CannotLook)) return wrong(inOneSentence(error, { data: patient.data }));
+    if (!(error instanceof ExaminationUnavailableError)) return wrong(inOneSentence(error, { data: patient.data }));
     return { level: 'not looked at', says: `could not be looked at because ${error.message}` };
   }
 }
@@ -73,25 +73,25 @@ async function examine({ look }: Examination, patient: Patient): Promise<Finding
 /** Runs some examinations one after another. Each also shows the faults that the serving process reports for its subject. */
 export async function examineEach(
   some: readonly Examination[],
-  patient: Patient,
-): Promise<(Finding & { what: string })[]> {
+  patient: ExaminedStore,
+): Promise<(ExaminationFinding & { what: string })[]> {
   const { faults = [] } = (await patient.serving().catch(() => undefined)) ?? {};
-  const subjects = new Set(some.map(({ what }) => what));
-  const found: (Finding & { what: string })[] = [];
+  const subjects = new Set(some.map(({ subject }) => subject));
+  const findings: (ExaminationFinding & { what: string })[] = [];
   for (const examination of some) {
-    const { what } = examination;
+    const { subject } = examination;
     // A fault about a subject that is not examined here is shown under the server.
-    const own = faults.filter(({ about }) => about === what || (what === 'Server' && !subjects.has(about)));
-    found.push({ what, ...withFaults(await examine(examination, patient), own) });
+    const own = faults.filter(({ about }) => about === subject || (subject === 'Server' && !subjects.has(about)));
+    findings.push({ what: subject, ...withFaults(await examine(examination, patient), own) });
   }
-  return found;
+  return findings;
 }
 
 /** Adds the faults to a finding that it does not mention yet. */
-function withFaults(finding: Finding, faults: readonly Fault[]): Finding {
+function withFaults(finding: ExaminationFinding, faults: readonly Fault[]): ExaminationFinding {
   const more = faults.filter(({ says }) => !finding.says.includes(says));
   if (more.length === 0) return finding;
-  const own = judgedBy(more, '');
+  const own = findingOfFaults(more, '');
   if (finding.level === 'well' || finding.level === 'not looked at') return own;
   return {
     level: finding.level === 'wrong' ? 'wrong' : own.level,

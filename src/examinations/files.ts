@@ -3,17 +3,17 @@ import { lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node
 import { join } from 'node:path';
 
 import { diskSpace } from '#data/blobs.ts';
-import { tooSmall } from '#data/disk-size.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { findReserveFault } from '#data/disk-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import type { Config } from '#src/config.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
-import { CannotLook, judgedBy, well, wrong, type Examination } from './examination.ts';
+import { ExaminationUnavailableError, findingOfFaults, well, wrong, type Examination } from './examination.ts';
 
 export const owner: Examination = {
-  what: 'Owner',
+  subject: 'Owner',
   onHostAlone: true,
   look({ data }) {
-    return judgedBy(ownerFaults(data), `everything belongs to ${nameOf(lstatSync(data).uid, '/etc/passwd')}`);
+    return findingOfFaults(ownerFaults(data), `everything belongs to ${nameOf(lstatSync(data).uid, '/etc/passwd')}`);
   },
 };
 
@@ -24,7 +24,7 @@ export const owner: Examination = {
 export function ownerFaults(data: string, levels = maxLevels): Fault[] {
   const { uid, gid } = lstatSync(data);
   // A file system has a folder that always belongs to root.
-  const isForeign = ({ name, stats }: Entry): boolean => stats.uid !== uid && name !== 'lost+found';
+  const isForeign = ({ name, stats }: ExaminedFile): boolean => stats.uid !== uid && name !== 'lost+found';
   const direct = entriesOf(data, 0).filter(isForeign);
   const foreign = direct.length > 0 || levels === 0 ? direct : entriesOf(data, levels).filter(isForeign);
   const [first] = foreign;
@@ -41,7 +41,7 @@ export function ownerFaults(data: string, levels = maxLevels): Fault[] {
 }
 
 export const permissions: Examination = {
-  what: 'Permissions',
+  subject: 'Permissions',
   onHostAlone: true,
   look({ data, config }) {
     const open = entriesOf(data, 0).filter(({ name, stats }) => !name.startsWith('store.lock') && isOpen(stats));
@@ -55,26 +55,26 @@ export const permissions: Examination = {
 };
 
 export const disk: Examination = {
-  what: 'Disk',
+  subject: 'Disk',
   look({ data, config }) {
     const space = diskSpace(data);
     const { reserve } = config().uploads;
-    const says = `${bytes(space.diskFreeBytes)} of ${bytes(space.diskSizeBytes)} are free; uploads stop at ${bytes(reserve)} (uploads.reserve)`;
-    return judgedBy(diskFaults(space, reserve), says);
+    const says = `${formatBytes(space.diskFreeBytes)} of ${formatBytes(space.diskSizeBytes)} are free; uploads stop at ${formatBytes(reserve)} (uploads.reserve)`;
+    return findingOfFaults(diskFaults(space, reserve), says);
   },
 };
 
 /** The faults if the disk is too small for the reserve, or if uploads have stopped or will stop soon; all in bytes. */
-export function diskFaults({ diskFreeBytes: free, diskSizeBytes: size }: DiskSpace, reserve: number): Fault[] {
-  const small = tooSmall(size, reserve);
+export function diskFaults({ diskFreeBytes: free, diskSizeBytes: size }: DataDiskSpace, reserve: number): Fault[] {
+  const small = findReserveFault(size, reserve);
   if (small !== undefined) return [describeFault('reserve-too-large', small)];
   if (free <= reserve) return [describeFault('disk-reserve', {})];
   return free > reserve * 2 ? [] : [describeFault('disk-low', { free, size, reserve })];
 }
 
-type DiskSpace = ReturnType<typeof diskSpace>;
+type DataDiskSpace = ReturnType<typeof diskSpace>;
 
-interface Entry {
+interface ExaminedFile {
   name: string;
   stats: Stats;
 }
@@ -83,16 +83,16 @@ interface Entry {
 function secretsOf(config: () => Config): string[] {
   try {
     const { keys, records, blobs, tls } = config();
-    const named = [
+    const files = [
       keys.master_key_file,
       keys.passphrase_file,
       records.password_file,
       blobs.credentials_file,
       tls.key_file,
     ];
-    return named.filter((file) => file !== undefined);
+    return files.filter((file) => file !== undefined);
   } catch (error) {
-    if (error instanceof CannotLook) return [];
+    if (error instanceof ExaminationUnavailableError) return [];
     throw error;
   }
 }
@@ -100,24 +100,24 @@ function secretsOf(config: () => Config): string[] {
 const isOpenToAll = (file: string): boolean => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0;
 
 /** The maximum of files checked: more add nothing new, and there are many blobs. */
-const enough = 20_000;
+const maxEntries = 20_000;
 /** The maximum depth of folders checked below the data directory. */
 const maxLevels = 3;
 
 /** The entries of a folder and of its subfolders, up to `levels` levels down. */
-function entriesOf(folder: string, levels = maxLevels): Entry[] {
-  const found: Entry[] = [];
+function entriesOf(folder: string, levels = maxLevels): ExaminedFile[] {
+  const entries: ExaminedFile[] = [];
   const waiting = [{ path: '', level: levels }];
-  for (let next = waiting.shift(); next !== undefined && found.length < enough; next = waiting.shift()) {
+  for (let next = waiting.shift(); next !== undefined && entries.length < maxEntries; next = waiting.shift()) {
     for (const entry of namesIn(join(folder, next.path))) {
       const name = join(next.path, entry);
       const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
       if (stats === undefined) continue;
-      found.push({ name, stats });
+      entries.push({ name, stats });
       if (stats.isDirectory() && next.level > 0) waiting.push({ path: name, level: next.level - 1 });
     }
   }
-  return found;
+  return entries;
 }
 
 /** Empty for an unreadable folder: its owner was checked one level up. */
@@ -129,7 +129,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-const listed = (entries: readonly Entry[]): string =>
+const listed = (entries: readonly ExaminedFile[]): string =>
   entries.length <= 6
     ? entries.map(({ name }) => name).join(', ')
     : `${entries

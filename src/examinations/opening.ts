@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { ForeignSiteKey } from '#macaroons/site-key.ts';
 import { ConfigError } from '#src/config.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
-import { causes } from '#src/system-errors.ts';
+import { listCauses } from '#src/system-errors.ts';
 import { ownerFaults } from './files.ts';
 
 /** The fault behind an error while opening the store in `data`; undefined if the message of the error is sufficient. */
 export function openingFault(error: unknown, data: string): Fault | undefined {
-  for (const cause of causes(error)) {
+  for (const cause of listCauses(error)) {
     if (cause instanceof ConfigError) {
       const access = accessTo(join(data, 'larder.toml'));
       if (access === 'given') return invalidConfiguration(cause);

@@ -1,14 +1,14 @@
 // Examines the PostgreSQL server of the records, if there is one: its version, rights, disk, clock and connections.
 import type { DatabaseServer, ServerState } from '#engine/database.ts';
 import { describeFault } from '#src/faults.ts';
-import { notice, well, wrong, type Examination, type Finding } from './examination.ts';
+import { notice, well, wrong, type Examination, type ExaminationFinding } from './examination.ts';
 
 export const databaseServer: Examination = {
-  what: 'Database server',
+  subject: 'Database server',
   async look({ store }) {
     const { server } = (await store()).database;
     if (server === undefined) return well('the records are a file of the data directory');
-    return judged(server, await server.state());
+    return examineServerState(server, await server.state());
   },
 };
 
@@ -16,28 +16,28 @@ export const databaseServer: Examination = {
  * Clock differences in milliseconds: above `told` a notice, above `wrong` a problem. At the same limit a serving host leaves its load
  * balancer.
  */
-const differs = { told: 1000, wrong: 2500 };
+const clockLimitsMs = { notice: 1000, wrong: 2500 };
 
 type Concern = [level: 'wrong' | 'notice', says: string, mend: string];
 
 /** The finding for this state of a server. */
-export function judged({ place }: Pick<DatabaseServer, 'place'>, state: ServerState): Finding {
-  const found = [...concernsOfRights(state), ...concernsOfDisk(state), ...concernsOfClock(state)];
-  const { used, most } = state.connections;
-  if (used > most * 0.9) {
-    found.push([
+export function examineServerState({ place }: Pick<DatabaseServer, 'place'>, state: ServerState): ExaminationFinding {
+  const concerns = [...concernsOfRights(state), ...concernsOfDisk(state), ...concernsOfClock(state)];
+  const { used, max: maxConnections } = state.connections;
+  if (used > maxConnections * 0.9) {
+    concerns.push([
       'wrong',
-      `${String(used)} of the ${String(most)} connections that it takes are open`,
+      `${String(used)} of the ${String(maxConnections)} connections that it takes are open`,
       'Raise max_connections there, or find out who holds so many; each process of larder opens ten at most.',
     ]);
   }
-  const says = `${place}, PostgreSQL ${state.version}, ${String(used)} of ${String(most)} connections open`;
-  if (found.length === 0) return well(says);
-  const isWrong = found.some(([level]) => level === 'wrong');
+  const says = `${place}, PostgreSQL ${state.version}, ${String(used)} of ${String(maxConnections)} connections open`;
+  if (concerns.length === 0) return well(says);
+  const isWrong = concerns.some(([level]) => level === 'wrong');
   const tell = isWrong ? wrong : notice;
   // Problems first; notices can wait.
-  found.sort(([one], [other]) => Number(other === 'wrong') - Number(one === 'wrong'));
-  return tell(`${says}; ${found.map(([, what]) => what).join('; ')}`, found.map(([, , mend]) => mend).join(' '));
+  concerns.sort(([level], [other]) => Number(other === 'wrong') - Number(level === 'wrong'));
+  return tell(`${says}; ${concerns.map(([, text]) => text).join('; ')}`, concerns.map(([, , mend]) => mend).join(' '));
 }
 
 function* concernsOfRights(state: ServerState): Generator<Concern> {
@@ -88,10 +88,10 @@ function* concernsOfDisk({ checksums, fullPageWrites }: ServerState): Generator<
 
 function* concernsOfClock({ clock: { ahead, within } }: ServerState): Generator<Concern> {
   const surely = Math.abs(ahead) - within;
-  if (surely <= differs.told) return;
+  if (surely <= clockLimitsMs.notice) return;
   const seconds = (Math.abs(ahead) / 1000).toFixed(1);
   yield [
-    surely > differs.wrong ? 'wrong' : 'notice',
+    surely > clockLimitsMs.wrong ? 'wrong' : 'notice',
     `the clock of this machine is ${seconds} seconds ${ahead > 0 ? 'behind' : 'ahead of'} its clock`,
     'Have both follow the same time server.',
   ];

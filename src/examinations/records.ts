@@ -5,13 +5,13 @@ import { contentAndPusher } from '#integrity/content-name.ts';
 import { doubtOf } from '#jobs/remember-time.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
-import { CannotLook, judgedBy, notice, well, wrong, type Examination } from './examination.ts';
+import { ExaminationUnavailableError, findingOfFaults, notice, well, wrong, type Examination } from './examination.ts';
 
 export const records: Examination = {
-  what: 'Records',
+  subject: 'Records',
   onHostAlone: true,
   async look({ data, credentials, config, store, damage }) {
     // Checks the database file first: the corruption may be the reason why the store cannot be opened.
@@ -21,10 +21,10 @@ export const records: Examination = {
       return wrong(`the database is damaged: ${problems[0]!}`, `'larder verify' lists everything. ${mend}`);
     }
     const { sealing } = await store().catch((error: unknown) => {
-      throw error instanceof CannotLook ? (error.cause as Error) : error;
+      throw error instanceof ExaminationUnavailableError ? (error.cause as Error) : error;
     });
     const because = sealing.problem();
-    if (because !== undefined) return judgedBy([describeFault('audit-log', { because })], '');
+    if (because !== undefined) return findingOfFaults([describeFault('audit-log', { because })], '');
     return well(
       config().records.postgres === undefined
         ? 'the database is whole, every row as it was written'
@@ -34,12 +34,12 @@ export const records: Examination = {
 };
 
 export const clock: Examination = {
-  what: 'Clock',
+  subject: 'Clock',
   async look({ store }) {
-    const { records: known, now } = await store();
-    const kept = await known.appliance.find('latest-time');
-    const doubt = kept === undefined ? undefined : doubtOf(now(), kept);
-    return judgedBy(
+    const { records: storeRecords, now } = await store();
+    const latestTime = await storeRecords.appliance.find('latest-time');
+    const doubt = latestTime === undefined ? undefined : doubtOf(now(), latestTime);
+    return findingOfFaults(
       doubt === undefined ? [] : [describeFault('clock', doubt)],
       `the clock says ${now().toISOString()}`,
     );
@@ -47,20 +47,20 @@ export const clock: Examination = {
 };
 
 export const blobs: Examination = {
-  what: 'Blobs',
+  subject: 'Blobs',
   async look({ store }) {
-    const { records: known } = await store();
-    const facts = await damagedFacts(known);
+    const { records: storeRecords } = await store();
+    const facts = await damagedFacts(storeRecords);
     if (facts === undefined) return well('no blob is known to be damaged');
-    const finding = judgedBy([describeFault('damaged-blobs', facts)], '');
-    const damaged = await known.damagedBlobs.list(10);
-    const named = await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(known, sha3_384)));
-    return { ...finding, says: `${finding.says}; in detail: ${named.join('; ')}` };
+    const finding = findingOfFaults([describeFault('damaged-blobs', facts)], '');
+    const damaged = await storeRecords.damagedBlobs.list(10);
+    const names = await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(storeRecords, sha3_384)));
+    return { ...finding, says: `${finding.says}; in detail: ${names.join('; ')}` };
   },
 };
 
 export const registry: Examination = {
-  what: 'Registry',
+  subject: 'Registry',
   async look({ config, store }) {
     const { external, notifications } = config().registry;
     if (external === undefined) return well('the store keeps images itself');
@@ -75,30 +75,30 @@ export const registry: Examination = {
 };
 
 export const tokens: Examination = {
-  what: 'Tokens',
+  subject: 'Tokens',
   async look({ store }) {
-    return judgedBy(await tokenFaults(await store()), 'none in use for two weeks ends within the next two');
+    return findingOfFaults(await tokenFaults(await store()), 'none in use for two weeks ends within the next two');
   },
 };
 
 export async function tokenFaults({
-  records: known,
+  records: storeRecords,
   latestTime,
-}: Pick<Store, 'records' | 'latestTime'>): Promise<Fault[]> {
-  const ending = await tokensEnding(known, latestTime);
+}: Pick<StoreHandle, 'records' | 'latestTime'>): Promise<Fault[]> {
+  const ending = await tokensEnding(storeRecords, latestTime);
   return ending === 0 ? [] : [describeFault('tokens-ending', { tokens: ending })];
 }
 
 /** How long a store may be without a backup, or with an old one, in milliseconds. */
-export const backupPatience = days(7);
+export const maxBackupAgeMs = days(7);
 
 export const backups: Examination = {
-  what: 'Backups',
+  subject: 'Backups',
   async look({ store }) {
-    const { records: known, now } = await store();
-    const { last } = await lastBackups(known);
-    return judgedBy(
-      await backupFaults({ records: known, now }),
+    const { records: storeRecords, now } = await store();
+    const { last } = await lastBackups(storeRecords);
+    return findingOfFaults(
+      await backupFaults({ records: storeRecords, now }),
       `the last backup was made at ${last?.at ?? 'no time'}`,
     );
   },
@@ -114,43 +114,46 @@ interface LastBackups {
 const histories = new WeakMap<object, LastBackups & { upTo: number }>();
 
 /** The last backup, and the last failed one. */
-export async function lastBackups(known: Pick<Store['records'], 'audit'>): Promise<LastBackups> {
-  const head = (await known.audit.head())?.seq ?? 0;
-  let history = histories.get(known);
+export async function lastBackups(storeRecords: Pick<StoreHandle['records'], 'audit'>): Promise<LastBackups> {
+  const head = (await storeRecords.audit.head())?.seq ?? 0;
+  let history = histories.get(storeRecords);
   if (history === undefined || history.upTo > head) history = { last: undefined, failed: undefined, upTo: 0 };
   if (history.upTo < head) {
     let { last, failed } = history;
-    for (const row of await known.audit.backupsAfter(history.upTo)) {
+    for (const row of await storeRecords.audit.backupsAfter(history.upTo)) {
       if (row.action === 'backup') [last, failed] = [row, undefined];
       else failed = row;
     }
     history = { last, failed, upTo: head };
   }
-  histories.set(known, history);
+  histories.set(storeRecords, history);
   return history;
 }
 
 /** The fault if the last backup failed or is too old; a new store may have none for some time. */
-export async function backupFaults({ records: known, now }: Pick<Store, 'records' | 'now'>): Promise<Fault[]> {
-  const { last, failed } = await lastBackups(known);
+export async function backupFaults({
+  records: storeRecords,
+  now,
+}: Pick<StoreHandle, 'records' | 'now'>): Promise<Fault[]> {
+  const { last, failed } = await lastBackups(storeRecords);
   const faults: Fault[] = [];
   if (failed !== undefined) {
     const { because } = JSON.parse(failed.details) as { because?: string };
     faults.push(describeFault('backup-failed', { at: failed.at, because: because ?? 'its log says why' }));
   }
-  const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > backupPatience;
+  const isOld = (at: string): boolean => now().getTime() - Date.parse(at) > maxBackupAgeMs;
   if (last !== undefined)
     return isOld(last.at) ? [...faults, describeFault('backup-overdue', { last: last.at })] : faults;
-  const [first] = await known.audit.list(0, 1);
+  const [first] = await storeRecords.audit.list(0, 1);
   const isNew = first !== undefined && !isOld(first.at);
   return [...faults, isNew ? describeFault('backup-missing', {}) : describeFault('backup-overdue', {})];
 }
 
 export const pending: Examination = {
-  what: 'Pending',
+  subject: 'Pending',
   async look({ store }) {
-    const { records: known, now } = await store();
-    return judgedBy(pendingFaults(await pendingWork(known, now())), 'nothing waits for people');
+    const { records: storeRecords, now } = await store();
+    return findingOfFaults(pendingFaults(await pendingWork(storeRecords, now())), 'nothing waits for people');
   },
 };
 

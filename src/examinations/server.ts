@@ -1,29 +1,29 @@
 // Examines the serving process: its state, and whether a crash would leave a core dump.
-import { workersSay } from '#data/serving-state.ts';
+import { describeWorkers } from '#data/serving-state.ts';
 import { leavesMemory } from '#src/core-dumps.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
-import { CannotLook, judgedBy, notice, well, wrong, type Examination } from './examination.ts';
+import { ExaminationUnavailableError, findingOfFaults, notice, well, wrong, type Examination } from './examination.ts';
 
 const unserved = 'the store is not being served at the moment';
 
 export const server: Examination = {
-  what: 'Server',
+  subject: 'Server',
   onHostAlone: true,
   async look({ serving, service, data }) {
     const state = await serving();
-    if (state === undefined) return judgedBy([service?.() ?? describeFault('not-served', { data })], '');
-    const workers = state.workers === undefined ? '' : ` with ${workersSay(state.workers)}`;
+    if (state === undefined) return findingOfFaults([service?.() ?? describeFault('not-served', { data })], '');
+    const workers = state.workers === undefined ? '' : ` with ${describeWorkers(state.workers)}`;
     return well(`served since ${state.since} by process ${String(state.pid)}${workers}`);
   },
 };
 
 export const jobs: Examination = {
-  what: 'Jobs',
+  subject: 'Jobs',
   async look({ serving }) {
     const state = await serving();
-    if (state === undefined) throw new CannotLook(unserved);
-    return judgedBy(jobFaults(state.jobs), `all ${String(state.jobs.length)} jobs go well`);
+    if (state === undefined) throw new ExaminationUnavailableError(unserved);
+    return findingOfFaults(jobFaults(state.jobs), `all ${String(state.jobs.length)} jobs go well`);
   },
 };
 
@@ -34,7 +34,7 @@ export function jobFaults(all: readonly { name: string; problem: string | undefi
 }
 
 export const scrub: Examination = {
-  what: 'Scrub',
+  subject: 'Scrub',
   async look({ serving, config }) {
     if (config().integrity.scrub_rate === 0) {
       return notice(
@@ -43,9 +43,9 @@ export const scrub: Examination = {
       );
     }
     const state = await serving();
-    if (state === undefined) throw new CannotLook(unserved);
+    if (state === undefined) throw new ExaminationUnavailableError(unserved);
     return well(
-      `${bytes(state.scrub.bytes)} read again since the start; ` +
+      `${formatBytes(state.scrub.bytes)} read again since the start; ` +
         (state.scrub.roundEnded === undefined
           ? 'no round has ended yet'
           : `the last round ended at ${state.scrub.roundEnded}`),
@@ -54,7 +54,7 @@ export const scrub: Examination = {
 };
 
 export const coreDumps: Examination = {
-  what: 'Core dumps',
+  subject: 'Core dumps',
   async look({ serving }) {
     switch (leavesMemory((await serving())?.pid ?? 'self')) {
       case false:
@@ -65,7 +65,7 @@ export const coreDumps: Examination = {
           "Start it with core dumps off: LimitCORE=0 in its unit, or 'ulimit -c 0' before it.",
         );
       default:
-        throw new CannotLook('this system does not say whether a crash leaves memory in a file');
+        throw new ExaminationUnavailableError('this system does not say whether a crash leaves memory in a file');
     }
   },
 };

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { ConfigError, missingForExchange, readConfig } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { describeFault } from '#src/faults.ts';
-import { judgedBy, well, wrong, type Examination } from './examination.ts';
+import { findingOfFaults, well, wrong, type Examination } from './examination.ts';
 import { accessTo, invalidConfiguration } from './opening.ts';
 
 export const configuration: Examination = {
-  what: 'Configuration',
+  subject: 'Configuration',
   look({ data }) {
     try {
       const { http } = readConfig(join(data, 'larder.toml'));
@@ -16,19 +16,19 @@ export const configuration: Examination = {
     } catch (error) {
       // Another examination reports the owner of an unreadable file.
       const isFault = error instanceof ConfigError && accessTo(join(data, 'larder.toml')) === 'given';
-      return isFault ? judgedBy([invalidConfiguration(error)], '') : wrong(inOneSentence(error, { data }));
+      return isFault ? findingOfFaults([invalidConfiguration(error)], '') : wrong(inOneSentence(error, { data }));
     }
   },
 };
 
 export const administrator: Examination = {
-  what: 'Administrator',
+  subject: 'Administrator',
   async look({ config, store }) {
     const settings = config();
     const missing = missingForExchange(settings);
     if (missing === undefined) return well('store.offline_mode is off, so no credential is exchanged');
     if (missing.length > 0) {
-      return judgedBy([describeFault('administrator-credential', { missing })], '');
+      return findingOfFaults([describeFault('administrator-credential', { missing })], '');
     }
     const id = settings.auth.store_admin_id!;
     const account = await (await store()).records.accounts.find(id);

@@ -2,21 +2,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { whyItWaits } from '#acts/transfers.ts';
+import { waitReasonSubject } from '#acts/transfers.ts';
 import { days } from '#domain/clock.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import type { Config } from '#src/config.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
 import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
-import { judgedBy, type Examination } from './examination.ts';
+import { findingOfFaults, type Examination } from './examination.ts';
 
 export const transfers: Examination = {
-  what: 'Transfers',
+  subject: 'Transfers',
   async look({ config, data, store }) {
     const settings = config();
     const { records, now } = await store();
     const last = await records.transfers.lastSettled();
-    return judgedBy(
+    return findingOfFaults(
       await transferFaults({ records, now, directory: data, config: settings }),
       settings.transfers.expected_days === undefined
         ? 'none is expected (transfers.expected_days is not set)'
@@ -40,8 +40,8 @@ async function keyFaults({ records, directory }: Pick<TransferContext, 'records'
 }
 
 async function waitingFaults({ records, now, config }: Omit<TransferContext, 'directory'>): Promise<Fault[]> {
-  for (const { id, source, sequence } of await records.transfers.waiting(mostLooked)) {
-    const because = (await records.transfers.finding(id, whyItWaits))?.refused ?? undefined;
+  for (const { id, source, sequence } of await records.transfers.waiting(maxExaminedTransfers)) {
+    const because = (await records.transfers.finding(id, waitReasonSubject))?.refused ?? undefined;
     if (because !== undefined) return [describeFault('transfer-held', { id, source, sequence, because })];
   }
   const expected = config.transfers.expected_days;
@@ -52,7 +52,7 @@ async function waitingFaults({ records, now, config }: Omit<TransferContext, 'di
   return [describeFault('transfer-overdue', { days: since, expected })];
 }
 
-type TransferContext = Pick<Store, 'records' | 'now' | 'directory'> & { config: Pick<Config, 'transfers'> };
+type TransferContext = Pick<StoreHandle, 'records' | 'now' | 'directory'> & { config: Pick<Config, 'transfers'> };
 
 /** The maximum of waiting transfers that are examined. */
-const mostLooked = 100;
+const maxExaminedTransfers = 100;

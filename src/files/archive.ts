@@ -10,14 +10,14 @@ const chunk = 1024 * 1024;
 const window = { wide: 64 * 1024, narrow: 2 * 1024 };
 
 /** The errors for an invalid archive. */
-export interface ArchiveFaults {
+export interface ArchiveErrors {
   cutOff(): Error;
   noFile(isFolder: boolean): Error;
 }
 
-export class Archive {
+export class TarArchive {
   readonly #handle: FileHandle;
-  readonly #faults: ArchiveFaults;
+  readonly #faults: ArchiveErrors;
   readonly file: string;
   /** The size in bytes when it was opened. */
   readonly size: number;
@@ -25,7 +25,7 @@ export class Archive {
   /** Reads started in advance, by position. */
   readonly #ahead = new Map<number, Promise<Buffer>>();
 
-  private constructor(handle: FileHandle, file: string, size: number, faults: ArchiveFaults) {
+  private constructor(handle: FileHandle, file: string, size: number, faults: ArchiveErrors) {
     this.#handle = handle;
     this.#faults = faults;
     this.file = file;
@@ -35,15 +35,15 @@ export class Archive {
   /** Opens a file and calls `begin` with it. If that fails, closes the file. */
   static async open<Result>(
     file: string,
-    faults: ArchiveFaults,
-    begin: (archive: Archive) => Promise<Result>,
+    faults: ArchiveErrors,
+    begin: (archive: TarArchive) => Promise<Result>,
   ): Promise<Result> {
     // Opening a pipe would block until another process writes to it.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const found = await handle.stat();
-      if (!found.isFile()) throw faults.noFile(found.isDirectory());
-      return await begin(new Archive(handle, file, found.size, faults));
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw faults.noFile(stats.isDirectory());
+      return await begin(new TarArchive(handle, file, stats.size, faults));
     } catch (error) {
       await handle.close();
       throw error;
@@ -69,9 +69,9 @@ export class Archive {
     }
     const { begin, bytes } = this.#window;
     if (position < begin || position + length > begin + bytes.length) {
-      const wanted = position >= begin && position <= begin + bytes.length ? window.wide : window.narrow;
-      const most = Math.max(length, Math.min(wanted, this.size - position));
-      this.#window = { begin: position, bytes: await this.read(position, most) };
+      const windowSize = position >= begin && position <= begin + bytes.length ? window.wide : window.narrow;
+      const readLength = Math.max(length, Math.min(windowSize, this.size - position));
+      this.#window = { begin: position, bytes: await this.read(position, readLength) };
     }
     const at = position - this.#window.begin;
     return this.#window.bytes.subarray(at, at + length);

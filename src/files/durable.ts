@@ -101,14 +101,14 @@ export function syncPath(path: string, disk: Disk = onDisk): void {
 }
 
 /** Syncs a file at intervals while another component writes it. */
-export interface SentOn {
+export interface PeriodicSync {
   now(): void;
   /** Call it after the writer has closed the file, because closing releases all locks that this process holds on it. */
   close(): void;
 }
 
 /** Opens the file at the first sync. */
-export function sendOn(file: string, disk: Disk = onDisk): SentOn {
+export function createPeriodicSync(file: string, disk: Disk = onDisk): PeriodicSync {
   let handle: number | undefined;
   return {
     now() {

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The text of a file; undefined if it does not exist. */
-export const readIfThere = (file: string): string | undefined => ifThere(() => readFileSync(file, 'utf8'));
+export const readIfPresent = (file: string): string | undefined => ifThere(() => readFileSync(file, 'utf8'));
 
 /** The names in a folder; empty if it does not exist. */
-export const namesIn = (folder: string): string[] => ifThere(() => readdirSync(folder)) ?? [];
+export const listNames = (folder: string): string[] => ifThere(() => readdirSync(folder)) ?? [];
 
 function ifThere<Result>(read: () => Result): Result | undefined {
   try {

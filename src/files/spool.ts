@@ -10,7 +10,7 @@ import { join } from 'node:path';
  */
 const sizes = { memory: 1024 * 1024, read: 8 * 1024 };
 
-export class Spool {
+export class SpillFile {
   readonly #folder: string;
   #file: number | undefined;
   /** The size of the file in bytes. */
@@ -58,10 +58,10 @@ export class Spool {
       // Reads in the direction of iteration, so that the next item is in the window too.
       const isBefore = begin < this.#windowBegin && begin + sizes.read > this.#windowBegin;
       const from = isBefore ? Math.max(0, begin + length - sizes.read) : begin;
-      const most = Math.min(sizes.read, this.#written - from);
+      const windowLength = Math.min(sizes.read, this.#written - from);
       [this.#windowBegin, this.#windowEnd] = [0, 0];
-      this.#fill(this.#window.subarray(0, most), from);
-      [this.#windowBegin, this.#windowEnd] = [from, from + most];
+      this.#fill(this.#window.subarray(0, windowLength), from);
+      [this.#windowBegin, this.#windowEnd] = [from, from + windowLength];
     }
     const at = begin - this.#windowBegin;
     return this.#window.subarray(at, at + length);
@@ -102,8 +102,11 @@ export class Spool {
 }
 
 /** Calls `work` with a spill file and closes it afterwards. */
-export async function withSpool<Result>(folder: string, work: (spool: Spool) => Promise<Result>): Promise<Result> {
-  const spool = new Spool(folder);
+export async function withSpillFile<Result>(
+  folder: string,
+  work: (spool: SpillFile) => Promise<Result>,
+): Promise<Result> {
+  const spool = new SpillFile(folder);
   try {
     return await work(spool);
   } finally {

@@ -49,7 +49,7 @@ export class ChunkReader {
 }
 
 /** A file that is written from beginning to end. */
-export interface Appending {
+export interface AppendOnlyFile {
   /** The number of bytes so far. */
   readonly end: number;
   append(bytes: Uint8Array): Promise<void>;
@@ -66,7 +66,7 @@ export interface Appending {
 const slice = 4 * 1024 * 1024;
 
 /** Writes to an empty file. With `sendOn`, syncs the data to the disk at intervals. */
-export function appending(handle: FileHandle, { sendOn = false } = {}): Appending {
+export function toAppendOnlyFile(handle: FileHandle, { sendOn = false } = {}): AppendOnlyFile {
   let end = 0;
   let unsynced = 0;
   return {
@@ -105,7 +105,7 @@ export async function writeWhole(
 ): Promise<void> {
   const handle = await files.open(path, 'wx', mode);
   try {
-    const file = appending(handle);
+    const file = toAppendOnlyFile(handle);
     if (typeof content === 'function') await content(handle);
     else if (typeof content === 'string') await file.append(Buffer.from(content));
     else for await (const bytes of content) await file.append(bytes);

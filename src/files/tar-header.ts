@@ -9,7 +9,7 @@ const largestOctal = 0o77777777777;
 export const padding = (size: number): number => (block - (size % block)) % block;
 
 /** An invalid header; the message gives the reason as the end of a sentence. */
-export class BadHeader extends Error {}
+export class InvalidTarHeader extends Error {}
 
 /** The properties of a file in its header. */
 export interface TarHeader {
@@ -22,7 +22,7 @@ export interface TarHeader {
 /** Parses a header; undefined at the end of the archive. Throws `BadHeader`. */
 export function readHeader(bytes: Uint8Array): TarHeader | undefined {
   if (bytes.every((byte) => byte === 0)) return undefined;
-  if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new BadHeader('a header is not what its sum says');
+  if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new InvalidTarHeader('a header is not what its sum says');
   return { name: nameIn(bytes), size: numberIn(bytes, 124, 12), type: String.fromCharCode(bytes[156] ?? 0) };
 }
 
@@ -44,12 +44,12 @@ function numberIn(header: Uint8Array, at: number, length: number): number {
     let value = first & 0x7f;
     for (let index = at + 1; index < at + length; index++) {
       value = value * 256 + (header[index] ?? 0);
-      if (value > Number.MAX_SAFE_INTEGER) throw new BadHeader('it has a size that is too large');
+      if (value > Number.MAX_SAFE_INTEGER) throw new InvalidTarHeader('it has a size that is too large');
     }
     return value;
   }
   const text = textIn(header, at, length).trim();
-  if (!/^[0-7]*$/.test(text)) throw new BadHeader('it has a size that is no number');
+  if (!/^[0-7]*$/.test(text)) throw new InvalidTarHeader('it has a size that is no number');
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
 

@@ -5,20 +5,20 @@ import { createHash } from 'node:crypto';
 import { clientOf } from '#domain/client.ts';
 import { after, days, minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import { countFailures } from '#shared/limits.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createFailureCounter } from '#shared/limits.ts';
 
 export interface BackOff {
   /** Refuses an attempt that comes too early. Failures before `changedAt`, the last change of the account's password, do not count. */
-  check(attempt: Attempt, changedAt?: string): Promise<void>;
+  check(attempt: LoginAttempt, changedAt?: string): Promise<void>;
   /** Counts a failure. Returns the limits that this failure reaches: of the name, of the address, or both. */
-  failed(attempt: Attempt): Promise<('name' | 'address')[]>;
-  succeeded(attempt: Attempt): Promise<void>;
+  failed(attempt: LoginAttempt): Promise<('name' | 'address')[]>;
+  succeeded(attempt: LoginAttempt): Promise<void>;
   /** Whether this account has logged in from this address before. */
-  isFamiliar(attempt: Attempt): Promise<boolean>;
+  isFamiliar(attempt: LoginAttempt): Promise<boolean>;
 }
 
-export interface Attempt {
+export interface LoginAttempt {
   /** The account, so that all its names share one count; the given name if no account has it. */
   who: { accountId: string } | { name: string };
   address: string;
@@ -35,20 +35,20 @@ const notedAnew = days(1);
 const remembered = 20_000;
 
 export interface BackOffOptions {
-  records: Pick<Records, 'failures' | 'passing'>;
+  records: Pick<StoreRecords, 'failures' | 'passing'>;
   now: Now;
   /** For tests: another maximum. */
-  most?: number;
+  maxEntries?: number;
 }
 
-export function createBackOff({ records, now, most = remembered }: BackOffOptions): BackOff {
-  const failures = countFailures({ records, kind: 'login', now, period, remembered: most });
+export function createBackOff({ records, now, maxEntries = remembered }: BackOffOptions): BackOff {
+  const failures = createFailureCounter({ records, kind: 'login', now, period, remembered: maxEntries });
 
-  const isFamiliar = (attempt: Attempt): Promise<boolean> =>
+  const isFamiliar = (attempt: LoginAttempt): Promise<boolean> =>
     records.failures.isFamiliar(pairKey(attempt), timestamp(now()));
 
   /** At a familiar address an account has its own count. */
-  const nameKey = async (attempt: Attempt): Promise<string> =>
+  const nameKey = async (attempt: LoginAttempt): Promise<string> =>
     (await isFamiliar(attempt)) ? pairKey(attempt) : keyOf('name', whoIn(attempt));
 
   const refuseUntil = (moment: number): void => {
@@ -95,7 +95,7 @@ export function createBackOff({ records, now, most = remembered }: BackOffOption
       if (until !== undefined && until > timestamp(after(now(), familiarFor - notedAnew))) return;
       await records.passing(async (tx) => {
         await tx.failures.addFamiliar(pair, timestamp(after(now(), familiarFor)));
-        await tx.failures.boundFamiliar(most);
+        await tx.failures.boundFamiliar(maxEntries);
       });
     },
 
@@ -103,12 +103,12 @@ export function createBackOff({ records, now, most = remembered }: BackOffOption
   };
 }
 
-const addressKey = ({ address }: Attempt): string => keyOf('address', clientOf(address));
+const addressKey = ({ address }: LoginAttempt): string => keyOf('address', clientOf(address));
 
-const pairKey = (attempt: Attempt): string => keyOf('familiar', whoIn(attempt), clientOf(attempt.address));
+const pairKey = (attempt: LoginAttempt): string => keyOf('familiar', whoIn(attempt), clientOf(attempt.address));
 
 /** The prefixes keep ids and names apart. */
-const whoIn = ({ who }: Attempt): string =>
+const whoIn = ({ who }: LoginAttempt): string =>
   'accountId' in who ? `account ${who.accountId}` : `name ${who.name.trim().toLowerCase()}`;
 
 /** A digest, so that keys have one length. */

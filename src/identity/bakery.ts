@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { json } from '#api/sent.ts';
-import { Answer } from '#api/operation.ts';
+import { OperationResponse } from '#api/operation.ts';
 import type { BakeryVersion } from '#macaroons/discharger.ts';
 
 /** The protocol version that the client states; 0 if it states none. */
@@ -16,14 +16,14 @@ export function protocolVersion(request: IncomingMessage): 0 | BakeryVersion {
  * An error that the client answers with an action. Clients check exactly this status, header and media type; clients that state no
  * protocol version expect status 407.
  */
-export function asks(
+export function bakeryError(
   code: 'interaction required' | 'macaroon discharge required',
   message: string,
   info: object,
   request: IncomingMessage,
-): Answer {
+): OperationResponse {
   const old = protocolVersion(request) === 0;
-  return new Answer({
+  return new OperationResponse({
     status: old ? 407 : 401,
     headers: { ...json, 'cache-control': 'no-store', ...(!old && { 'www-authenticate': 'Macaroon' }) },
     body: JSON.stringify({ Code: code, Message: message, Info: info }),

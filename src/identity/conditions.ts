@@ -3,7 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
 
 /** An account that has logged in, with its groups. */
-export interface Person extends Account {
+export interface AuthenticatedAccount extends Account {
   groups: string[];
 }
 
@@ -21,7 +21,7 @@ export function readCondition(text: string): Condition {
   if (name === 'need-declared') {
     const [names, inner] = parted(argument);
     const needed = names.split(',');
-    if (needed.some((one) => !/^[a-zA-Z0-9_-]{1,64}$/.test(one))) throw notUnderstood();
+    if (needed.some((declaredName) => !/^[a-zA-Z0-9_-]{1,64}$/.test(declaredName))) throw notUnderstood();
     const condition = readCondition(inner);
     if (condition.needed.length > 0) throw notUnderstood();
     return { ...condition, needed };
@@ -43,7 +43,7 @@ export function readCondition(text: string): Condition {
 }
 
 /** The conditions of the discharge for this account, except the time limits. Refuses an account that does not meet the condition. */
-export function declarations({ name, argument, needed }: Condition, person: Person): string[] {
+export function declarations({ name, argument, needed }: Condition, person: AuthenticatedAccount): string[] {
   const declared = new Map<string, string>();
   if (name === 'is-authenticated-user') {
     if (!person.username.endsWith(argument)) throw notMet();
@@ -54,7 +54,7 @@ export function declarations({ name, argument, needed }: Condition, person: Pers
     throw notMet();
   }
   // Declare unknown names as empty, so that no other party can declare them.
-  for (const one of needed) if (!declared.has(one)) declared.set(one, '');
+  for (const declaredName of needed) if (!declared.has(declaredName)) declared.set(declaredName, '');
   return [...declared].map(([key, value]) => `declared ${key} ${value}`);
 }
 

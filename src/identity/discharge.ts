@@ -3,15 +3,15 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
-import type { BegunInteraction } from '#api/identity.ts';
-import { operation, type Answer } from '#api/operation.ts';
+import type { StartedInteraction } from '#api/identity.ts';
+import { operation, type OperationResponse } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { DischargeParameters } from '#api/wire.ts';
 import { after, minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { bytesFromBase64, noSuchAgent, type AskedCaveat, type BakeryJson } from '#macaroons/discharger.ts';
-import { asks } from './bakery.ts';
-import { declarations, readCondition, type Person } from './conditions.ts';
+import { bytesFromBase64, noSuchAgent, type AddressedCaveat, type DischargeJson } from '#macaroons/discharger.ts';
+import { bakeryError } from './bakery.ts';
+import { declarations, readCondition, type AuthenticatedAccount } from './conditions.ts';
 
 export const discharge = operation({
   name: 'discharge',
@@ -35,17 +35,17 @@ export const discharge = operation({
   },
 
   async handle(call) {
-    const given: DischargeParameters = { ...call.query, ...call.body };
-    const asked = await readCaveat(given, call);
+    const parameters: DischargeParameters = { ...call.query, ...call.body };
+    const caveat = await readCaveat(parameters, call);
     // Refuse an unknown condition before the person has to enter a password.
-    readCondition(asked.condition);
-    const token = bytesOf(given.token, given.token64, 'token');
-    if (token === undefined) return interactionRequired(asked, call);
+    readCondition(caveat.condition);
+    const token = bytesOf(parameters.token, parameters.token64, 'token');
+    if (token === undefined) return interactionRequired(caveat, call);
     const accountId =
-      given['token-kind'] === 'agent'
-        ? await agentOf(token, asked, call)
-        : await call.identity.interactions.redeem(token.toString('latin1'), asked);
-    return { Macaroon: await dischargeFor(asked, accountId, call) };
+      parameters['token-kind'] === 'agent'
+        ? await agentOf(token, caveat, call)
+        : await call.identity.interactions.redeem(token.toString('latin1'), caveat);
+    return { Macaroon: await dischargeFor(caveat, accountId, call) };
   },
 });
 
@@ -54,20 +54,20 @@ const dischargeLife = minutes(10);
 
 /** The discharge for an account that has logged in. */
 export async function dischargeFor(
-  asked: AskedCaveat,
+  caveat: AddressedCaveat,
   accountId: string,
   { records, discharger, authority }: Pick<Services, 'records' | 'discharger' | 'authority'>,
-): Promise<BakeryJson> {
+): Promise<DischargeJson> {
   const person = await personOf(accountId, records);
-  const declared = declarations(readCondition(asked.condition), person);
-  return discharger.discharge(asked, [
+  const declared = declarations(readCondition(caveat.condition), person);
+  return discharger.discharge(caveat, [
     ...declared,
     `time-before ${timestamp(after(authority.latestTime(), dischargeLife))}`,
   ]);
 }
 
 /** An account with its groups: its roles, and a group with its user name. */
-async function personOf(accountId: string, records: Services['records']): Promise<Person> {
+async function personOf(accountId: string, records: Services['records']): Promise<AuthenticatedAccount> {
   const account = await records.accounts.find(accountId);
   if (account === undefined || (await records.accounts.disabledAt(accountId)) !== null) {
     throw new Refusal('permission-required', 'This account is disabled or gone.');
@@ -76,12 +76,12 @@ async function personOf(accountId: string, records: Services['records']): Promis
 }
 
 async function readCaveat(
-  given: DischargeParameters,
+  parameters: DischargeParameters,
   { discharger }: Pick<Services, 'discharger'>,
-): Promise<AskedCaveat> {
-  const id = bytesOf(given.id, given.id64, 'id');
+): Promise<AddressedCaveat> {
+  const id = bytesOf(parameters.id, parameters.id64, 'id');
   if (id === undefined) throw new Refusal('api-error', 'The caveat is missing: its identifier belongs in id or id64.');
-  return discharger.read(id, bytesOf(undefined, given.caveat64, 'caveat'));
+  return discharger.read(id, bytesOf(undefined, parameters.caveat64, 'caveat'));
 }
 
 /**
@@ -102,7 +102,7 @@ function bytesOf(text: string | undefined, base64: string | undefined, name: str
 /** The account of an agent that has proven its key, for the login that it began. */
 async function agentOf(
   token: Buffer,
-  asked: AskedCaveat,
+  caveat: AddressedCaveat,
   call: Pick<Services, 'records' | 'discharger' | 'identity'>,
 ): Promise<string> {
   const { username, publicKey, login } = call.discharger.readAgentLogin(token);
@@ -112,21 +112,21 @@ async function agentOf(
   // The token is valid only for the caveat of that login and, like the login, only once.
   const account = (await call.records.accounts.find(agent.accountId))!;
   const proof = await call.identity.interactions.finish(interaction.id, account);
-  return call.identity.interactions.redeem(proof, asked);
+  return call.identity.interactions.redeem(proof, caveat);
 }
 
 async function interactionRequired(
-  asked: AskedCaveat,
+  caveat: AddressedCaveat,
   call: Pick<Services, 'identity' | 'config'> & { address: string; request: IncomingMessage },
-): Promise<Answer> {
+): Promise<OperationResponse> {
   const { identity, config, address, request } = call;
-  const interaction = await identity.interactions.begin({ caveat: asked, address });
+  const interaction = await identity.interactions.begin({ caveat: caveat, address });
   const message = 'Log in at the identity provider of this store.';
-  return asks('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
+  return bakeryError('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
 }
 
 /** Every known way to log in; each client uses the first that it supports. */
-function waysToLogIn({ id, waitId }: BegunInteraction, baseUrl: string): object {
+function waysToLogIn({ id, waitId }: StartedInteraction, baseUrl: string): object {
   const at = (path: string, did?: string): string =>
     `${baseUrl}/identity/${path}${did === undefined ? '' : `?did=${did}`}`;
   return {

@@ -6,8 +6,8 @@ import type { ExchangeLimit } from '#api/identity.ts';
 import { clientOf } from '#domain/client.ts';
 import { minutes, seconds, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import { countFailures } from '#shared/limits.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createFailureCounter } from '#shared/limits.ts';
 
 const allowed = 10;
 const period = minutes(1);
@@ -16,10 +16,10 @@ export function createExchangeLimit({
   records,
   now,
 }: {
-  records: Pick<Records, 'failures' | 'passing'>;
+  records: Pick<StoreRecords, 'failures' | 'passing'>;
   now: Now;
 }): ExchangeLimit {
-  const failures = countFailures({ records, kind: 'exchange', now, period });
+  const failures = createFailureCounter({ records, kind: 'exchange', now, period });
   return {
     async failed(address) {
       const client = hash('sha256', clientOf(address), 'base64url');

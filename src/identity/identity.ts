@@ -2,9 +2,9 @@
 import { hkdfSync } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
-import type { Identity } from '#api/identity.ts';
+import type { IdentityProvider } from '#api/identity.ts';
 import type { Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { createExchangeLimit } from './exchange-limit.ts';
 import { createInteractions } from './interactions.ts';
 import { createLogins } from './logins.ts';
@@ -12,7 +12,7 @@ import { createOwnCredentials } from './own-credentials.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 
 export interface IdentityOptions {
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   siteKey: Buffer;
   now: Now;
@@ -22,7 +22,7 @@ export interface IdentityOptions {
   host: () => string;
 }
 
-export function createIdentity(options: IdentityOptions): Identity {
+export function createIdentity(options: IdentityOptions): IdentityProvider {
   const { records, siteKey, now } = options;
   const parts = { ...options, passwords: sitePasswords(siteKey) };
   const logins = createLogins(parts);

@@ -8,14 +8,14 @@ import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts.ts';
-import type { Records } from '#records/index.ts';
-import type { LoginFound } from '#records/logins-under-way.ts';
-import { createWaiting } from '#shared/waiting.ts';
-import { openAbout, sealAbout } from './login-about.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { PendingLoginState } from '#records/logins-under-way.ts';
+import { createChangeWaiter } from '#shared/waiting.ts';
+import { openLoginDetails, sealLoginDetails } from './login-about.ts';
 import { createLoginProofs, digestOf, loginExpired } from './login-proofs.ts';
 
 export interface InteractionOptions {
-  records: Pick<Records, 'accounts' | 'loginsUnderWay' | 'passing'>;
+  records: Pick<StoreRecords, 'accounts' | 'loginsUnderWay' | 'passing'>;
   siteKey: Buffer;
   now: Now;
   /** For tests: other maximums. */
@@ -38,30 +38,30 @@ const life = minutes(15);
 const mostOf: Bounds = { ofClient: 200, bytesOfClient: 4 * 1024 * 1024, all: 20_000, proofs: 5000 };
 
 export function createInteractions({ records, siteKey, now, bounds = {} }: InteractionOptions): Interactions {
-  const most = { ...mostOf, ...bounds };
+  const limits = { ...mostOf, ...bounds };
   const logins = records.loginsUnderWay;
-  const proofs = createLoginProofs({ records, siteKey, now, most: most.proofs });
-  const waiting = createWaiting();
+  const proofs = createLoginProofs({ records, siteKey, now, maxProofs: limits.proofs });
+  const waiting = createChangeWaiter();
   const at = (): string => timestamp(now());
   let closed = false;
 
   /** A login can be finished once; submitting the page twice changes nothing. */
-  const unfinished = async (id: string): Promise<LoginFound> => {
-    const found = await logins.find(digestOf(id), at());
-    if (found === undefined || found.accountId !== null) throw loginExpired();
-    return found;
+  const unfinished = async (id: string): Promise<PendingLoginState> => {
+    const pending = await logins.find(digestOf(id), at());
+    if (pending === undefined || pending.accountId !== null) throw loginExpired();
+    return pending;
   };
 
   return {
     async begin(about) {
       if (closed) throw loginExpired();
       const [id, waitId, client] = [newId(), newId(), digestOf(clientOf(about.address))];
-      const sealed = sealAbout(siteKey, digestOf(id), about);
+      const sealed = sealLoginDetails(siteKey, digestOf(id), about);
       const login = { id: digestOf(id), waitId: digestOf(waitId), client, about: sealed };
       // Refuse before any work is done; checked again inside the transaction, because several requests can arrive together.
-      await refuseBeyond(most, logins, login, at());
+      await refuseBeyond(limits, logins, login, at());
       await records.passing(async (tx) => {
-        await refuseBeyond(most, tx.loginsUnderWay, login, at());
+        await refuseBeyond(limits, tx.loginsUnderWay, login, at());
         await tx.loginsUnderWay.begin({ ...login, endsAt: timestamp(after(now(), life)) });
       });
       return { id, waitId, caveat: undefined, redirect: undefined, ...about, halfway: undefined };
@@ -71,10 +71,10 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       const { about, halfway, passwordSetAt } = await unfinished(id);
       const account = await accountOf(records, halfway);
       const proven = account && passwordSetAt !== null ? { ...account, passwordSetAt } : undefined;
-      return { id, ...openAbout(siteKey, digestOf(id), about), halfway: proven };
+      return { id, ...openLoginDetails(siteKey, digestOf(id), about), halfway: proven };
     },
 
-    whoFinished: async (id) => accountOf(records, (await logins.find(digestOf(id), at()))?.accountId),
+    findFinishedAccount: async (id) => accountOf(records, (await logins.find(digestOf(id), at()))?.accountId),
 
     async halfway(id, account) {
       const noted = await records.passing((tx) => tx.loginsUnderWay.halfway(digestOf(id), account, at()));
@@ -83,7 +83,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
 
     async finish(id, account) {
       const { waitId, about } = await unfinished(id);
-      const { caveat } = openAbout(siteKey, digestOf(id), about);
+      const { caveat } = openLoginDetails(siteKey, digestOf(id), about);
       const token = proofs.make();
       const sealed = seal(siteKey, Buffer.from(token), tokenOf(waitId));
       await records.passing(async (tx) => {
@@ -109,8 +109,8 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
 }
 
 interface Waiter extends Pick<InteractionOptions, 'siteKey' | 'now'> {
-  logins: Records['loginsUnderWay'];
-  waiting: ReturnType<typeof createWaiting>;
+  logins: StoreRecords['loginsUnderWay'];
+  waiting: ReturnType<typeof createChangeWaiter>;
   isClosed: () => boolean;
 }
 
@@ -123,27 +123,27 @@ const waiter =
       const login = await logins.awaited(key, at());
       return login === undefined || login.token !== null ? { login } : undefined;
     };
-    const patience = Date.parse((await logins.awaited(key, at()))?.endsAt ?? at()) - now().getTime();
-    const { login } = (await waiting.until(key, look, { patience, signal })) ?? {};
+    const timeoutMs = Date.parse((await logins.awaited(key, at()))?.endsAt ?? at()) - now().getTime();
+    const { login } = (await waiting.until(key, look, { timeoutMs, signal })) ?? {};
     if (login === undefined || login.token === null || isClosed()) throw loginExpired();
-    const { caveat } = openAbout(siteKey, login.id, login.about);
+    const { caveat } = openLoginDetails(siteKey, login.id, login.about);
     return { caveat, token: unseal(siteKey, login.token, tokenOf(key)).toString() };
   };
 
 const accountOf = async (
-  { accounts }: Pick<Records, 'accounts'>,
+  { accounts }: Pick<StoreRecords, 'accounts'>,
   id: string | null | undefined,
 ): Promise<Account | undefined> => (id === null || id === undefined ? undefined : accounts.find(id));
 
 async function refuseBeyond(
-  most: Bounds,
-  held: Records['loginsUnderWay'],
+  limits: Bounds,
+  held: StoreRecords['loginsUnderWay'],
   { client, about }: { client: string; about: string },
   at: string,
 ): Promise<void> {
   const own = await held.of(client, at);
-  if (own.count >= most.ofClient || own.size + about.length > most.bytesOfClient) throw tooMany();
-  if (await held.reaches(most.all, at)) throw tooMany();
+  if (own.count >= limits.ofClient || own.size + about.length > limits.bytesOfClient) throw tooMany();
+  if (await held.reaches(limits.all, at)) throw tooMany();
 }
 
 /** 64 hexadecimal digits and `ID`, the format that clients of this protocol expect. */

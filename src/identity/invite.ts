@@ -4,13 +4,13 @@ import type { IncomingMessage } from 'node:http';
 
 import { acceptInvite, inviteDigest, rejectInvite } from '#acts/collaborators.ts';
 import { anyone } from '#api/access.ts';
-import { refuseForeign } from '#api/browser.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { refuseForeignForm } from '#api/browser.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ShownInvite } from '#records/invites.ts';
-import { messagePage, orSaidWhy, seeOther } from './login-page.ts';
+import { messagePage, withRefusalPage, seeOther } from './login-page.ts';
 import { inviteContent } from './pages/invite.ts';
 import { page } from '#api/pages/plain.ts';
 
@@ -45,7 +45,7 @@ export const invite = operation({
     }
     const token = /^\?token=([A-Za-z0-9]{1,64})$/.exec(search)?.[1];
     if (token !== undefined) return withCookie(baseUrl, token, seeOther(address));
-    return orSaidWhy(baseUrl, async () => invitePage(await shown(tokenIn(request), { records, now }), baseUrl));
+    return withRefusalPage(baseUrl, async () => invitePage(await shown(tokenIn(request), { records, now }), baseUrl));
   },
 });
 
@@ -78,24 +78,27 @@ export const submitInvite = operation({
   handle(call) {
     const { request, body, config } = call;
     const { base_url: baseUrl } = config.http;
-    return orSaidWhy(baseUrl, async () => {
-      refuseForeign(request, baseUrl);
+    return withRefusalPage(baseUrl, async () => {
+      refuseForeignForm(request, baseUrl);
       const token = tokenIn(request);
-      const found = await shown(token, call);
+      const shownInvite = await shown(token, call);
       try {
         const { username: name, password, code, answer } = body;
         const login = { name, password, oneTimePassword: code, address: call.address, requestId: call.requestId };
         const { id: accountId } = await call.identity.logins.logIn(login);
-        const { namespace, name: packageName } = found;
+        const { namespace, name: packageName } = shownInvite;
         const act = answer === 'accept' ? acceptInvite : rejectInvite;
-        const by = { actor: accountId, requestId: call.requestId };
-        await call.acts.do(act, by, { namespace, name: packageName, token, accountId });
+        const actor = { actor: accountId, requestId: call.requestId };
+        await call.acts.do(act, actor, { namespace, name: packageName, token, accountId });
         // A separate page, so that reloading it does not send the password again.
         return withCookie(baseUrl, '', seeOther(`${address}?${answer === 'accept' ? 'accepted' : 'rejected'}`));
       } catch (refusal) {
         if (!(refusal instanceof Refusal)) throw refusal;
-        const other = new Refusal('invalid-token', `The invite is for ${found.username}; log in as that account.`);
-        return invitePage(found, baseUrl, refusal.code === 'invalid-token' ? other : refusal, body.username);
+        const other = new Refusal(
+          'invalid-token',
+          `The invite is for ${shownInvite.username}; log in as that account.`,
+        );
+        return invitePage(shownInvite, baseUrl, refusal.code === 'invalid-token' ? other : refusal, body.username);
       }
     });
   },
@@ -104,11 +107,11 @@ export const submitInvite = operation({
 const tokenIn = ({ headers }: IncomingMessage): string =>
   new RegExp(`(?:^|; ?)${cookie}=([A-Za-z0-9]{1,64})(?:;|$)`).exec(headers.cookie ?? '')?.[1] ?? '';
 
-function withCookie(baseUrl: string, token: string, { status, headers, body }: Answer): Answer {
+function withCookie(baseUrl: string, token: string, { status, headers, body }: OperationResponse): OperationResponse {
   const life = token === '' ? 0 : minutes(15) / 1000;
   const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
   const set = `${cookie}=${token}; Path=${address}; Max-Age=${String(life)}; HttpOnly; SameSite=Lax${secure}`;
-  return new Answer({
+  return new OperationResponse({
     ...(status !== undefined && { status }),
     headers: { ...headers, 'set-cookie': set },
     body: body ?? '',
@@ -116,22 +119,27 @@ function withCookie(baseUrl: string, token: string, { status, headers, body }: A
 }
 
 async function shown(token: string, { records, now }: Pick<Services, 'records' | 'now'>): Promise<ShownInvite> {
-  const found = await records.invites.shown(inviteDigest(token), timestamp(now()));
-  if (found !== undefined) return found;
+  const shownInvite = await records.invites.shown(inviteDigest(token), timestamp(now()));
+  if (shownInvite !== undefined) return shownInvite;
   throw new Refusal(
     'login-expired',
     'This invite was answered, was taken back, or has run out. Open its link again, or ask for another one.',
   );
 }
 
-function invitePage(found: ShownInvite, baseUrl: string, refusal?: Refusal, username?: string): Answer {
+function invitePage(
+  shownInvite: ShownInvite,
+  baseUrl: string,
+  refusal?: Refusal,
+  username?: string,
+): OperationResponse {
   const content = inviteContent({
-    inviter: `${found.inviterName} (${found.inviter})`,
-    package: `${found.namespace}/${found.name}`,
-    invited: found.username,
-    email: found.email,
-    until: new Date(found.expiresAt),
-    username: (username ?? found.username).slice(0, 320),
+    inviter: `${shownInvite.inviterName} (${shownInvite.inviter})`,
+    package: `${shownInvite.namespace}/${shownInvite.name}`,
+    invited: shownInvite.username,
+    email: shownInvite.email,
+    until: new Date(shownInvite.expiresAt),
+    username: (username ?? shownInvite.username).slice(0, 320),
     problem: refusal?.message,
   });
   const title = refusal === undefined ? 'An invite' : 'Not answered yet';

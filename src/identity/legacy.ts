@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
 import { json } from '#api/sent.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { bytesFromBase64, keyFromText, noSuchAgent } from '#macaroons/discharger.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { asks, protocolVersion } from './bakery.ts';
-import { loginPage, orSaidWhy } from './login-page.ts';
+import { bakeryError, protocolVersion } from './bakery.ts';
+import { loginPage, withRefusalPage } from './login-page.ts';
 
 export const loginLegacy = operation({
   name: 'login_legacy',
@@ -27,14 +27,14 @@ export const loginLegacy = operation({
   async handle({ query, request, identity, config }) {
     const { base_url: baseUrl } = config.http;
     if (!/\bapplication\/json\b/i.test(request.headers.accept ?? '')) {
-      return orSaidWhy(baseUrl, async () => loginPage(await identity.interactions.find(query.did), baseUrl));
+      return withRefusalPage(baseUrl, async () => loginPage(await identity.interactions.find(query.did), baseUrl));
     }
     const { id } = await identity.interactions.find(query.did);
     const body = {
       interactive: `${baseUrl}/identity/login?did=${id}`,
       agent: `${baseUrl}/identity/login-legacy?did=${id}`,
     };
-    return new Answer({ headers: json, body: JSON.stringify(body) });
+    return new OperationResponse({ headers: json, body: JSON.stringify(body) });
   },
 });
 
@@ -66,17 +66,17 @@ export const agentLoginLegacy = operation({
     const proof = proofIn(request);
     if (proof === undefined) {
       const version = protocolVersion(request) || 1;
-      const asked = { username, publicKey: agent.publicKey, login: interaction.id };
-      const Macaroon = await discharger.startAgentLogin(asked, version);
+      const agentLogin = { username, publicKey: agent.publicKey, login: interaction.id };
+      const Macaroon = await discharger.startAgentLogin(agentLogin, version);
       const info = { Macaroon, MacaroonPath: '/identity', CookieNameSuffix: 'agent' };
-      return asks('macaroon discharge required', 'Prove that you hold the key.', info, request);
+      return bakeryError('macaroon discharge required', 'Prove that you hold the key.', info, request);
     }
     const proven = discharger.readAgentLogin(proof);
     const same =
       proven.username === username && proven.publicKey === agent.publicKey && proven.login === interaction.id;
     if (!same) throw noSuchAgent();
     await identity.interactions.finish(interaction.id, account);
-    return new Answer({ headers: json, body: JSON.stringify({ agent_login: true }) });
+    return new OperationResponse({ headers: json, body: JSON.stringify({ agent_login: true }) });
   },
 });
 

@@ -1,12 +1,12 @@
 // Seals the details of a pending login for storage. They are secret, because a caveat contains a key.
 import type { Interaction } from '#api/identity.ts';
-import type { AskedCaveat, BakeryVersion } from '#macaroons/discharger.ts';
-import type { Purpose } from '#macaroons/purpose.ts';
+import type { AddressedCaveat, BakeryVersion } from '#macaroons/discharger.ts';
+import type { LoginPurpose } from '#macaroons/purpose.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 
-export type LoginAbout = Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>;
+export type LoginDetails = Pick<Interaction, 'address'> & Partial<Pick<Interaction, 'caveat' | 'redirect'>>;
 
-interface Kept {
+interface StoredLoginDetails {
   address: string;
   caveat?: KeptCaveat | undefined;
   redirect?: { to: string; state?: string | undefined } | undefined;
@@ -15,7 +15,7 @@ interface Kept {
 interface KeptCaveat {
   id: string;
   condition: string;
-  purpose?: (Omit<Purpose, 'until'> & { until: number }) | undefined;
+  purpose?: (Omit<LoginPurpose, 'until'> & { until: number }) | undefined;
   payload: {
     version: BakeryVersion;
     condition: string;
@@ -25,17 +25,19 @@ interface KeptCaveat {
   };
 }
 
-export function sealAbout(siteKey: Buffer, id: string, { address, caveat, redirect }: LoginAbout): string {
-  const kept: Kept = { address, redirect, caveat: caveat && keptCaveat(caveat) };
-  return seal(siteKey, Buffer.from(JSON.stringify(kept)), sealedFor(id));
+export function sealLoginDetails(siteKey: Buffer, id: string, { address, caveat, redirect }: LoginDetails): string {
+  const stored: StoredLoginDetails = { address, redirect, caveat: caveat && keptCaveat(caveat) };
+  return seal(siteKey, Buffer.from(JSON.stringify(stored)), sealedFor(id));
 }
 
-export function openAbout(
+export function openLoginDetails(
   siteKey: Buffer,
   id: string,
   sealed: string,
 ): Pick<Interaction, 'address' | 'caveat' | 'redirect'> {
-  const { address, caveat, redirect } = JSON.parse(unseal(siteKey, sealed, sealedFor(id)).toString()) as Kept;
+  const { address, caveat, redirect } = JSON.parse(
+    unseal(siteKey, sealed, sealedFor(id)).toString(),
+  ) as StoredLoginDetails;
   return {
     address,
     caveat: caveat && askedCaveat(caveat),
@@ -43,7 +45,7 @@ export function openAbout(
   };
 }
 
-const keptCaveat = ({ id, condition, purpose, payload }: AskedCaveat): KeptCaveat => ({
+const keptCaveat = ({ id, condition, purpose, payload }: AddressedCaveat): KeptCaveat => ({
   id: id.toString('base64'),
   condition,
   purpose: purpose && { ...purpose, until: purpose.until.getTime() },
@@ -56,7 +58,7 @@ const keptCaveat = ({ id, condition, purpose, payload }: AskedCaveat): KeptCavea
   },
 });
 
-const askedCaveat = ({ id, condition, purpose, payload }: KeptCaveat): AskedCaveat => ({
+const askedCaveat = ({ id, condition, purpose, payload }: KeptCaveat): AddressedCaveat => ({
   id: Buffer.from(id, 'base64'),
   condition,
   purpose: purpose && { ...purpose, until: new Date(purpose.until) },

@@ -1,16 +1,16 @@
 // The login page: name and password, and the one-time password on a second page. It works without JavaScript.
 import { anyone } from '#api/access.ts';
-import { refuseForeign } from '#api/browser.ts';
+import { refuseForeignForm } from '#api/browser.ts';
 import type { Interaction } from '#api/identity.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { LoginForm } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
-import { codeContent, loginContent, type About } from './pages/login.ts';
+import { codeContent, loginContent, type LoginPageSubject } from './pages/login.ts';
 import { messageContent } from './pages/message.ts';
 import { page, plainStyleSheet } from '#api/pages/plain.ts';
-import { inPlainWords } from './words.ts';
+import { describePermissions } from './words.ts';
 
 export const login = operation({
   name: 'login',
@@ -28,8 +28,8 @@ export const login = operation({
   handle({ request, identity, config }) {
     const { base_url: baseUrl } = config.http;
     const did = /[?&]did=([0-9a-f]{64}ID)(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
-    return orSaidWhy(baseUrl, async () => {
-      const account = await identity.interactions.whoFinished(did);
+    return withRefusalPage(baseUrl, async () => {
+      const account = await identity.interactions.findFinishedAccount(did);
       return account === undefined
         ? loginPage(await identity.interactions.find(did), baseUrl)
         : finishedPage(account, baseUrl);
@@ -65,8 +65,8 @@ export const submitLogin = operation({
   handle(call) {
     const { request, body, identity, config } = call;
     const { base_url: baseUrl } = config.http;
-    return orSaidWhy(baseUrl, async () => {
-      refuseForeign(request, baseUrl);
+    return withRefusalPage(baseUrl, async () => {
+      refuseForeignForm(request, baseUrl);
       const interaction = await identity.interactions.find(body.did);
       try {
         return await logIn(interaction, body, call);
@@ -96,7 +96,7 @@ export const identityStyle = operation({
 
 type Logging = Pick<Services, 'identity' | 'config'> & { address: string; requestId: string };
 
-async function logIn(interaction: Interaction, form: LoginForm, call: Logging): Promise<Answer> {
+async function logIn(interaction: Interaction, form: LoginForm, call: Logging): Promise<OperationResponse> {
   const { identity, config, address, requestId } = call;
   const { base_url: baseUrl } = config.http;
   const { logins, interactions } = identity;
@@ -117,7 +117,7 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
   return seeOther(`/identity/login?did=${interaction.id}`);
 }
 
-const finishedPage = ({ username }: Account, baseUrl: string): Answer =>
+const finishedPage = ({ username }: Account, baseUrl: string): OperationResponse =>
   messagePage(
     baseUrl,
     200,
@@ -130,7 +130,7 @@ export function loginPage(
   interaction: Interaction,
   baseUrl: string,
   failed?: { refusal: Refusal; username: string | undefined },
-): Answer {
+): OperationResponse {
   const content = loginContent({
     did: interaction.id,
     about: aboutOf(interaction),
@@ -141,17 +141,20 @@ export function loginPage(
   return page(title, content, { baseUrl, ...leadingTo(interaction), ...(failed && saying(failed.refusal)) });
 }
 
-function codePage(interaction: Interaction, account: Account, baseUrl: string, refusal?: Refusal): Answer {
+function codePage(interaction: Interaction, account: Account, baseUrl: string, refusal?: Refusal): OperationResponse {
   const content = codeContent({ did: interaction.id, username: account.username, problem: refusal?.message });
   const title = refusal === undefined ? 'One-time password' : 'Not logged in';
   return page(title, content, { baseUrl, ...leadingTo(interaction), ...(refusal && saying(refusal)) });
 }
 
-export const messagePage = (baseUrl: string, status: number, heading: string, words: string): Answer =>
+export const messagePage = (baseUrl: string, status: number, heading: string, words: string): OperationResponse =>
   page(heading, messageContent(heading, words, { alert: status !== 200 }), { baseUrl, status });
 
 /** Returns a page instead of a JSON error if `make` throws a refusal. */
-export async function orSaidWhy(baseUrl: string, make: () => Answer | Promise<Answer>): Promise<Answer> {
+export async function withRefusalPage(
+  baseUrl: string,
+  make: () => OperationResponse | Promise<OperationResponse>,
+): Promise<OperationResponse> {
   try {
     return await make();
   } catch (refusal) {
@@ -170,7 +173,7 @@ const saying = ({ status, retryAfter }: Refusal): { status: number; headers: Rec
 });
 
 /** Redirects to the application, with GET for every method of the request. */
-function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: string): Answer {
+function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: string): OperationResponse {
   const url = new URL(to);
   if (state !== undefined) url.searchParams.set('state', state);
   url.searchParams.set('code', code);
@@ -178,15 +181,15 @@ function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: strin
 }
 
 /** Redirects the browser to a separate page, with GET. */
-export const seeOther = (location: string): Answer =>
-  new Answer({
+export const seeOther = (location: string): OperationResponse =>
+  new OperationResponse({
     status: 303,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
     body: '',
   });
 
 /** Describes the login for the page: the asking application and the requested permissions. */
-function aboutOf({ caveat, address, redirect }: Interaction): About {
+function aboutOf({ caveat, address, redirect }: Interaction): LoginPageSubject {
   if (redirect !== undefined) return { kind: 'site', site: new URL(redirect.to).origin };
   const purpose = caveat?.purpose;
   if (purpose === undefined) return { kind: 'unknown', address };
@@ -199,7 +202,7 @@ function aboutOf({ caveat, address, redirect }: Interaction): About {
   return {
     kind: 'purpose',
     asker: description === null || description === '' ? 'A program' : description,
-    may: inPlainWords(permissions),
+    may: describePermissions(permissions),
     where: where.join('; '),
     until,
     address,

@@ -4,34 +4,38 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { AskedCaveat } from '#macaroons/discharger.ts';
+import type { AddressedCaveat } from '#macaroons/discharger.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
-import type { Passing, Records } from '#records/index.ts';
+import type { EphemeralRecords, StoreRecords } from '#records/index.ts';
 
 export interface LoginProofs {
   /** A new token. */
   make(): string;
   /** Stores that a token proves a login of an account: for a caveat, or without one for any caveat. */
-  keep(tx: Passing, token: string, proves: { accountId: string; caveat: AskedCaveat | undefined }): Promise<void>;
+  keep(
+    tx: EphemeralRecords,
+    token: string,
+    proves: { accountId: string; caveat: AddressedCaveat | undefined },
+  ): Promise<void>;
   /** The account that a token stands for. The token is invalid afterwards. */
-  redeem(token: string, caveat: AskedCaveat): Promise<string>;
+  redeem(token: string, caveat: AddressedCaveat): Promise<string>;
   codeFor(token: string): Promise<string>;
   tokenFor(code: string): Promise<string>;
 }
 
 export interface LoginProofsOptions {
-  records: Pick<Records, 'loginsUnderWay' | 'passing'>;
+  records: Pick<StoreRecords, 'loginsUnderWay' | 'passing'>;
   siteKey: Buffer;
   now: Now;
   /** Maximum number of unused tokens and of unused codes; for tests. */
-  most?: number | undefined;
+  maxProofs?: number | undefined;
 }
 
 /** How long a client can take to fetch the result of a login. */
 const redeemable = minutes(10);
 const codeLife = minutes(1);
 
-export function createLoginProofs({ records, siteKey, now, most = 5000 }: LoginProofsOptions): LoginProofs {
+export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: LoginProofsOptions): LoginProofs {
   const at = (): string => timestamp(now());
   const ending = (life: number): string => timestamp(after(now(), life));
 
@@ -45,7 +49,7 @@ export function createLoginProofs({ records, siteKey, now, most = 5000 }: LoginP
         caveat: caveat === undefined ? null : caveatDigest(caveat),
         endsAt: ending(redeemable),
       });
-      await tx.loginsUnderWay.boundProofs(most);
+      await tx.loginsUnderWay.boundProofs(maxProofs);
     },
 
     async redeem(token, caveat) {
@@ -62,7 +66,7 @@ export function createLoginProofs({ records, siteKey, now, most = 5000 }: LoginP
       const sealed = seal(siteKey, Buffer.from(token), sealedFor(digest));
       await records.passing(async (tx) => {
         await tx.loginsUnderWay.addCode(digest, sealed, ending(codeLife));
-        await tx.loginsUnderWay.boundCodes(most);
+        await tx.loginsUnderWay.boundCodes(maxProofs);
       });
       return code;
     },
@@ -84,7 +88,7 @@ const newSecret = (): string => randomBytes(32).toString('base64url');
 
 const sealedFor = (digest: string): string => `token of the code ${digest}`;
 
-const caveatDigest = ({ id, payload }: AskedCaveat): string =>
+const caveatDigest = ({ id, payload }: AddressedCaveat): string =>
   createHash('sha256').update(id).update('\0').update(payload.rootKey).digest('base64url');
 
 export const loginExpired = (): Refusal =>

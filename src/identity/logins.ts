@@ -2,22 +2,22 @@
 import { createHash } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
-import { linkIsVoid, rehashPassword, setOwnPassword } from '#acts/credentials.ts';
-import { logIn, putOffLogins, wrongCode, wrongCredentials } from '#acts/logins.ts';
-import type { Credentials, Logins, Proven } from '#api/identity.ts';
+import { expiredLinkRefusal, rehashPassword, setOwnPassword } from '#acts/credentials.ts';
+import { logIn, delayLogins, wrongCode, wrongCredentials } from '#acts/logins.ts';
+import type { LoginCredentials, Logins, ProvenAccount } from '#api/identity.ts';
 import { clientOf } from '#domain/client.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts.ts';
-import type { Records } from '#records/index.ts';
-import { createBackOff, type Attempt, type BackOff } from './back-off.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createBackOff, type LoginAttempt, type BackOff } from './back-off.ts';
 import { passwordProblem, type Passwords } from './passwords.ts';
 import { isRecoveryCode, recoveryDigest } from './recovery-codes.ts';
 import { stepOf } from './totp.ts';
 
 export interface LoginOptions {
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   passwords: Passwords;
   siteKey: Buffer;
@@ -63,7 +63,7 @@ export function createLogins(options: LoginOptions): Logins {
     async setPassword(secret, password, { requestId, endTokens }) {
       const digest = setUpDigest(secret);
       const account = await records.setUpLinks.find(digest, timestamp(now()));
-      if (account === undefined) throw linkIsVoid();
+      if (account === undefined) throw expiredLinkRefusal();
       const problem = passwordProblem(password, account, options.host());
       if (problem !== undefined) throw new Refusal('api-error', problem);
       const hash = await passwords.hash(password);
@@ -91,38 +91,42 @@ const noRecoveryCode = (): Refusal =>
     'This asks for what your authenticator shows; a recovery code is for logging in without it, and does not count here.',
   );
 
-type Parts = LoginOptions & { backOff: BackOff };
-type Without<Secret extends keyof Credentials> = Omit<Credentials, Secret>;
+type LoginContext = LoginOptions & { backOff: BackOff };
+type CredentialsWithout<Secret extends keyof LoginCredentials> = Omit<LoginCredentials, Secret>;
 
 async function checkPassword(
-  parts: Parts,
-  credentials: Credentials,
-): Promise<{ account: Proven; needsOneTimePassword: boolean }> {
+  parts: LoginContext,
+  credentials: LoginCredentials,
+): Promise<{ account: ProvenAccount; needsOneTimePassword: boolean }> {
   const { records, passwords, backOff } = parts;
   const { name, password, address } = credentials;
   const account = await records.accounts.logsInAs(name);
-  const kept = account && (await records.passwords.find(account.id));
+  const storedPassword = account && (await records.passwords.find(account.id));
   const attempt = attemptOf(account, name, address);
-  await backOff.check(attempt, kept?.changedAt);
+  await backOff.check(attempt, storedPassword?.changedAt);
   const turn = { client: clientOf(address), isFamiliar: await backOff.isFamiliar(attempt) };
-  const { right, stale } = await passwords.verify(password, kept?.hash, turn);
-  if (account === undefined || kept === undefined || !right) {
+  const { right, stale } = await passwords.verify(password, storedPassword?.hash, turn);
+  if (account === undefined || storedPassword === undefined || !right) {
     await failed(parts, credentials, account);
     throw wrongCredentials();
   }
-  if (stale) await rehash(parts, { account, before: kept.hash }, credentials);
+  if (stale) await rehash(parts, { account, before: storedPassword.hash }, credentials);
   const needsOneTimePassword = (await records.totpSecrets.find(account.id)) !== undefined;
-  return { account: { ...account, passwordSetAt: kept.changedAt }, needsOneTimePassword };
+  return { account: { ...account, passwordSetAt: storedPassword.changedAt }, needsOneTimePassword };
 }
 
-async function finish(parts: Parts, account: Proven, credentials: Without<'password'>): Promise<void> {
+async function finish(
+  parts: LoginContext,
+  account: ProvenAccount,
+  credentials: CredentialsWithout<'password'>,
+): Promise<void> {
   const { acts, backOff } = parts;
   const { name, address, requestId } = credentials;
   const attempt = attemptOf(account, name, address);
   try {
     const oneTimePassword = await proveOneTimePassword(parts, { account, attempt }, credentials);
-    const wanted = { accountId: account.id, passwordSetAt: account.passwordSetAt, oneTimePassword, address };
-    await acts.do(logIn, { actor: account.id, requestId }, wanted);
+    const loginInput = { accountId: account.id, passwordSetAt: account.passwordSetAt, oneTimePassword, address };
+    await acts.do(logIn, { actor: account.id, requestId }, loginInput);
   } catch (error) {
     // The code is wrong, or another request has just used it.
     if (error instanceof Refusal && error.code === 'twofactor-failure') await failed(parts, credentials, account);
@@ -133,10 +137,10 @@ async function finish(parts: Parts, account: Proven, credentials: Without<'passw
 
 /** The proof of the one-time password; undefined if the account uses none. */
 async function proveOneTimePassword(
-  { records, siteKey, now, backOff, requiresTotp }: Parts,
-  { account, attempt }: { account: Account; attempt: Attempt },
-  { oneTimePassword }: Without<'password'>,
-): Promise<Proof | undefined> {
+  { records, siteKey, now, backOff, requiresTotp }: LoginContext,
+  { account, attempt }: { account: Account; attempt: LoginAttempt },
+  { oneTimePassword }: CredentialsWithout<'password'>,
+): Promise<OneTimePasswordProof | undefined> {
   const secret = await records.totpSecrets.find(account.id);
   if (secret === undefined) {
     if (requiresTotp?.() === true && (await records.accounts.isStoreAdministrator(account.id)))
@@ -155,34 +159,34 @@ async function proveOneTimePassword(
 }
 
 /** The sealed secret, and the time step of the code or the digest of the recovery code. */
-type Proof = { secret: string; step: number } | { secret: string; recovery: string };
+type OneTimePasswordProof = { secret: string; step: number } | { secret: string; recovery: string };
 
 /**
  * Counts a failure. The audit log gets one entry per account or address when its back-off begins, not one per failure: so an
  * attacker can neither fill the log nor find out by response time whether an account exists.
  */
 async function failed(
-  { acts, backOff }: Parts,
-  { name, address, requestId }: Without<'password' | 'oneTimePassword'>,
+  { acts, backOff }: LoginContext,
+  { name, address, requestId }: CredentialsWithout<'password' | 'oneTimePassword'>,
   account: Account | undefined,
 ): Promise<void> {
-  for (const what of await backOff.failed(attemptOf(account, name, address))) {
-    const accountId = what === 'name' ? account?.id : undefined;
-    await acts.do(putOffLogins, { actor: 'unknown', requestId }, { accountId, address, putOff: what });
+  for (const limitReached of await backOff.failed(attemptOf(account, name, address))) {
+    const accountId = limitReached === 'name' ? account?.id : undefined;
+    await acts.do(delayLogins, { actor: 'unknown', requestId }, { accountId, address, putOff: limitReached });
   }
 }
 
 async function rehash(
-  { acts, passwords }: Parts,
+  { acts, passwords }: LoginContext,
   { account, before }: { account: Account; before: string },
-  { password, requestId }: Credentials,
+  { password, requestId }: LoginCredentials,
 ): Promise<void> {
   const hash = await passwords.hash(password);
   await acts.do(rehashPassword, { actor: account.id, requestId }, { id: account.id, before, hash });
 }
 
 /** All names of an account share one count; else each name would allow further guesses. */
-const attemptOf = (account: Account | undefined, name: string, address: string): Attempt => ({
+const attemptOf = (account: Account | undefined, name: string, address: string): LoginAttempt => ({
   who: account === undefined ? { name } : { accountId: account.id },
   address,
 });

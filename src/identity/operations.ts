@@ -1,5 +1,5 @@
 // All operations of the identity provider.
-import type { Operation, Section } from '#api/operation.ts';
+import type { Operation, OperationSection } from '#api/operation.ts';
 import { agentLogin } from './agent.ts';
 import { discharge } from './discharge.ts';
 import { form, submitForm } from './form.ts';
@@ -34,7 +34,7 @@ export const identityOperations: Operation[] = [
   identityStyle,
 ];
 
-export const identitySection: Section = {
+export const identitySection: OperationSection = {
   title: 'Identity',
   about: 'Logging in at the identity provider inside, as browsers, bakery clients and older tools do.',
   operations: identityOperations,

@@ -1,7 +1,7 @@
 // Changes an account's own password and one-time passwords, after the account has proven its credentials again.
 import { changeOwnPassword, renewRecoveryCodes, switchOffTotp, switchOnTotp } from '#acts/credentials.ts';
 import { wrongCode } from '#acts/logins.ts';
-import type { About, Again, Logins, OwnCredentials, Proven } from '#api/identity.ts';
+import type { SessionContext, RepeatedCredentials, Logins, OwnCredentials, ProvenAccount } from '#api/identity.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts.ts';
@@ -10,21 +10,21 @@ import { passwordProblem } from './passwords.ts';
 import { newRecoveryCodes, recoveryDigests } from './recovery-codes.ts';
 import { newTotpSecret, stepOf, totpAddress } from './totp.ts';
 
-interface Options extends LoginOptions {
+interface OwnCredentialsOptions extends LoginOptions {
   logins: Pick<Logins, 'checkPassword' | 'finish'>;
   requiresTotp: () => boolean;
 }
 
-export function createOwnCredentials(options: Options): OwnCredentials {
+export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredentials {
   const { records, acts, passwords, siteKey, now, logins, requiresTotp, host } = options;
 
-  const provePassword = async (accountId: string, again: Again): Promise<Proven> => {
+  const provePassword = async (accountId: string, again: RepeatedCredentials): Promise<ProvenAccount> => {
     const name = (await records.accounts.find(accountId))?.username ?? '';
     const { account } = await logins.checkPassword({ ...again, name });
     if (account.id !== accountId) throw new Refusal('conflict', 'Your account was renamed meanwhile; log in again.');
     return account;
   };
-  const shown = (secret: Buffer, account: Account, about: About) => ({
+  const shown = (secret: Buffer, account: Account, about: SessionContext) => ({
     ...totpAddress(secret, account.username, host()),
     proposal: seal(siteKey, secret, proposalFor(account, about)),
   });
@@ -42,8 +42,8 @@ export function createOwnCredentials(options: Options): OwnCredentials {
       const problem = passwordProblem(password, account, host());
       if (problem !== undefined) throw new Refusal('api-error', problem);
       const hash = await passwords.hash(password);
-      const wanted = { id: account.id, provenAt: account.passwordSetAt, hash, endTokensAt };
-      await acts.do(changeOwnPassword, { actor: account.id, ...about }, wanted);
+      const input = { id: account.id, provenAt: account.passwordSetAt, hash, endTokensAt };
+      await acts.do(changeOwnPassword, { actor: account.id, ...about }, input);
     },
 
     async proposeTotp(account, about) {
@@ -84,7 +84,7 @@ export function createOwnCredentials(options: Options): OwnCredentials {
 }
 
 /** A proposed secret is valid only in the session that received it and for the account that was logged in. */
-const proposalFor = ({ id }: Account, { sessionId }: About): string =>
+const proposalFor = ({ id }: Account, { sessionId }: SessionContext): string =>
   `proposed one-time passwords of ${id} in ${sessionId}`;
 
 function opened(siteKey: Buffer, proposal: string, purpose: string): Buffer {

@@ -11,7 +11,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import { limit, type Turn } from '#domain/limit.ts';
+import { createConcurrencyLimit, type Turn } from '#domain/limit.ts';
 import { isCommon } from './common-passwords.ts';
 
 export interface Passwords {
@@ -33,7 +33,7 @@ export interface PasswordOptions {
 
 /** Limits that keep memory use low and leave threads for files. If the queue is full, the client must try again. */
 const hashing = {
-  atOnce: 2,
+  concurrency: 2,
   waiting: {
     atMost: 32,
     ofClient: 8,
@@ -54,7 +54,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const { pepper } = options;
   const algorithm = options.algorithm ?? (typeof argon2 === 'function' ? 'argon2id' : 'scrypt');
   const pepperId = pepper && createHash('sha256').update('pepper id').update(pepper).digest('base64').slice(0, 8);
-  const inTurn = limit(hashing);
+  const inTurn = createConcurrencyLimit(hashing);
 
   /** The password with its pepper, as bytes of fixed length, after Unicode normalization. */
   const prepared = (password: string, peppered: boolean): Buffer => {
@@ -66,9 +66,9 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const derive = ({ name, cost, salt }: Pick<Phc, 'name' | 'cost' | 'salt'>, message: Buffer, turn?: Turn) =>
     inTurn(() => (name === 'argon2id' ? argon2Of(message, salt, cost) : scryptOf(message, salt, cost)), turn);
 
-  const wanted: Parameters = algorithm === 'argon2id' ? argon2Cost : scryptCost;
+  const currentCost: Parameters = algorithm === 'argon2id' ? argon2Cost : scryptCost;
   const phcOf = (salt: Buffer, tag: Buffer): string => {
-    const parameters = Object.entries({ ...wanted, ...(pepperId !== undefined && { keyid: pepperId }) });
+    const parameters = Object.entries({ ...currentCost, ...(pepperId !== undefined && { keyid: pepperId }) });
     const written = parameters.map(([name, value]) => `${name}=${value}`).join(',');
     return ['', algorithm, ...(algorithm === 'argon2id' ? ['v=19'] : []), written, unpadded(salt), unpadded(tag)].join(
       '$',
@@ -80,17 +80,17 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   return {
     async hash(password, turn) {
       const salt = randomBytes(saltLength);
-      return phcOf(salt, await derive({ name: algorithm, cost: wanted, salt }, prepared(password, true), turn));
+      return phcOf(salt, await derive({ name: algorithm, cost: currentCost, salt }, prepared(password, true), turn));
     },
-    async verify(password, kept, turn) {
-      const phc = readPhc(kept ?? decoy);
+    async verify(password, storedHash, turn) {
+      const phc = readPhc(storedHash ?? decoy);
       if (phc === undefined) throw new Error('cannot check a password: its hash is not one that this release knows');
       const { name, cost, keyId, tag } = phc;
       const peppered = keyId !== undefined;
       const derived = await derive(phc, prepared(password, peppered), turn);
       const same = derived.length === tag.length && timingSafeEqual(derived, tag);
-      const right = same && kept !== undefined && (!peppered || keyId === pepperId);
-      const stale = name !== algorithm || keyId !== pepperId || JSON.stringify(cost) !== JSON.stringify(wanted);
+      const right = same && storedHash !== undefined && (!peppered || keyId === pepperId);
+      const stale = name !== algorithm || keyId !== pepperId || JSON.stringify(cost) !== JSON.stringify(currentCost);
       return { right, stale };
     },
   };
@@ -115,8 +115,9 @@ function readPhc(text: string): Phc | undefined {
   const pairs = written.split(',').map((pair) => pair.split('=') as [string, string]);
   const keyId = pairs.find(([key]) => key === 'keyid')?.[1];
   const cost = Object.fromEntries(pairs.filter(([key]) => key !== 'keyid').map(([key, value]) => [key, Number(value)]));
-  const known = Object.keys(name === 'argon2id' ? argon2Cost : scryptCost);
-  if (!known.every((key) => Number.isInteger(cost[key])) || Object.keys(cost).length !== known.length) return undefined;
+  const expectedKeys = Object.keys(name === 'argon2id' ? argon2Cost : scryptCost);
+  if (!expectedKeys.every((key) => Number.isInteger(cost[key])) || Object.keys(cost).length !== expectedKeys.length)
+    return undefined;
   return { name, cost, keyId, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
 }
 
@@ -136,8 +137,8 @@ const scryptOf = (message: Buffer, salt: Buffer, { ln = 0, r = 0, p = 0 }: Param
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 
-export const shortestPassword = 8;
-export const longestPassword = 1024;
+export const minPasswordLength = 8;
+export const maxPasswordLength = 1024;
 
 /** The account that a password is for. */
 interface PasswordOwner {
@@ -149,9 +150,9 @@ interface PasswordOwner {
 /** The problem with a new password, as a sentence; undefined if it is acceptable. `host` is the host name of the store. */
 export function passwordProblem(password: string, account: PasswordOwner, host: string): string | undefined {
   const length = Array.from(password).length;
-  if (length < shortestPassword)
-    return `A password has at least ${shortestPassword} characters; 15 or more are better.`;
-  if (Buffer.byteLength(password) > longestPassword) return `A password has at most ${longestPassword} bytes.`;
+  if (length < minPasswordLength)
+    return `A password has at least ${minPasswordLength} characters; 15 or more are better.`;
+  if (Buffer.byteLength(password) > maxPasswordLength) return `A password has at most ${maxPasswordLength} bytes.`;
   if (/[\u0000-\u001f\u007f]/.test(password)) return 'A password has no control characters in it.';
   const bare = stripped(password);
   if (
@@ -202,7 +203,7 @@ function isMadeOf(password: string, names: readonly string[]): boolean {
 
 /** A text without these words, the longest first. */
 const withoutWords = (text: string, words: ReadonlySet<string>): string =>
-  [...words].sort((one, other) => other.length - one.length).reduce((left, word) => left.replaceAll(word, ' '), text);
+  [...words].sort((word, other) => other.length - word.length).reduce((left, word) => left.replaceAll(word, ' '), text);
 
 /** Undoes the usual variations of a password: lower case, digits in place of letters, digits and symbols at the ends. */
 function stripped(password: string): string {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#api/access.ts';
-import { members } from '#api/answer.ts';
+import { parseMembers } from '#api/answer.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { loginPage, messagePage } from './login-page.ts';
@@ -55,16 +55,19 @@ export const dischargeToken = operation({
 });
 
 /** Whether the configuration contains the URL, or a folder above it. */
-export function mayReturnTo(text: string, known: readonly string[]): boolean {
+export function mayReturnTo(text: string, allowedUrls: readonly string[]): boolean {
   if (text.length > 2000 || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || url.hash !== '') return false;
   const place = url.origin + url.pathname;
-  return known.some((one) => place === one || (one.endsWith('/') && place.startsWith(one)));
+  return allowedUrls.some(
+    (allowedUrl) => place === allowedUrl || (allowedUrl.endsWith('/') && place.startsWith(allowedUrl)),
+  );
 }
 
 function queryOf(request: IncomingMessage): Record<string, string> {
-  const found = members((request.url ?? '').split('?')[1] ?? '', 'The query');
-  if ((found['state'] ?? '').length > 1000) throw new Refusal('api-error', 'The state is longer than 1000 characters.');
-  return found;
+  const parameters = parseMembers((request.url ?? '').split('?')[1] ?? '', 'The query');
+  if ((parameters['state'] ?? '').length > 1000)
+    throw new Refusal('api-error', 'The state is longer than 1000 characters.');
+  return parameters;
 }

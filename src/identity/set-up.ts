@@ -1,22 +1,22 @@
 // The page to set one's own password with a link from an administrator. The link is valid once and expires.
-import { linkIsVoid } from '#acts/credentials.ts';
+import { expiredLinkRefusal } from '#acts/credentials.ts';
 import { anyone } from '#api/access.ts';
-import { refuseForeign } from '#api/browser.ts';
-import { operation, type Answer } from '#api/operation.ts';
+import { refuseForeignForm } from '#api/browser.ts';
+import { operation, type OperationResponse } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Account } from '#records/accounts.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { orSaidWhy, seeOther } from './login-page.ts';
+import { withRefusalPage, seeOther } from './login-page.ts';
 import { page } from '#api/pages/plain.ts';
 import { passwordSetContent, setUpContent } from './pages/set-up.ts';
-import { shortestPassword } from './passwords.ts';
+import { minPasswordLength } from './passwords.ts';
 import { setUpAddress } from './set-up-links.ts';
 
 /** The query of the page that confirms a set password. The page names no account, because it is public. */
 const isSet = '?set';
 
-const setPage = (baseUrl: string, hasConsole: boolean): Answer =>
+const setPage = (baseUrl: string, hasConsole: boolean): OperationResponse =>
   page('The password is set', passwordSetContent({ hasConsole }), { baseUrl });
 
 const shared = {
@@ -53,9 +53,12 @@ export const openSetUpLink = operation({
   handle: (call) => formFor(call.params.key, call),
 });
 
-function formFor(key: string, call: Pick<Services, 'identity' | 'config' | 'records' | 'authority'>): Promise<Answer> {
+function formFor(
+  key: string,
+  call: Pick<Services, 'identity' | 'config' | 'records' | 'authority'>,
+): Promise<OperationResponse> {
   const { base_url: baseUrl } = call.config.http;
-  return orSaidWhy(baseUrl, async () => {
+  return withRefusalPage(baseUrl, async () => {
     const account = await ownerOf(key, call.identity.logins.setUpLink);
     return setUpPage(key, account, { baseUrl, hasTokens: await hasTokens(account, call) });
   });
@@ -81,8 +84,8 @@ export const submitSetUp = operation({
 
   handle({ request, body, identity, config, requestId, records, authority }) {
     const { base_url: baseUrl } = config.http;
-    return orSaidWhy(baseUrl, async () => {
-      refuseForeign(request, baseUrl);
+    return withRefusalPage(baseUrl, async () => {
+      refuseForeignForm(request, baseUrl);
       const account = await ownerOf(body.key, identity.logins.setUpLink);
       try {
         if (body.password !== body.again)
@@ -103,7 +106,7 @@ export const submitSetUp = operation({
 async function ownerOf(key: string, find: (key: string) => Promise<Account | undefined>): Promise<Account> {
   const account = await find(key);
   if (account !== undefined) return account;
-  throw linkIsVoid();
+  throw expiredLinkRefusal();
 }
 
 /** Whether the account has tokens that stay valid with a new password. */
@@ -119,11 +122,11 @@ function setUpPage(
   account: Account,
   { baseUrl, hasTokens }: { baseUrl: string; hasTokens: boolean },
   refusal?: Refusal,
-): Answer {
+): OperationResponse {
   const content = setUpContent({
     key,
     username: account.username,
-    shortest: shortestPassword,
+    shortest: minPasswordLength,
     problem: refusal?.message,
     hasTokens,
   });

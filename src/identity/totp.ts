@@ -14,11 +14,11 @@ export function stepOf(secret: Buffer, code: string, now: Date): number | undefi
   const digits = code.replace(/[\s-]/g, '');
   if (!/^[0-9]{6}$/.test(digits)) return undefined;
   const current = Math.floor(now.getTime() / step);
-  let found: number | undefined;
+  let matchedStep: number | undefined;
   for (let at = current - slack; at <= current + slack; at++) {
-    if (timingSafeEqual(Buffer.from(codeAt(secret, at)), Buffer.from(digits))) found = at;
+    if (timingSafeEqual(Buffer.from(codeAt(secret, at)), Buffer.from(digits))) matchedStep = at;
   }
-  return found;
+  return matchedStep;
 }
 
 /** The code of a step: RFC 4226, section 5.3. */

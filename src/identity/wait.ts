@@ -1,6 +1,6 @@
 // Waits until a person has finished the login in a browser; the client's request stays open until then.
 import { anyone } from '#api/access.ts';
-import { goneAway } from '#api/gone-away.ts';
+import { disconnectSignal } from '#api/gone-away.ts';
 import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { dischargeFor } from './discharge.ts';
@@ -19,7 +19,7 @@ export const waitToken = operation({
   refuses: ['login-expired'],
 
   async handle({ query, identity, response }) {
-    const { token } = await identity.interactions.wait(query.did, goneAway(response));
+    const { token } = await identity.interactions.wait(query.did, disconnectSignal(response));
     return { kind: 'login', token64: Buffer.from(token).toString('base64') };
   },
 });
@@ -39,7 +39,7 @@ export const waitLegacy = operation({
 
   async handle(call) {
     const { interactions } = call.identity;
-    const { caveat, token } = await interactions.wait(call.query.did, goneAway(call.response));
+    const { caveat, token } = await interactions.wait(call.query.did, disconnectSignal(call.response));
     if (caveat === undefined) throw new Refusal('login-expired', 'Nothing waits for this login.');
     return { Macaroon: await dischargeFor(caveat, await interactions.redeem(token, caveat), call) };
   },

@@ -22,10 +22,12 @@ const words: Record<Permission, string> = {
 };
 
 /** A list of permissions as a phrase; null means all permissions. */
-export function inPlainWords(permissions: readonly string[] | null): string {
+export function describePermissions(permissions: readonly string[] | null): string {
   if (permissions === null) return 'do everything that you may do';
-  const said = permissions.map((one) => (Object.hasOwn(words, one) ? words[one as Permission] : one));
-  const last = said.pop();
+  const phrases = permissions.map((permission) =>
+    Object.hasOwn(words, permission) ? words[permission as Permission] : permission,
+  );
+  const last = phrases.pop();
   if (last === undefined) return 'do nothing but say who you are';
-  return said.length === 0 ? last : `${said.join(', ')} and ${last}`;
+  return phrases.length === 0 ? last : `${phrases.join(', ')} and ${last}`;
 }

@@ -1,5 +1,5 @@
 // Reports corrupt and unreadable blobs to the administrator: which packages need them, and what to do.
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { FactsOf } from '#src/faults.ts';
 import type { Health } from '#src/health.ts';
 import { contentName } from './content-name.ts';
@@ -14,10 +14,10 @@ export interface BlobReports {
 }
 
 /** How many blobs a report names; the others are counted. */
-const named = 3;
+const maxNames = 3;
 const counted = 1000;
 
-export function blobReports(records: Records, health: Pick<Health, 'report'>): BlobReports {
+export function blobReports(records: StoreRecords, health: Pick<Health, 'report'>): BlobReports {
   const unread = new Map<string, string>();
 
   const nameOf = (sha3_384: string): Promise<string> => contentName(records, sha3_384);
@@ -26,7 +26,7 @@ export function blobReports(records: Records, health: Pick<Health, 'report'>): B
     const names = [...unread.values()];
     health.report(
       'unreadable-blobs',
-      names.length === 0 ? undefined : { names: names.slice(0, named), all: names.length },
+      names.length === 0 ? undefined : { names: names.slice(0, maxNames), all: names.length },
     );
   }
 
@@ -45,9 +45,9 @@ export function blobReports(records: Records, health: Pick<Health, 'report'>): B
 }
 
 /** Returns the facts about blobs in quarantine. */
-export async function damagedFacts(records: Records): Promise<FactsOf<'damaged-blobs'> | undefined> {
+export async function damagedFacts(records: StoreRecords): Promise<FactsOf<'damaged-blobs'> | undefined> {
   const all = await records.damagedBlobs.list(counted);
   if (all.length === 0) return undefined;
-  const names = await Promise.all(all.slice(0, named).map(({ sha3_384 }) => contentName(records, sha3_384)));
+  const names = await Promise.all(all.slice(0, maxNames).map(({ sha3_384 }) => contentName(records, sha3_384)));
   return { names, all: all.length };
 }

@@ -5,7 +5,7 @@ import type { DigestPool } from '#blobs/digests.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { isShortage } from '#src/system-errors.ts';
 
-export type Judgement =
+export type BlobVerdict =
   /** `misread` if the blob is intact only past the page cache: its pages in memory are corrupt. */
   | { verdict: 'good'; misread: boolean }
   | { verdict: 'damaged' }
@@ -15,28 +15,28 @@ export type Judgement =
   | { verdict: 'unknown' };
 
 /** Called after each stride with the bytes and milliseconds that it took. Returns false to end the reading. */
-export type GoOn = (bytes: number, milliseconds: number) => Promise<boolean> | boolean;
+export type ReadContinuation = (bytes: number, milliseconds: number) => Promise<boolean> | boolean;
 
 /** Bytes between two calls of `goOn`. */
-export const stride = 4 * 1024 * 1024;
+export const strideBytes = 4 * 1024 * 1024;
 
 /** Verifies the blob of this digest in `where`: the blobs in service, or those in quarantine. */
-export async function judge(
+export async function verifyBlob(
   { sha3_384 }: Pick<StoredBlob, 'sha3_384'>,
-  where: Pick<Blobs, 'borrow' | 'stat'>,
+  where: Pick<Blobs, 'makeLocalCopy' | 'stat'>,
   digests: DigestPool,
-  goOn: GoOn = () => true,
-): Promise<Judgement> {
+  goOn: ReadContinuation = () => true,
+): Promise<BlobVerdict> {
   let wrong = 0;
   for (let unread = 0; ;) {
     try {
       // A file of another size may have replaced it since the last read.
-      const there = await where.stat(sha3_384);
-      if (there === undefined) return { verdict: 'unknown' };
+      const stored = await where.stat(sha3_384);
+      if (stored === undefined) return { verdict: 'unknown' };
       const direct = wrong + unread > 0;
-      const found = await withFile(where, sha3_384, (file) => digestOf(file, there.size, { digests, direct, goOn }));
-      if (found === undefined) return { verdict: 'unknown' };
-      if (found === sha3_384) return { verdict: 'good', misread: wrong > 0 };
+      const digest = await withFile(where, sha3_384, (file) => digestOf(file, stored.size, { digests, direct, goOn }));
+      if (digest === undefined) return { verdict: 'unknown' };
+      if (digest === sha3_384) return { verdict: 'good', misread: wrong > 0 };
       if (++wrong === 2) return { verdict: 'damaged' };
     } catch (cause) {
       if (++unread === 2) return { verdict: 'unreadable', cause };
@@ -62,13 +62,13 @@ const codeOf = (error: unknown): string | undefined => {
 async function digestOf(
   path: string,
   size: number,
-  { digests, direct, goOn }: { digests: DigestPool; direct: boolean; goOn: GoOn },
+  { digests, direct, goOn }: { digests: DigestPool; direct: boolean; goOn: ReadContinuation },
 ): Promise<string | undefined> {
   const file = digests.follow(path, ['sha3-384'], { direct });
   try {
     for (let end = 0; end < size;) {
       const before = performance.now();
-      const bytes = Math.min(stride, size - end);
+      const bytes = Math.min(strideBytes, size - end);
       end += bytes;
       await file.grown(end);
       if (!(await goOn(bytes, performance.now() - before))) return undefined;

@@ -1,14 +1,14 @@
 // Checks the database and the audit log while the store serves: soon after each start, and every day. The scrub checks the blobs.
 import { itself, type Acts } from '#acts/act.ts';
-import { proveRecords, recordsProven, type ProofOfRecords as ProvenRecords } from '#acts/integrity.ts';
+import { recordRecordsCheck, recordsCheckSetting, type RecordsCheckResult as ProvenRecords } from '#acts/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { FactsOf } from '#src/faults.ts';
 
-export interface ProofOfRecords {
+export interface RecordsVerifier {
   /** The problems found by the last check; undefined if there were none. */
   faults(): FactsOf<'damaged-records'> | undefined;
   /** Returns whether the database is too corrupt to be relied on. */
@@ -16,12 +16,12 @@ export interface ProofOfRecords {
   job: { name: string; every: number; inDoubt: 'runs'; inEach: true; run(): Promise<Record<string, unknown>> };
 }
 
-export interface ProofOptions {
+export interface RecordsVerifierOptions {
   /** Checks the database. */
   inspect: () => Promise<DatabaseVerdict>;
   /** The remedy for a corrupt database, in a sentence. */
   mend: string;
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   siteKey: Buffer;
   sealFile: SealFile;
@@ -29,9 +29,9 @@ export interface ProofOptions {
 }
 
 const interval = days(1);
-export async function proofOfRecords(options: ProofOptions): Promise<ProofOfRecords> {
+export async function createRecordsVerifier(options: RecordsVerifierOptions): Promise<RecordsVerifier> {
   const { inspect, mend, records, acts, siteKey, sealFile, now } = options;
-  let last = JSON.parse((await records.appliance.find(recordsProven)) ?? 'null') as ProvenRecords | null;
+  let last = JSON.parse((await records.appliance.find(recordsCheckSetting)) ?? 'null') as ProvenRecords | null;
   // Check at each start: the host may have crashed, or the administrator may have repaired the problems.
   let due = true;
 
@@ -60,7 +60,7 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
         const { pages, rows } = await inspect();
         const audit = await verifyAudit(records, { siteKey, file: sealFile });
         const all = [...pages, ...rows, ...audit.problems];
-        const found: ProvenRecords = {
+        const result: ProvenRecords = {
           at,
           problems: all.length,
           pages: pages.length,
@@ -69,9 +69,9 @@ export async function proofOfRecords(options: ProofOptions): Promise<ProofOfReco
         };
         const details = { problems: all.length, first: all.slice(0, 3) };
         // Set before the result is stored: a corrupt database may refuse the write.
-        last = found;
+        last = result;
         due = false;
-        await acts.do(proveRecords, itself, { found, first: details.first });
+        await acts.do(recordRecordsCheck, itself, { result, first: details.first });
         return details.problems === 0 ? {} : details;
       },
     },

@@ -5,11 +5,11 @@ import { itself, type Acts } from '#acts/act.ts';
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Health } from '#src/health.ts';
 import type { BlobReports } from './blob-reports.ts';
-import { isOurs, judge, type GoOn } from './judge.ts';
-import { putBackGood, quarantine, type Custody } from './quarantine.ts';
+import { isOurs, verifyBlob, type ReadContinuation } from './judge.ts';
+import { restoreIntactBlobs, quarantine, type QuarantineContext } from './quarantine.ts';
 
 export interface ScrubState {
   /** Since the start of the process. */
@@ -27,7 +27,7 @@ export interface Scrub {
 
 /** The parts that act on the result of a read. */
 export interface ScrubParts {
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   blobs: Blobs;
   digests: DigestPool;
@@ -49,9 +49,9 @@ export interface ScrubOptions extends ScrubParts {
 }
 
 /** Milliseconds between checks of the rate while the scrub is paused. */
-const standing = 10_000;
+const pausedCheckMs = 10_000;
 /** Number of consecutive failed rounds before the administrator is told. */
-const patience = 3;
+const failedRoundsBeforeReport = 3;
 
 /** Starts the scrub. `stop` waits for at most one stride. */
 export function startScrub(options: ScrubOptions): Scrub {
@@ -70,7 +70,7 @@ export function startScrub(options: ScrubOptions): Scrub {
       if (signal.aborted) return;
       if (error !== undefined) log.warn({ err: error }, 'a round of the scrub could not be finished; it begins again');
       unfinished = error === undefined ? 0 : unfinished + 1;
-      health.report('scrub-stuck', unfinished < patience ? undefined : {});
+      health.report('scrub-stuck', unfinished < failedRoundsBeforeReport ? undefined : {});
       // The first round skips the blobs before its start, so the next round follows without a rest.
       const whole = from === '';
       from = '';
@@ -92,7 +92,7 @@ export function startScrub(options: ScrubOptions): Scrub {
   }
 
   async function putBack(): Promise<void> {
-    const back = await putBackGood(custody(options), digests, slowly);
+    const back = await restoreIntactBlobs(custody(options), digests, slowly);
     if (back.length > 0) log.warn({ blobs: back }, 'blobs that were out of service are good, and in service again');
     await options.reports.damaged();
   }
@@ -106,10 +106,10 @@ export function startScrub(options: ScrubOptions): Scrub {
   }
 
   const stand = async (): Promise<void> => {
-    while (rate() === 0 && !signal.aborted) await pause(standing);
+    while (rate() === 0 && !signal.aborted) await pause(pausedCheckMs);
   };
 
-  const slowly: GoOn = async (bytes, milliseconds) => {
+  const slowly: ReadContinuation = async (bytes, milliseconds) => {
     state.bytes += bytes;
     await pause((bytes / Math.max(1, rate())) * 1000 - milliseconds);
     return !signal.aborted;
@@ -129,37 +129,37 @@ export function startScrub(options: ScrubOptions): Scrub {
 async function examine(
   blob: StoredBlob,
   parts: ScrubParts,
-  goOn?: GoOn,
+  goOn?: ReadContinuation,
 ): Promise<'good' | 'damaged' | 'unreadable' | 'unknown'> {
   const { blobs, digests, reports, log } = parts;
-  const found = await judge(blob, blobs, digests, goOn);
-  if (found.verdict === 'unreadable') {
-    log.warn({ err: found.cause, blob: blob.sha3_384 }, 'a blob could not be read');
+  const result = await verifyBlob(blob, blobs, digests, goOn);
+  if (result.verdict === 'unreadable') {
+    log.warn({ err: result.cause, blob: blob.sha3_384 }, 'a blob could not be read');
     // A lack of file descriptors, for example, says nothing about the disk, and the next round reads the blob again.
-    if (!isOurs(found.cause)) await reports.unreadable(blob.sha3_384);
+    if (!isOurs(result.cause)) await reports.unreadable(blob.sha3_384);
     return 'unreadable';
   }
   reports.settled(blob.sha3_384);
-  if (found.verdict === 'damaged') {
+  if (result.verdict === 'damaged') {
     await quarantine(blob, custody(parts));
     log.error(
       { blob: blob.sha3_384, size: blob.size },
       'a blob is damaged and out of service; upload the same file again, or restore it',
     );
     await reports.damaged();
-  } else if (found.verdict === 'good' && found.misread) {
+  } else if (result.verdict === 'good' && result.misread) {
     log.warn(
       { blob: blob.sha3_384 },
       'a blob is good on the disk and not in the page cache; the memory may be failing',
     );
   }
-  return found.verdict;
+  return result.verdict;
 }
 
-const custody = ({ records, acts, blobs }: ScrubParts): Custody => ({ records, acts, blobs, by: itself });
+const custody = ({ records, acts, blobs }: ScrubParts): QuarantineContext => ({ records, acts, blobs, actor: itself });
 
 /** Returns a function that verifies a blob again after a reader found it corrupt. */
-export function suspicions(parts: Omit<ScrubParts, 'blobs'> & { blobs: () => Blobs }) {
+export function createSuspectCheck(parts: Omit<ScrubParts, 'blobs'> & { blobs: () => Blobs }) {
   const looking = new Set<string>();
   return (blob: { sha3_384: string; size: number }): void => {
     if (looking.has(blob.sha3_384)) return;

@@ -1,14 +1,14 @@
 // Verifies the whole store: the database, the audit log, and every blob.
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
-import { everyBlob } from '#blobs/listing.ts';
+import { listBlobs } from '#blobs/listing.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { SealFile } from '#records/audit-seals.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
-import type { Records } from '#records/index.ts';
-import { judge } from './judge.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { verifyBlob } from './judge.ts';
 
-export interface Verdict {
+export interface StoreVerdict {
   good: boolean;
   database: string[];
   audit: AuditVerdict;
@@ -18,7 +18,7 @@ export interface Verdict {
 export interface VerifyOptions {
   /** Checks the database. */
   inspect: () => Promise<DatabaseVerdict>;
-  records: Records;
+  records: StoreRecords;
   blobs: Blobs;
   digests: DigestPool;
   siteKey: Buffer;
@@ -27,7 +27,7 @@ export interface VerifyOptions {
 }
 
 /** Number of blobs that are read concurrently; the pool has its own threads. */
-const atOnce = 4;
+const readConcurrency = 4;
 
 export async function verifyStore({
   inspect,
@@ -37,7 +37,7 @@ export async function verifyStore({
   siteKey,
   sealFile,
   progress,
-}: VerifyOptions): Promise<Verdict> {
+}: VerifyOptions): Promise<StoreVerdict> {
   progress('database', 0, 1);
   const { pages, rows } = await inspect();
   const database = [...pages, ...rows];
@@ -54,7 +54,7 @@ export async function verifyStore({
 
   const stored: StoredBlob[] = [];
   let total = 0;
-  for await (const blob of everyBlob(blobs, records.neededContents.all())) {
+  for await (const blob of listBlobs(blobs, records.neededContents.all())) {
     stored.push(blob);
     total += blob.size;
   }
@@ -64,7 +64,7 @@ export async function verifyStore({
   const waiting = [...stored];
   const reader = async (): Promise<void> => {
     for (let blob = waiting.pop(); blob !== undefined; blob = waiting.pop()) {
-      const { verdict } = await judge(blob, blobs, digests, (read) => {
+      const { verdict } = await verifyBlob(blob, blobs, digests, (read) => {
         bytes += read;
         progress('blobs', bytes, total);
         return true;
@@ -73,7 +73,7 @@ export async function verifyStore({
       if (verdict === 'unreadable') unreadable.push(blob.sha3_384);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, reader));
+  await Promise.all(Array.from({ length: readConcurrency }, reader));
 
   const missing = await missingContents(records, blobs);
   const good = database.length + audit.problems.length + damaged.length + unreadable.length + missing.length === 0;
@@ -85,7 +85,7 @@ export async function verifyStore({
  * deleted.
  */
 export async function missingContents(
-  records: Pick<Records, 'neededContents'>,
+  records: Pick<StoreRecords, 'neededContents'>,
   blobs: Pick<Blobs, 'stat'>,
 ): Promise<string[]> {
   const missing: string[] = [];

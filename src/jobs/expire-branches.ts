@@ -2,10 +2,10 @@
 import { itself, type Acts } from '#acts/act.ts';
 import { expireBranches as expire } from '#acts/releases.ts';
 import { hours, timestamp, type Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
-import type { Job } from './runner.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { BackgroundJob } from './runner.ts';
 
-export const expireBranches = (records: Records, acts: Acts, now: Now): Job => ({
+export const expireBranches = (records: StoreRecords, acts: Acts, now: Now): BackgroundJob => ({
   name: 'expire-branches',
   inDoubt: 'waits',
   every: hours(1),

@@ -1,19 +1,19 @@
 // Job that deletes old revisions if retention is configured. The blob sweep removes their bytes later.
 import { itself, type Acts } from '#acts/act.ts';
-import { expireRevisions as expire, oldRevisions, type Rule } from '#acts/old-revisions.ts';
+import { expireRevisions as expire, findOldRevisions, type RetentionRule } from '#acts/old-revisions.ts';
 import { days, timestamp, type Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
-import type { Job } from './runner.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { BackgroundJob } from './runner.ts';
 
 /** Packages to check per act. */
 const batch = 100;
 
 export const expireRevisions = (
-  records: Records,
+  records: StoreRecords,
   acts: Acts,
   now: Now,
   settings: () => { readonly keep?: number; readonly older_than_days: number },
-): Job => ({
+): BackgroundJob => ({
   name: 'expire-revisions',
   inDoubt: 'waits',
   every: days(1),
@@ -21,7 +21,7 @@ export const expireRevisions = (
   async run() {
     const { keep, older_than_days } = settings();
     if (keep === undefined) return {};
-    const rule: Rule = { keep, olderThan: days(older_than_days) };
+    const rule: RetentionRule = { keep, olderThan: days(older_than_days) };
     let expired = 0;
     for (let after = ''; ;) {
       const packages = await records.oldRevisions.packagesWithMore(keep, after, batch);
@@ -38,15 +38,16 @@ export const expireRevisions = (
 
 /** Returns the packages that have revisions to delete. */
 async function withOldRevisions(
-  records: Records,
+  records: StoreRecords,
   packages: readonly string[],
-  rule: Rule,
+  rule: RetentionRule,
   now: string,
 ): Promise<string[]> {
-  const found: string[] = [];
+  const ids: string[] = [];
   for (const id of packages) {
     const subject = await records.packages.byId(id);
-    if (subject !== undefined && (await oldRevisions(records, subject, rule, now)).revisions.length > 0) found.push(id);
+    if (subject !== undefined && (await findOldRevisions(records, subject, rule, now)).revisions.length > 0)
+      ids.push(id);
   }
-  return found;
+  return ids;
 }

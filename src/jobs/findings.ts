@@ -4,16 +4,16 @@ import type { NewIds } from '#domain/ids.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Findings } from '#records/uploads.ts';
 import { iconName } from '#review/icon.ts';
-import type { Approval, Upload } from '#review/verdict.ts';
+import type { ReviewApproval, ReviewUpload } from '#review/verdict.ts';
 
 /** Returns the kind of review for uploads of a package. Uploads of a type without a reader are stored unchanged ('plain'). */
-export function kindOf({ type }: Pick<PublishedPackage, 'type'>): Upload['kind'] {
+export function kindOf({ type }: Pick<PublishedPackage, 'type'>): ReviewUpload['kind'] {
   return type === 'snap' || type === 'charm' || type === 'bundle' || type === 'rock' ? type : 'plain';
 }
 
 /** Stores the icon of a snap, if it has one, and returns its name. */
 export async function keepIcon(
-  verdict: Approval,
+  verdict: ReviewApproval,
   { blobs, newId }: { blobs: Pick<Blobs, 'put'>; newId: Pick<NewIds, 'uuid'> },
 ): Promise<string | null> {
   if (verdict.kind !== 'snap' || verdict.facts.icon === null) return null;
@@ -23,7 +23,7 @@ export async function keepIcon(
 }
 
 /** Only charms need `sha384`. */
-export function findingsOf(verdict: Approval, icon: string | null, sha384 = ''): Findings {
+export function findingsOf(verdict: ReviewApproval, icon: string | null, sha384 = ''): Findings {
   const nothing = { version: null, details: {}, declares: [], packageYaml: null, craftYaml: null, prose: null };
   switch (verdict.kind) {
     case 'snap': {
@@ -43,11 +43,20 @@ export function findingsOf(verdict: Approval, icon: string | null, sha384 = ''):
     }
     case 'charm':
     case 'bundle': {
-      const { version, bases, resources, said, packageYaml, craftYaml, configYaml, actionsYaml } = verdict.facts;
+      const {
+        version,
+        bases,
+        resources,
+        catalogFacts: traits,
+        packageYaml,
+        craftYaml,
+        configYaml,
+        actionsYaml,
+      } = verdict.facts;
       return {
         kind: 'revision',
         version,
-        details: { bases, said },
+        details: { bases, said: traits },
         declares: resources,
         packageYaml,
         craftYaml,

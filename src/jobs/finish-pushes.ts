@@ -2,8 +2,8 @@
 // Pending follow-ups are in the records, so an interrupted run continues after the next start.
 import type { Logger } from 'pino';
 
-import type { Acts, By } from '#acts/act.ts';
-import { holdAfterReview, refuseAfterReview } from '#acts/after-review.ts';
+import type { Acts, Actor } from '#acts/act.ts';
+import { holdFollowUp, refuseFollowUp } from '#acts/after-review.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { pushResource } from '#acts/uploads.ts';
 import { everybody } from '#domain/channel-map.ts';
@@ -11,20 +11,20 @@ import { parseChannel } from '#domain/channel.ts';
 import { seconds } from '#domain/clock.ts';
 import type { Quota } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Wish } from '#records/after-review.ts';
-import type { Records } from '#records/index.ts';
+import type { FollowUp } from '#records/after-review.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { overPages, rounds, type Rounds } from './rounds.ts';
-import type { Job } from './runner.ts';
+import { forEachPageItem, createRoundRunner, type RoundRunner } from './rounds.ts';
+import type { BackgroundJob } from './runner.ts';
 
 /** Performs pending follow-ups. `soon` is called when a review ends or a follow-up is added. */
-export interface PushFinishing extends Omit<Rounds<void>, 'run'> {
+export interface PushFinisher extends Omit<RoundRunner<void>, 'run'> {
   /** Checks for pending follow-ups every second, because a command on the host can approve an upload alongside the server. */
-  job: Job;
+  job: BackgroundJob;
 }
 
-interface Options {
-  records: Records;
+interface PushFinishingOptions {
+  records: StoreRecords;
   acts: Acts;
   log: Logger;
   /** Notifies the review queue that a component was pushed. */
@@ -33,30 +33,30 @@ interface Options {
   quota: () => Quota;
 }
 
-type Due = Awaited<ReturnType<Records['afterReview']['due']>>[number];
+type Due = Awaited<ReturnType<StoreRecords['afterReview']['due']>>[number];
 
-interface Attempt {
+interface FollowUpAttempt {
   subject: PublishedPackage;
-  wish: Wish;
+  wish: FollowUp;
   options: Tracked;
 }
 
 /** `held` maps each follow-up that waits for approvals to the generation of the proposals at its last attempt. */
-type Tracked = Options & { held: Map<string, object> };
+type Tracked = PushFinishingOptions & { held: Map<string, object> };
 
 const pageSize = 100;
 
-export function pushFinishing(given: Options): PushFinishing {
-  const options: Tracked = { ...given, held: new Map() };
+export function createPushFinisher(services: PushFinishingOptions): PushFinisher {
+  const options: Tracked = { ...services, held: new Map() };
   const { records, log } = options;
   const due = records.afterReview.due;
   const all = () =>
-    overPages(
+    forEachPageItem(
       (after?: Due) => due(after?.id ?? '', pageSize),
       pageSize,
-      (one) => finish(one, options),
+      (upload) => finish(upload, options),
     );
-  const { run, soon, idle } = rounds(all, (error) => {
+  const { run, soon, idle } = createRoundRunner(all, (error) => {
     log.error({ err: error }, 'cannot finish what was pushed; it is tried again within a second');
   });
   return {
@@ -84,8 +84,8 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
   const wishes = await records.afterReview.of(id);
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'component' && !settled)) {
     const component = { package: subject, resource: wish.name, upload: wish.component ?? '', revision };
-    await attempt({ subject, wish, options }, (by) =>
-      acts.do(pushResource, by, { ...component, wish, everybody: quota() }),
+    await attempt({ subject, wish, options }, (actor) =>
+      acts.do(pushResource, actor, { ...component, followUp: wish, everybody: quota() }),
     );
     reviewSoon();
   }
@@ -93,7 +93,7 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
   if (components === undefined) return; // `soon` is called again when the last component has been reviewed.
   const { resources, refused } = components;
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'channel' && !settled)) {
-    await attempt({ subject, wish, options }, (by) => {
+    await attempt({ subject, wish, options }, (actor) => {
       if (refused !== undefined) {
         throw new Refusal(
           'conflict',
@@ -104,7 +104,7 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
       if (channel === undefined) throw new Refusal('api-error', `'${wish.name}' is not a channel.`);
       const { onlyIfNewer } = wish;
       const release = { channel, revision, progressive: everybody, resources, onlyIfNewer };
-      return acts.do(pushReleases, by, { package: subject, releases: [release], wish });
+      return acts.do(pushReleases, actor, { package: subject, releases: [release], followUp: wish });
     });
   }
 }
@@ -120,7 +120,7 @@ interface ReviewedComponents {
 async function reviewedComponents(
   subject: PublishedPackage,
   id: string,
-  records: Records,
+  records: StoreRecords,
 ): Promise<ReviewedComponents | undefined> {
   const reviewed: ReviewedComponents = { resources: [], refused: undefined };
   for (const { kind, name, component, error } of await records.afterReview.of(id)) {
@@ -135,7 +135,10 @@ async function reviewedComponents(
 }
 
 /** Performs one follow-up on behalf of the account that requested it. Records an error if it fails, so that clients stop waiting. */
-async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Promise<unknown>): Promise<void> {
+async function attempt(
+  { subject, wish, options }: FollowUpAttempt,
+  work: (actor: Actor) => Promise<unknown>,
+): Promise<void> {
   const { records, acts, log, held } = options;
   const key = `${wish.uploadId} ${wish.kind} ${wish.name}`;
   // A follow-up that waits for approval is tried again after any proposal changes.
@@ -156,23 +159,28 @@ async function attempt({ subject, wish, options }: Attempt, work: (by: By) => Pr
       return;
     }
     // Another process has already performed it.
-    if ((await records.afterReview.of(wish.uploadId)).some((one) => isSame(one, wish) && one.settled)) return;
+    if ((await records.afterReview.of(wish.uploadId)).some((followUp) => isSame(followUp, wish) && followUp.settled))
+      return;
     const { code = 'internal-error', message = 'The store could not do this; its log says why.' } = refusal ?? {};
-    await acts.do(refuseAfterReview, by, { package: subject, wish, error: { code, message } });
+    await acts.do(refuseFollowUp, by, { package: subject, followUp: wish, error: { code, message } });
   }
 }
 
 /** Records, once, which approval the follow-up waits for. */
-async function hold({ subject, wish, options }: Attempt, by: By, { code, message }: Refusal): Promise<void> {
+async function hold(
+  { subject, wish, options }: FollowUpAttempt,
+  actor: Actor,
+  { code, message }: Refusal,
+): Promise<void> {
   if (wish.error?.message === message) return;
-  await options.acts.do(holdAfterReview, by, { package: subject, wish, why: { code, message } });
+  await options.acts.do(holdFollowUp, actor, { package: subject, followUp: wish, reason: { code, message } });
 }
 
 /** Refuses the follow-up if its account no longer has rights on the package or its token was revoked. A review can take days. */
 async function refuseStranger(
   subject: PublishedPackage,
-  { wantedBy, sessionId }: Wish,
-  { accounts, collaborators, macaroons }: Records,
+  { wantedBy, sessionId }: FollowUp,
+  { accounts, collaborators, macaroons }: StoreRecords,
 ): Promise<void> {
   const hasPart =
     subject.publisherId === wantedBy ||
@@ -186,4 +194,5 @@ async function refuseStranger(
   throw new Refusal('forbidden', 'The token with which this was asked for has been revoked since.');
 }
 
-const isSame = (one: Wish, other: Wish): boolean => one.kind === other.kind && one.name === other.name;
+const isSame = (followUp: FollowUp, other: FollowUp): boolean =>
+  followUp.kind === other.kind && followUp.name === other.name;

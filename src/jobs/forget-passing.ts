@@ -1,11 +1,11 @@
 // Job that removes expired ephemeral rows: failed attempts, pending logins, leases. These never appear in the audit log.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { firstMomentSeen } from '#records/seen-devices.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { firstMomentNoted } from '#records/notes.ts';
-import type { Job } from './runner.ts';
+import type { BackgroundJob } from './runner.ts';
 
-export const forgetPassing = (records: Pick<Records, 'passing' | 'passed'>, now: Now): Job => ({
+export const sweepEphemeralRows = (records: Pick<StoreRecords, 'passing' | 'passed'>, now: Now): BackgroundJob => ({
   name: 'forget-passing',
   inDoubt: 'waits',
   every: minutes(10),

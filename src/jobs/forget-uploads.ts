@@ -1,9 +1,9 @@
 // Job that removes uploads that no package claims in time, with their content.
 import type { Blobs } from '#blobs/blobs.ts';
-import { removeNeedless } from '#blobs/needless.ts';
+import { removeUnneeded } from '#blobs/needless.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
-import type { Job } from './runner.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { BackgroundJob } from './runner.ts';
 
 /** Uploads per transaction. Small, because other changes wait and each upload needs two queries. */
 const batch = 50;
@@ -26,7 +26,12 @@ async function hoursNow(blobs: Pick<Blobs, 'free' | 'capacity'>, configured: num
  * Deletes uploads that no package claimed within `unclaimedHours` of the last bytes from their client, but keeps content that other
  * records need. The limit must cover slow clients: a snap and its components can take days to upload and are claimed together at the end.
  */
-export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaimedHours: () => number): Job => ({
+export const forgetUploads = (
+  records: StoreRecords,
+  blobs: Blobs,
+  now: Now,
+  unclaimedHours: () => number,
+): BackgroundJob => ({
   name: 'forget-uploads',
   inDoubt: 'waits',
   every: hours(1) / 4,
@@ -53,7 +58,7 @@ export const forgetUploads = (records: Records, blobs: Blobs, now: Now, unclaime
         for (const content of contents) if (!(await neededContents.has(content))) gone.push(content);
         return gone;
       });
-      await removeNeedless(blobs, needless, moment);
+      await removeUnneeded(blobs, needless, moment);
       forgotten += due.length;
     }
   },

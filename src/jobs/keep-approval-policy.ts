@@ -3,31 +3,36 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { itself, type Acts } from '#acts/act.ts';
-import { whyUnmet } from '#acts/policy-standing.ts';
+import { describeUnmetPolicy } from '#acts/policy-standing.ts';
 import { changeApprovalPolicy } from '#acts/proposals.ts';
 import { readPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Config } from '#src/config.ts';
 import type { Health } from '#src/health.ts';
-import type { Job } from './runner.ts';
+import type { BackgroundJob } from './runner.ts';
 
-export interface ApprovalPolicyKeeping {
+export interface ApprovalPolicyKeeper {
   /** Applies the configured policy. A policy that cannot take effect is reported as a fault. */
   takeUp(): Promise<void>;
   /** Tries again every minute, because a waiting policy may have been approved. */
-  job: Job;
+  job: BackgroundJob;
 }
 
-interface Options {
-  records: Pick<Records, 'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'totpSecrets'>;
+interface ApprovalPolicyKeepingOptions {
+  records: Pick<StoreRecords, 'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'totpSecrets'>;
   acts: Acts;
   config: () => Pick<Config, 'approvals'>;
   health: Pick<Health, 'watch'>;
 }
 
-export function approvalPolicyKeeping({ records, acts, config, health }: Options): ApprovalPolicyKeeping {
+export function createApprovalPolicyKeeper({
+  records,
+  acts,
+  config,
+  health,
+}: ApprovalPolicyKeepingOptions): ApprovalPolicyKeeper {
   let refused: string | undefined;
   let takingUp: Promise<void> = Promise.resolve();
   const isInForce = async (policy: ApprovalPolicy): Promise<boolean> =>
@@ -61,7 +66,7 @@ export function approvalPolicyKeeping({ records, acts, config, health }: Options
     await takingUp;
     const configured = readPolicy(config().approvals);
     // Since the policy took effect, approvers may have been disabled, or have lost the role or their keys.
-    const unmet = (await isInForce(configured)) ? await whyUnmet(records, configured) : undefined;
+    const unmet = (await isInForce(configured)) ? await describeUnmetPolicy(records, configured) : undefined;
     return unmet === undefined ? undefined : { because: unmet };
   });
 

@@ -3,60 +3,60 @@ import type { Logger } from 'pino';
 
 import { parseAssertion } from '#assertions/assertion.ts';
 import { series } from '#assertions/types.ts';
-import { findableBy, levels, placesOf, shownIn, toldOf } from '#domain/catalog.ts';
+import { searchWordsOf, levels, placesOf, chooseShownRelease, publicReleases } from '#domain/catalog.ts';
 import { parseChannel } from '#domain/channel.ts';
-import { charmFindableBy } from '#domain/charm-catalog.ts';
+import { charmSearchWordsOf } from '#domain/charm-catalog.ts';
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
-import type { Catalogued } from '#records/catalog.ts';
-import type { Passing, Records } from '#records/index.ts';
+import type { CatalogRecord } from '#records/catalog.ts';
+import type { EphemeralRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionDetails, RevisionForDevices } from '#records/revisions.ts';
-import { announcedIn, nothingAnnounced } from '#review/announced.ts';
-import { rounds, type Rounds } from './rounds.ts';
-import type { Job } from './runner.ts';
+import { readDeviceFacts, noDeviceFacts } from '#review/announced.ts';
+import { createRoundRunner, type RoundRunner } from './rounds.ts';
+import type { BackgroundJob } from './runner.ts';
 
-export interface CatalogKeeping {
+export interface CatalogKeeper {
   /**
    * Resolves when the catalog includes every change committed before the call. If many packages wait, as after an upgrade or an import, it
    * resolves earlier: then most entries are still old, and new packages are missing.
    */
   upToDate(): Promise<void>;
   /** Processes all waiting packages. */
-  job: Job;
+  job: BackgroundJob;
   /** Resolves when no run is in progress. */
   idle(): Promise<void>;
 }
 
 /** Packages per transaction. Other changes wait for the transaction, which takes about 10 ms. */
-const together = 10;
+const batchSize = 10;
 
-type Tx = Passing['catalog'];
+type Tx = EphemeralRecords['catalog'];
 
-export function catalogKeeping({
+export function createCatalogKeeper({
   records,
   now,
   log,
 }: {
-  records: Pick<Records, 'catalog' | 'passing'>;
+  records: Pick<StoreRecords, 'catalog' | 'passing'>;
   now: Now;
   log: Logger;
-}): CatalogKeeping {
+}): CatalogKeeper {
   const some = (): Promise<number> =>
     records.passing(async ({ catalog }) => {
-      const stale = await catalog.stale(together);
-      for (const id of stale) await makeAnew(id, catalog, now);
+      const stale = await catalog.stale(batchSize);
+      for (const id of stale) await rebuildEntry(id, catalog, now);
       return stale.length;
     });
   const warn = (error: unknown): void => {
     log.error({ err: error }, 'cannot bring the catalog up to date; it is tried again within the minute');
   };
-  const few: Rounds<number> = rounds(some, warn);
+  const few: RoundRunner<number> = createRoundRunner(some, warn);
   async function all(): Promise<Record<string, unknown>> {
     for (let made = 0; ;) {
       const done = await few.run();
       made += done;
-      if (done < together) return made === 0 ? {} : { made };
+      if (done < batchSize) return made === 0 ? {} : { made };
     }
   }
   return {
@@ -66,7 +66,7 @@ export function catalogKeeping({
       await few.idle();
       for (let batch = 0; batch < 20; batch++) {
         const made = await few.run().catch(warn);
-        if (made !== together) return;
+        if (made !== batchSize) return;
       }
     },
     job: { name: 'keep-catalog', inDoubt: 'runs', every: minutes(1), run: all },
@@ -74,82 +74,84 @@ export function catalogKeeping({
   };
 }
 
-async function makeAnew(id: string, catalog: Tx, now: Now): Promise<void> {
+async function rebuildEntry(id: string, catalog: Tx, now: Now): Promise<void> {
   const { sources } = catalog;
-  const found = await sources.package(id);
-  const isFound = found?.status === 'published' && !found.private;
-  const map = isFound ? toldOf(await sources.releases(id, timestamp(now()))) : [];
+  const subject = await sources.package(id);
+  const isFound = subject?.status === 'published' && !subject.private;
+  const map = isFound ? publicReleases(await sources.releases(id, timestamp(now()))) : [];
   const held = new Map<number, RevisionForDevices>();
   for (const { revision } of map) {
-    const one = held.has(revision) ? undefined : await sources.revision(id, revision);
-    if (one !== undefined) held.set(revision, one);
+    const loaded = held.has(revision) ? undefined : await sources.revision(id, revision);
+    if (loaded !== undefined) held.set(revision, loaded);
   }
-  const put: Put | undefined =
-    found?.namespace === 'charm' ? charmOf(found, map, held) : found && (await snapOf(found, map, held, catalog));
-  await catalog.put(id, put?.found, put?.words ?? new Map());
+  const put: CatalogUpdate | undefined =
+    subject?.namespace === 'charm'
+      ? charmOf(subject, map, held)
+      : subject && (await snapOf(subject, map, held, catalog));
+  await catalog.put(id, put?.catalogued, put?.words ?? new Map());
 }
 
 /** A catalog entry with its search terms. */
-interface Put {
-  found: Catalogued;
+interface CatalogUpdate {
+  catalogued: CatalogRecord;
   words: Map<string, number>;
 }
 
-type Held = ReadonlyMap<number, RevisionForDevices>;
+type RevisionsByNumber = ReadonlyMap<number, RevisionForDevices>;
 
 /** Builds the entry of a charm for juju. Uses only revisions that are released to all clients, not branches or progressive releases. */
-function charmOf(charm: PublishedPackage, map: readonly Release[], held: Held): Put | undefined {
-  const told = map.filter(({ revision }) => held.has(revision));
-  if (told.length === 0) return undefined;
-  const all = [...new Set(told.map(({ revision }) => held.get(revision)!.details))];
+function charmOf(charm: PublishedPackage, map: readonly Release[], held: RevisionsByNumber): CatalogUpdate | undefined {
+  const releases = map.filter(({ revision }) => held.has(revision));
+  if (releases.length === 0) return undefined;
+  const all = [...new Set(releases.map(({ revision }) => held.get(revision)!.details))];
   const each = (of: (details: RevisionDetails) => readonly string[] | undefined): string[] => [
     ...new Set(all.flatMap((details) => of(details) ?? [])),
   ];
-  const words = charmFindableBy({
+  const words = charmSearchWordsOf({
     ...charm,
     traits: {
       type: [charm.type],
       publisher: [charm.publisher.username],
-      channel: [...new Set(told.map(({ channel }) => parseChannel(channel)!.name))],
+      channel: [...new Set(releases.map(({ channel }) => parseChannel(channel)!.name))],
       platform: each(({ bases }) => bases?.map(({ architecture }) => architecture)),
-      category: each(({ said }) => said?.categories),
-      requires: each(({ said }) => said?.requires),
-      provides: each(({ said }) => said?.provides),
+      category: each(({ said: traits }) => traits?.categories),
+      requires: each(({ said: traits }) => traits?.requires),
+      provides: each(({ said: traits }) => traits?.provides),
     },
   });
   const { id: packageId, namespace, name } = charm;
-  return { found: { packageId, namespace, name, confinement: '', entry: '' }, words };
+  return { catalogued: { packageId, namespace, name, confinement: '', entry: '' }, words };
 }
 
 /** Builds the entries of a snap for devices. */
 async function snapOf(
   snap: PublishedPackage,
   map: readonly Release[],
-  held: Held,
+  held: RevisionsByNumber,
   { sources }: Tx,
-): Promise<Put | undefined> {
+): Promise<CatalogUpdate | undefined> {
   const { id, namespace, name, publisher } = snap;
   const architectures = [...new Set(map.map(({ architecture }) => architecture ?? 'all'))].sort();
   const shown = (level: (typeof levels)[number], architecture: string) => {
-    const found = shownIn(map, level, architecture, snap.defaultTrack);
-    return found && held.get(found.held.revision);
+    const match = chooseShownRelease(map, level, architecture, snap.defaultTrack);
+    return match && held.get(match.held.revision);
   };
   const [first] = architectures.flatMap((architecture) => shown('any', architecture) ?? []);
   if (first === undefined) return undefined;
   const places = architectures.flatMap((architecture) => {
     const confinements = levels.map((level) => {
-      const one = shown(level, architecture);
-      return one && confinementOf(one);
+      const revision = shown(level, architecture);
+      return revision && confinementOf(revision);
     });
     return placesOf(architecture, confinements);
   });
-  const { commonIds, aliases } = first.packageYaml === null ? nothingAnnounced : announcedIn(first.packageYaml);
+  const { commonIds, aliases } = first.packageYaml === null ? noDeviceFacts : readDeviceFacts(first.packageYaml);
   const declared = await sources.assertion(`snap-declaration/${series}/${id}`);
   const allAliases = [...new Set([...aliasesOf(declared?.text), ...aliases])];
   const entry = entryOf(snap, first, allAliases);
   return {
-    found: { packageId: id, namespace, name, confinement: confinementOf(first), entry },
-    words: findableBy({ ...snap, publisher: publisher.username, commonIds, places }),
+    catalogued: { packageId: id, namespace, name, confinement: confinementOf(first), entry },
+    words: searchWordsOf({ ...snap, publisher: publisher.username, commonIds, places }),
   };
 }
 
@@ -171,10 +173,11 @@ const entryOf = (
 
 /** Returns the aliases in a snap-declaration. */
 function aliasesOf(text: string | undefined): string[] {
-  const said = text === undefined ? undefined : parseAssertion(text).headers['aliases'];
-  if (!Array.isArray(said)) return [];
-  return said.flatMap((one) => {
-    const name = typeof one === 'object' && !Array.isArray(one) ? (one as Record<string, unknown>)['name'] : undefined;
+  const aliases = text === undefined ? undefined : parseAssertion(text).headers['aliases'];
+  if (!Array.isArray(aliases)) return [];
+  return aliases.flatMap((alias) => {
+    const name =
+      typeof alias === 'object' && !Array.isArray(alias) ? (alias as Record<string, unknown>)['name'] : undefined;
     return typeof name === 'string' ? [name] : [];
   });
 }

@@ -4,13 +4,13 @@ import { ballastBytes } from '#blobs/ballast.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import { minutes } from '#domain/clock.ts';
 import type { Health } from '#src/health.ts';
-import type { Job } from './runner.ts';
+import type { BackgroundJob } from './runner.ts';
 
 export interface RoomKeeper {
   /** Releases the ballast. Returns false if it was already released. */
   makeRoom(): Promise<boolean>;
   /** Restores the ballast. */
-  job(blobs: Pick<DiskBlobs, 'keepBallast' | 'free'>): Job;
+  job(blobs: Pick<DiskBlobs, 'keepBallast' | 'free'>): BackgroundJob;
 }
 
 /** `release` releases the ballast, if there is one. It is a parameter because the records may need the space before the blobs are open. */

@@ -5,13 +5,13 @@ import { replacedBefore, retireKeys as retire } from '#acts/token-keys.ts';
 import { after, days, hours, timestamp } from '#domain/clock.ts';
 import { dischargerKeyGrace } from '#macaroons/discharger-keys.ts';
 import type { LatestTime } from '#macaroons/latest-time.ts';
-import type { Records } from '#records/index.ts';
-import type { Job } from './runner.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { BackgroundJob } from './runner.ts';
 
 /** How long a replaced root key is kept for logins that it signed and that no client has exchanged yet. */
 const loginGrace = days(7);
 
-export const retireKeys = (records: Records, acts: Acts, latestTime: LatestTime): Job => ({
+export const retireKeys = (records: StoreRecords, acts: Acts, latestTime: LatestTime): BackgroundJob => ({
   name: 'retire-keys',
   inDoubt: 'waits',
   every: hours(1),

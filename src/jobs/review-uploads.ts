@@ -8,12 +8,12 @@ import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { minutes, seconds } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import { isAway, Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import { isEngineUnavailable, Refusal } from '#domain/refusal.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Findings, Review, ReviewError } from '#records/uploads.ts';
+import type { Findings, Review, UploadReviewError } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import type { Approval, Rejection } from '#review/verdict.ts';
+import type { ReviewApproval, Rejection } from '#review/verdict.ts';
 import type { Leases } from '#shared/leases.ts';
 import type { Health } from '#src/health.ts';
 import { findingsOf, keepIcon, kindOf } from './findings.ts';
@@ -29,7 +29,7 @@ export interface ReviewQueue {
 }
 
 export interface ReviewQueueOptions {
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   blobs: Blobs;
   reviewer: Pick<Reviewer, 'review'>;
@@ -114,7 +114,7 @@ class ReviewLine implements ReviewQueue {
     this.#running = this.#drain()
       .catch((error: unknown) => {
         this.#options.log.error({ err: error }, 'cannot go on reviewing; the next push tries again');
-        if (isAway(error)) setTimeout(() => this.soon(), this.#awhile).unref();
+        if (isEngineUnavailable(error)) setTimeout(() => this.soon(), this.#awhile).unref();
       })
       .finally(() => {
         this.#running = undefined;
@@ -166,7 +166,7 @@ class ReviewLine implements ReviewQueue {
     try {
       await this.#review(upload);
     } catch (error) {
-      if (!(error instanceof NotNeeded)) {
+      if (!(error instanceof ReviewSettledError)) {
         await this.#afterFailure(upload, error);
         return false;
       }
@@ -197,8 +197,8 @@ class ReviewLine implements ReviewQueue {
       }
       // A stop does not wait until a large file is hashed. The review restarts after the next start.
       const reading = withFile(blobs, upload.sha3_384, (file) => digests.ofFile(file, ['sha384', 'sha512']));
-      const found = await Promise.race([reading, this.#stopping.promise]);
-      if (found !== undefined) await this.#settle(upload, subject, { kind: 'resource', ...found });
+      const computed = await Promise.race([reading, this.#stopping.promise]);
+      if (computed !== undefined) await this.#settle(upload, subject, { kind: 'resource', ...computed });
       return;
     }
     const verdict = await withFile(blobs, upload.sha3_384, (path) =>
@@ -233,17 +233,18 @@ class ReviewLine implements ReviewQueue {
     await (byHand ? this.#unlessSettled(scanUpload, input) : this.#unlessSettled(approveUpload, input));
   }
 
-  #reject(upload: Review, subject: PublishedPackage, errors: ReviewError[]): Promise<void> {
+  #reject(upload: Review, subject: PublishedPackage, errors: UploadReviewError[]): Promise<void> {
     const input = { upload: upload.id, package: subject, waitsFor: 'review' as const, errors };
     return this.#unlessSettled(rejectUpload, input);
   }
 
   /** Performs an act and throws NotNeeded if the upload no longer waits for this review. */
-  async #unlessSettled<Input extends OfUpload>(what: Act<Input, unknown>, input: Input): Promise<void> {
+  async #unlessSettled<Input extends OfUpload>(act: Act<Input, unknown>, input: Input): Promise<void> {
     try {
-      await this.#options.acts.do(what, itself, input);
+      await this.#options.acts.do(act, itself, input);
     } catch (error) {
-      if (error instanceof Refusal && settled.has(error.code)) throw new NotNeeded('it was settled', { cause: error });
+      if (error instanceof Refusal && settled.has(error.code))
+        throw new ReviewSettledError('it was settled', { cause: error });
       throw error;
     }
   }
@@ -259,7 +260,7 @@ class ReviewLine implements ReviewQueue {
   async #afterFailure(upload: Review, error: unknown): Promise<void> {
     if (this.#stopped) return;
     const { records, log } = this.#options;
-    if (isAway(error)) {
+    if (isEngineUnavailable(error)) {
       // An unavailable service says nothing about the upload.
       log.warn({ err: error, upload: upload.id }, 'cannot review an upload now; it waits');
       await this.#while(this.#awhile);
@@ -282,14 +283,14 @@ class ReviewLine implements ReviewQueue {
     if (subject === undefined) return;
     const message = 'The store could not review this upload; its log says why. Push the file again.';
     await this.#reject(upload, subject, [{ code: 'review-error', message }]).catch((refused: unknown) => {
-      if (!(refused instanceof NotNeeded)) throw refused;
+      if (!(refused instanceof ReviewSettledError)) throw refused;
     });
   }
 }
 
 /** Returns the SHA-384 digest of a charm. Only juju needs it, so other content is not hashed. */
 async function sha384Of(
-  { kind }: Approval,
+  { kind }: ReviewApproval,
   { sha3_384 }: Review,
   { blobs, digests }: ReviewQueueOptions,
 ): Promise<string | undefined> {
@@ -298,6 +299,6 @@ async function sha384Of(
 }
 
 /** Thrown if the upload was settled elsewhere. */
-class NotNeeded extends Error {}
+class ReviewSettledError extends Error {}
 
 const isSettled = (settled: boolean): boolean => settled;

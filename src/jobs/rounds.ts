@@ -1,6 +1,6 @@
 // Runs rounds over pending work, one at a time, and one more if work is added during a round.
 
-export interface Rounds<Result> {
+export interface RoundRunner<Result> {
   /** Processes all pending work. If a round is running, resolves at its end; another round follows. */
   run(): Promise<Result>;
   /** Like `run`, for callers that do not wait. */
@@ -10,7 +10,10 @@ export interface Rounds<Result> {
 }
 
 /** `failed` receives the error of a round that no caller waits for. */
-export function rounds<Result>(round: () => Promise<Result>, failed: (error: unknown) => void): Rounds<Result> {
+export function createRoundRunner<Result>(
+  round: () => Promise<Result>,
+  failed: (error: unknown) => void,
+): RoundRunner<Result> {
   let running: Promise<Result> | undefined;
   let again = false;
 
@@ -37,15 +40,15 @@ export function rounds<Result>(round: () => Promise<Result>, failed: (error: unk
 }
 
 /** Processes all pages. Each page starts after the last item of the previous page. */
-export async function overPages<One>(
+export async function forEachPageItem<One>(
   page: (after: One | undefined) => Promise<readonly One[]>,
   size: number,
-  work: (one: One) => Promise<void>,
+  work: (item: One) => Promise<void>,
 ): Promise<void> {
   for (let after: One | undefined; ;) {
-    const found = await page(after);
-    for (const one of found) await work(one);
-    after = found.at(-1);
-    if (after === undefined || found.length < size) return;
+    const items = await page(after);
+    for (const item of items) await work(item);
+    after = items.at(-1);
+    if (after === undefined || items.length < size) return;
   }
 }

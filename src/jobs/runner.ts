@@ -2,12 +2,12 @@
 import type { Logger } from 'pino';
 
 import { minutes, seconds } from '#domain/clock.ts';
-import { isAway } from '#domain/refusal.ts';
+import { isEngineUnavailable } from '#domain/refusal.ts';
 import type { Leases } from '#shared/leases.ts';
 import { hostName } from '#shared/processes.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 
-export interface Job {
+export interface BackgroundJob {
   name: string;
   /** Milliseconds from the end of one run to the start of the next. */
   every: number;
@@ -48,33 +48,33 @@ export interface RunnerOptions {
 }
 
 /** Delay before a job that waits for the clock checks it again. */
-const lookAgain = minutes(1);
+const clockRecheckMs = minutes(1);
 
 /**
  * Delay before a retry after the database on another machine was unavailable. A process may still hold a lease that it could not
  * release then.
  */
-const engineLooksAgain = seconds(5);
+const engineRetryMs = seconds(5);
 
 /** Maximum wait for current runs at a stop. With a database that takes seconds per answer, some runs would take hours. */
-const stopWaits = seconds(30);
+const stopTimeoutMs = seconds(30);
 
 /**
  * Runs each job soon after the start and then at its interval. A failed run is logged and retried at the next interval. If a service was
  * unavailable, it is retried within seconds and logged only once.
  */
-export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
+export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const states = new Map(jobs.map((job) => [job.name, notYetRun(job)]));
   let stopped = false;
   let isOver = false;
 
-  const schedule = (job: Job, delay: number): void => {
+  const schedule = (job: BackgroundJob, delay: number): void => {
     if (stopped) return;
     const timer = setTimeout(() => {
       if (job.inDoubt === 'waits' && isClockInDoubt()) {
-        schedule(job, Math.min(job.every, lookAgain));
+        schedule(job, Math.min(job.every, clockRecheckMs));
         return;
       }
       const run = once(job).then((delay) => {
@@ -88,14 +88,14 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
   };
 
   /** Runs the job once. Returns the milliseconds until the next run. */
-  async function once(job: Job): Promise<number> {
+  async function once(job: BackgroundJob): Promise<number> {
     const state = states.get(job.name)!;
     state.running = true;
     state.runs++;
     try {
       const lease = job.oncePer === 'host' ? `job ${job.name} of ${hostName()}` : `job ${job.name}`;
       const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.holding(lease, job.run);
-      if (run === undefined && state.problem !== undefined) return engineLooksAgain;
+      if (run === undefined && state.problem !== undefined) return engineRetryMs;
       // If another process holds the lease, it is running the job.
       const done = run?.result ?? {};
       state.lastSuccess = new Date();
@@ -104,11 +104,11 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
       return job.every;
     } catch (error) {
       state.failures++;
-      const isSaid = isAway(error) && state.problem !== undefined;
+      const isSaid = isEngineUnavailable(error) && state.problem !== undefined;
       state.problem = inOneSentence(error);
       // If a stop did not wait for this run, the run fails because its resources are closed.
       log[isSaid || isOver ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
-      return isAway(error) ? engineLooksAgain : job.every;
+      return isEngineUnavailable(error) ? engineRetryMs : job.every;
     } finally {
       state.running = false;
     }
@@ -127,7 +127,7 @@ export function runJobs(jobs: Job[], { log, firstAfter, isClockInDoubt, leases }
   };
 }
 
-const notYetRun = ({ name, every }: Job): JobState => ({
+const notYetRun = ({ name, every }: BackgroundJob): JobState => ({
   name,
   every,
   running: false,
@@ -140,7 +140,7 @@ const notYetRun = ({ name, every }: Job): JobState => ({
 /** Returns whether the runs end within the time limit of a stop. */
 async function haveEnded(runs: Iterable<Promise<void>>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
-  const waiting = setTimeout(() => late.resolve(false), stopWaits);
+  const waiting = setTimeout(() => late.resolve(false), stopTimeoutMs);
   const inTime = await Promise.race([Promise.all(runs).then(() => true), late.promise]);
   clearTimeout(waiting);
   return inTime;

@@ -4,47 +4,48 @@ import type { Logger } from 'pino';
 
 import { itself, type Acts } from '#acts/act.ts';
 import { needsNoAssertion, signRevision } from '#acts/revision-signatures.ts';
-import { parseAssertion, type Assertion, type Value } from '#assertions/assertion.ts';
+import { parseAssertion, type Assertion, type AssertionValue } from '#assertions/assertion.ts';
 import { registrationOf } from '#assertions/registration.ts';
 import type { Signer } from '#assertions/signer.ts';
 import { signSnapRevision } from '#assertions/signing.ts';
 import { series } from '#assertions/types.ts';
 import { minutes, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import { provenanceIn } from '#review/provenance.ts';
-import { overPages, rounds, type Rounds } from './rounds.ts';
-import type { Job } from './runner.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { readProvenance } from '#review/provenance.ts';
+import { forEachPageItem, createRoundRunner, type RoundRunner } from './rounds.ts';
+import type { BackgroundJob } from './runner.ts';
 
 /** Signs waiting revisions. `soon` is called after a revision is approved or a missing assertion arrives. */
-export interface RevisionSigning extends Omit<Rounds<number>, 'run'> {
+export interface RevisionSigner extends Omit<RoundRunner<number>, 'run'> {
   /** Processes all waiting revisions, even without a signal. */
-  job: Job;
+  job: BackgroundJob;
 }
 
-interface Options {
-  records: Records;
+interface RevisionSigningOptions {
+  records: StoreRecords;
   acts: Acts;
   signer: Signer;
   now: Now;
   log: Logger;
 }
 
-type Waiting = Awaited<ReturnType<Records['revisions']['toSign']>>[number];
+type UnsignedRevision = Awaited<ReturnType<StoreRecords['revisions']['toSign']>>[number];
 
 const pageSize = 100;
 
-export function revisionSigning(options: Options): RevisionSigning {
+export function createRevisionSigner(options: RevisionSigningOptions): RevisionSigner {
   const { records, log } = options;
   async function all(): Promise<number> {
     let signed = 0;
-    const page = (after?: Waiting) => records.revisions.toSign(after ?? { packageId: '', revision: 0 }, pageSize);
-    await overPages(page, pageSize, async (one) => {
-      if (await settle(one, options)) signed++;
+    const page = (after?: UnsignedRevision) =>
+      records.revisions.toSign(after ?? { packageId: '', revision: 0 }, pageSize);
+    await forEachPageItem(page, pageSize, async (unsigned) => {
+      if (await settle(unsigned, options)) signed++;
     });
     return signed;
   }
-  const { run, soon, idle } = rounds(all, (error) => {
+  const { run, soon, idle } = createRoundRunner(all, (error) => {
     log.error({ err: error }, 'cannot sign revisions; they are tried again within the minute');
   });
   return {
@@ -55,30 +56,30 @@ export function revisionSigning(options: Options): RevisionSigning {
 }
 
 /** Returns true if the revision was signed. */
-async function settle(one: Waiting, options: Options): Promise<boolean> {
+async function settle(unsigned: UnsignedRevision, options: RevisionSigningOptions): Promise<boolean> {
   const { records, acts } = options;
-  const { packageId, revision } = one;
+  const { packageId, revision } = unsigned;
   // Do not sign a corrupt record: it may differ from the reviewed revision.
   if (await records.revisions.isDamaged(packageId, revision)) return false;
-  const provenance = provenanceIn(one.packageYaml);
+  const provenance = readProvenance(unsigned.packageYaml);
   if (provenance === undefined) {
     await acts.do(needsNoAssertion, itself, { packageId, revision });
     return false;
   }
-  const kept = await records.assertions.find(`snap-declaration/${series}/${packageId}`);
-  if (kept === undefined) return false;
-  const signed = await signedBySomebody(parseAssertion(kept.text), provenance, one, options);
+  const stored = await records.assertions.find(`snap-declaration/${series}/${packageId}`);
+  if (stored === undefined) return false;
+  const signed = await signWithPermittedKey(parseAssertion(stored.text), provenance, unsigned, options);
   if (signed === undefined) return false;
   await acts.do(signRevision, itself, { packageId, revision, signed });
   return true;
 }
 
 /** Signs with the first permitted key: it is registered and belongs to a local brand that the declaration names. */
-async function signedBySomebody(
+async function signWithPermittedKey(
   declaration: Assertion,
   provenance: string,
-  { sha3_384, size, revision }: Waiting,
-  { records, signer, now, log }: Options,
+  { sha3_384, size, revision }: UnsignedRevision,
+  { records, signer, now, log }: RevisionSigningOptions,
 ): Promise<Assertion | undefined> {
   const headers = {
     'snap-sha3-384': Buffer.from(sha3_384, 'hex').toString('base64url'),
@@ -89,8 +90,8 @@ async function signedBySomebody(
   };
   for (const accountId of delegates(declaration)) {
     for (const { sha3_384: keyId, requestedAt } of await records.signingKeys.list(accountId)) {
-      const found = await records.assertions.find(`account-key/${keyId}`);
-      const accountKey = found && parseAssertion(found.text);
+      const storedKey = await records.assertions.find(`account-key/${keyId}`);
+      const accountKey = storedKey && parseAssertion(storedKey.text);
       if (registrationOf(requestedAt, accountKey, now()) !== 'registered') continue;
       try {
         const key = { signer, keyId, accountId, accountKey };
@@ -113,9 +114,11 @@ function delegates({ headers }: Assertion): string[] {
   if (!Array.isArray(authorities)) return [];
   return [
     ...new Set(
-      (authorities as readonly Value[]).flatMap((one) => {
+      (authorities as readonly AssertionValue[]).flatMap((entry) => {
         const id =
-          typeof one === 'object' && !Array.isArray(one) ? (one as Record<string, Value>)['account-id'] : undefined;
+          typeof entry === 'object' && !Array.isArray(entry)
+            ? (entry as Record<string, AssertionValue>)['account-id']
+            : undefined;
         return typeof id === 'string' ? [id] : [];
       }),
     ),

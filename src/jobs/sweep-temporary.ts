@@ -2,17 +2,17 @@
 // clears such files at start instead.
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
-import type { Job } from './runner.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { BackgroundJob } from './runner.ts';
 
 /** Age of the last write after which a file counts as abandoned. */
 const still = days(1);
 
 export const sweepTemporary = (
-  { registryUploads }: Pick<Records, 'registryUploads'>,
+  { registryUploads }: Pick<StoreRecords, 'registryUploads'>,
   blobs: Pick<Blobs, 'sweepTemporary'>,
   now: Now,
-): Job => ({
+): BackgroundJob => ({
   name: 'sweep-temporary',
   inDoubt: 'waits',
   oncePer: 'host',

@@ -1,5 +1,5 @@
 // Tracks uploads with unreadable files: they keep waiting for review, are reported as a fault and are tried again.
-import { causes, isFailingDisk, isShortage } from '#src/system-errors.ts';
+import { listCauses, isFailingDisk, isShortage } from '#src/system-errors.ts';
 import type { Health } from '#src/health.ts';
 
 export interface UnreadableUploads {
@@ -14,7 +14,7 @@ export interface UnreadableUploads {
   stop(): void;
 }
 
-interface Options {
+interface UnreadableUploadsOptions {
   health: Pick<Health, 'watch'>;
   /** Milliseconds until the next retry. */
   retry: number;
@@ -22,23 +22,23 @@ interface Options {
   again: () => void;
 }
 
-export function unreadableUploads(of: string, { health, retry, again }: Options): UnreadableUploads {
+export function unreadableUploads(of: string, { health, retry, again }: UnreadableUploadsOptions): UnreadableUploads {
   const passedOver = new Set<string>();
   /** Uploads reported as unreadable until they are settled, also during a retry. */
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
-  health.watch('unreadable-uploads', () => (told.size === 0 ? undefined : { uploads: told.size }), of);
+  health.watch('unreadable-uploads', () => (reported.size === 0 ? undefined : { uploads: reported.size }), of);
 
   return {
     is: (error) =>
-      causes(error).some((cause) => {
+      listCauses(error).some((cause) => {
         const { code = '' } = cause as NodeJS.ErrnoException;
         return isFailingDisk(code) || isShortage(code);
       }),
     setAside(id) {
       passedOver.add(id);
-      told.add(id);
+      reported.add(id);
       timer ??= setTimeout(() => {
         timer = undefined;
         passedOver.clear();
@@ -46,7 +46,7 @@ export function unreadableUploads(of: string, { health, retry, again }: Options)
       }, retry).unref();
     },
     settled(id) {
-      told.delete(id);
+      reported.delete(id);
     },
     waiting: () => [...passedOver],
     stop() {

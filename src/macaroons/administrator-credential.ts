@@ -11,10 +11,10 @@ export const administratorDigest = (credential: string): string => hash('sha3-38
 /** Whether a text is a store administrator's credential with one of the digests in the configuration. */
 export function isAdministratorCredential(text: string, digests: string | readonly string[] | undefined): boolean {
   const digest = Buffer.from(administratorDigest(text));
-  let found = false;
-  for (const one of digests === undefined ? [] : [digests].flat()) {
-    const expected = Buffer.from(one);
-    if (expected.length === digest.length && timingSafeEqual(expected, digest)) found = true;
+  let isMatch = false;
+  for (const expectedDigest of digests === undefined ? [] : [digests].flat()) {
+    const expected = Buffer.from(expectedDigest);
+    if (expected.length === digest.length && timingSafeEqual(expected, digest)) isMatch = true;
   }
-  return found;
+  return isMatch;
 }

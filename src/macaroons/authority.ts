@@ -1,24 +1,24 @@
 // Issues the tokens of the store, and finds the account behind a token.
 import { days } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { createBrowserSessions, type BrowserSessions } from './browser-sessions.ts';
-import { createChecking, type Checking } from './checking.ts';
-import { createIssuing, type Issuing, type IssuingOptions } from './issuing.ts';
-import { createRotating, type Rotating } from './rotating.ts';
+import { createTokenChecker, type TokenChecker } from './checking.ts';
+import { createTokenIssuer, type TokenIssuer, type TokenIssuerOptions } from './issuing.ts';
+import { createTokenRotator, type TokenRotator } from './rotating.ts';
 import { createSessions } from './sessions.ts';
-import { createUses, type Uses } from './uses.ts';
+import { createUses, type TokenUses } from './uses.ts';
 
-export type { Browsing } from './browser-sessions.ts';
-export type { Login } from './login.ts';
+export type { LoggedInBrowser as Browsing } from './browser-sessions.ts';
+export type { DischargedLogin as Login } from './login.ts';
 export type { LoginRequest } from './issuing.ts';
 
-export interface AuthorityOptions extends Omit<IssuingOptions, 'sessions'> {
-  records: Records;
+export interface AuthorityOptions extends Omit<TokenIssuerOptions, 'sessions'> {
+  records: StoreRecords;
   /** Whether the current configuration requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
 }
 
-export interface Authority extends Issuing, Checking, Rotating, Uses {
+export interface Authority extends TokenIssuer, TokenChecker, TokenRotator, TokenUses {
   /** The sessions of browsers that are logged in to the console. */
   browsers: BrowserSessions;
   /** The configured maximum lifetime of a token in milliseconds. */
@@ -28,23 +28,23 @@ export interface Authority extends Issuing, Checking, Rotating, Uses {
 }
 
 /** The maximum lifetime of a token, regardless of the configuration. */
-export const longestLife = days(365);
+export const maxTokenLifetimeMs = days(365);
 /**
  * The error message for a requested lifetime in seconds that exceeds the maximum of `most` milliseconds; undefined if
  * it is valid.
  */
-export const ttlProblem = (ttl: number | undefined, most: number): string | undefined =>
-  ttl === undefined || ttl * 1000 <= most
+export const ttlProblem = (ttl: number | undefined, maxLifetimeMs: number): string | undefined =>
+  ttl === undefined || ttl * 1000 <= maxLifetimeMs
     ? undefined
-    : `A token of this store lasts at most ${most / 1000} seconds, which is ${most / days(1)} days, not ${ttl}`;
+    : `A token of this store lasts at most ${maxLifetimeMs / 1000} seconds, which is ${maxLifetimeMs / days(1)} days, not ${ttl}`;
 
 export function createAuthority(options: AuthorityOptions): Authority {
   const { latestTime, longestLife } = options;
   const sessions = createSessions(options);
   return {
-    ...createIssuing({ ...options, sessions }),
-    ...createChecking({ ...options, sessions }),
-    ...createRotating(options),
+    ...createTokenIssuer({ ...options, sessions }),
+    ...createTokenChecker({ ...options, sessions }),
+    ...createTokenRotator(options),
     ...createUses(options),
     browsers: createBrowserSessions({ ...options, sessions }),
     longestLife,

@@ -8,17 +8,17 @@ import { beginBrowserSession } from '#acts/tokens.ts';
 import { after, hours, minutes, timestamp } from '#domain/clock.ts';
 import { isUuid, type NewIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/principal.ts';
-import { isAway, Refusal } from '#domain/refusal.ts';
+import { isEngineUnavailable, Refusal } from '#domain/refusal.ts';
 import { moment } from './caveats.ts';
 import { conditionsOf, mint, signatureMatches, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { readToken, writeToken } from './codec/text.ts';
 import type { Session } from '#records/macaroons.ts';
 import type { LatestTime } from './latest-time.ts';
-import type { RootKey, RootKeys } from './root-keys.ts';
+import type { OpenedRootKey, RootKeys } from './root-keys.ts';
 import { MissingOneTimePassword, type Sessions } from './sessions.ts';
 
 /** A browser that is logged in, with its account. */
-export interface Browsing {
+export interface LoggedInBrowser {
   principal: Principal;
   /** The token that a form for this address must send back, which proves that the form comes from this store. */
   formToken(address: string): string;
@@ -31,7 +31,7 @@ export interface BrowserSessions {
   /** Begins a session after a login; returns the text for the cookie. */
   begin(accountId: string, about: { address: string; requestId: string }): Promise<string>;
   /** Returns the browser with this session; refuses a session that is not of this store, has expired or was ended. */
-  find(text: string | undefined): Promise<Browsing>;
+  find(text: string | undefined): Promise<LoggedInBrowser>;
 }
 
 export interface BrowserSessionOptions {
@@ -56,7 +56,7 @@ const kind = 'larder:browser:1';
 /** The conditions of each session, in this order. */
 const names = ['session-id', 'time-before', 'idle-before'] as const;
 
-interface Terms {
+interface BrowserSessionTerms {
   sessionId: string;
   /** Milliseconds since the epoch. */
   until: number;
@@ -103,7 +103,7 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
       return {
         principal: { ...account, ...everything, sessionId, until, storeAdministrator: storeAdministrator === 1 },
         formToken: (address) => formToken(root, sessionId, address).toString('base64url'),
-        isFormToken: (given, address) => isSame(given, formToken(root, sessionId, address)),
+        isFormToken: (candidate, address) => isSame(candidate, formToken(root, sessionId, address)),
         renewed: idleBefore - terms.idleBefore < renewAfter ? undefined : write(root, { ...terms, idleBefore }),
       };
     },
@@ -117,13 +117,15 @@ async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, root
   } catch (error) {
     if (error instanceof MissingOneTimePassword) throw error;
     // Unreadable records say nothing about the session.
-    throw error instanceof Refusal && !isAway(error) ? ended('This login was ended; log in again.') : error;
+    throw error instanceof Refusal && !isEngineUnavailable(error)
+      ? ended('This login was ended; log in again.')
+      : error;
   }
 }
 
 const ended = (message: string): Refusal => new Refusal('macaroon-authorization-required', message);
 
-function write(root: RootKey, { sessionId, until, idleBefore }: Terms): string {
+function write(root: OpenedRootKey, { sessionId, until, idleBefore }: BrowserSessionTerms): string {
   const values = [sessionId, timestamp(new Date(until)), timestamp(new Date(idleBefore))];
   const conditions = names.map((name, at) => `${name} ${values[at]}`);
   return writeToken(conditions.reduce(withFirstPartyCaveat, mint(root.key, `${kind}:${root.id}`, '')));
@@ -132,7 +134,7 @@ function write(root: RootKey, { sessionId, until, idleBefore }: Terms): string {
 async function readSession(
   text: string,
   rootKeys: Pick<RootKeys, 'find'>,
-): Promise<{ root: RootKey; terms: Terms } | undefined> {
+): Promise<{ root: OpenedRootKey; terms: BrowserSessionTerms } | undefined> {
   const macaroon = readToken(text);
   const identifier = macaroon?.identifier.toString('latin1') ?? '';
   const rootKeyId = identifier.slice(kind.length + 1);
@@ -147,10 +149,10 @@ async function readSession(
   return { root, terms: { sessionId, until: moment(until), idleBefore: moment(idleBefore) } };
 }
 
-const formToken = ({ key }: RootKey, sessionId: string, address: string): Buffer =>
+const formToken = ({ key }: OpenedRootKey, sessionId: string, address: string): Buffer =>
   createHmac('sha256', key).update(`larder console form\n${sessionId}\n${address}`).digest();
 
-function isSame(given: string, expected: Buffer): boolean {
-  const bytes = Buffer.from(given, 'base64url');
+function isSame(candidate: string, expected: Buffer): boolean {
+  const bytes = Buffer.from(candidate, 'base64url');
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }

@@ -6,7 +6,7 @@ import { isUuid } from '#domain/ids.ts';
 import { grants, isPermission, type Permission } from '#domain/permission.ts';
 import type { Restrictions } from '#domain/principal.ts';
 import type { PackageSelector } from '#domain/selector.ts';
-import type { Identity } from './identifier.ts';
+import type { TokenIdentifier } from './identifier.ts';
 
 /** The requested restrictions of a token; null leaves a dimension unrestricted, an empty list allows nothing. */
 export interface Attenuation {
@@ -16,7 +16,7 @@ export interface Attenuation {
 }
 
 /** The result of all caveats of a token. */
-export interface Terms extends Restrictions {
+export interface TokenTerms extends Restrictions {
   sessionId: string;
   /** Milliseconds since the epoch: the time of issue (the first `time-since`), and the period of validity. */
   issued: number;
@@ -48,11 +48,11 @@ export const sessionCaveats = ({ id, since, until }: SessionTerms): string[] => 
 ];
 
 /** The caveats that restrict a token's rights; a token that replaces it has them, too. */
-export const narrowing = (caveats: string[]): string[] =>
+export const restrictingCaveats = (caveats: string[]): string[] =>
   caveats.filter((caveat) => /^(?:permissions|channels|packages) /.test(caveat));
 
 /** The restrictions from the stored conditions of a session; undefined if they are unknown. */
-export function keptRestrictions(session: {
+export function storedRestrictions(session: {
   sessionId: string;
   validSince: string;
   validUntil: string;
@@ -64,14 +64,14 @@ export function keptRestrictions(session: {
 }
 
 /** The syntax of channels in a macaroon: names and patterns, or the globs of the first release. */
-export type Version = Identity['version'];
+export type Version = TokenIdentifier['version'];
 
 /**
  * Combines caveats; undefined if one of them is unknown, so that everything unknown fails closed. A caveat added by a
  * client restricts like one of the store.
  */
-export function readTerms(caveats: string[], version: Version): Terms | undefined {
-  const terms: Terms = {
+export function readTerms(caveats: string[], version: Version): TokenTerms | undefined {
+  const terms: TokenTerms = {
     sessionId: '',
     issued: -Infinity,
     since: -Infinity,
@@ -87,7 +87,7 @@ export function readTerms(caveats: string[], version: Version): Terms | undefine
   return terms.sessionId === '' || terms.until === Infinity ? undefined : terms;
 }
 
-function narrow(terms: Terms, name: string, value: string, version: Version): boolean {
+function narrow(terms: TokenTerms, name: string, value: string, version: Version): boolean {
   switch (name) {
     case 'time-before': {
       const time = moment(value);
@@ -131,8 +131,8 @@ function narrow(terms: Terms, name: string, value: string, version: Version): bo
 
 /** Permissions that both lists grant; a general permission includes the specific ones. */
 const both = (left: Permission[], right: Permission[]): Permission[] => [
-  ...left.filter((one) => grants(right, one)),
-  ...right.filter((one) => !left.includes(one) && grants(left, one)),
+  ...left.filter((permission) => grants(right, permission)),
+  ...right.filter((permission) => !left.includes(permission) && grants(left, permission)),
 ];
 
 /** Milliseconds of an RFC 3339 date-time with a zone; NaN if it is not one. */

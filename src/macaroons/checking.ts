@@ -5,29 +5,29 @@ import { BoundedMap } from '#domain/bounded-map.ts';
 import { minutes } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { Session } from '#records/macaroons.ts';
-import { readTerms, type Terms, type Version } from './caveats.ts';
-import { conditionsOf, signatureMatches, verify, type Macaroon } from './codec/macaroon.ts';
+import { readTerms, type TokenTerms, type Version } from './caveats.ts';
+import { conditionsOf, signatureMatches, verify, type DecodedMacaroon } from './codec/macaroon.ts';
 import { readToken, readTokenList } from './codec/text.ts';
 import { readIdentifier } from './identifier.ts';
 import type { LatestTime } from './latest-time.ts';
-import { readLogin, type Discharge, type Login } from './login.ts';
-import type { RootKey, RootKeys } from './root-keys.ts';
+import { readLogin, type Discharge, type DischargedLogin } from './login.ts';
+import type { OpenedRootKey, RootKeys } from './root-keys.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface Checking {
+export interface TokenChecker {
   /** Verifies a login with its discharges, and that it is recent enough to be exchanged; refuses otherwise. */
-  login(tokens: string[]): Promise<Login>;
+  login(tokens: string[]): Promise<DischargedLogin>;
   /**
    * Returns the account behind a request's tokens: a single token, or a login with its discharges. Refuses if there are
    * none, or if any is unknown, expired, revoked or altered. The result is the same object for the same tokens while
    * the account and its session do not change. Passing the same array again saves computing its digest.
    */
-  authenticate(tokens: string[]): Soon<Principal>;
+  authenticate(tokens: string[]): MaybePromise<Principal>;
 }
 
-export interface CheckingOptions {
+export interface TokenCheckerOptions {
   rootKeys: Pick<RootKeys, 'find'>;
   latestTime: LatestTime;
   sessions: Sessions;
@@ -37,7 +37,7 @@ export interface CheckingOptions {
 const exchangeWindow = minutes(10);
 const cachedTokens = 10_000;
 
-export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptions): Checking {
+export function createTokenChecker({ rootKeys, latestTime, sessions }: TokenCheckerOptions): TokenChecker {
   /** Verified tokens by digest, so that no token is kept in memory. */
   const verified = new BoundedMap<string, Verified>(cachedTokens);
 
@@ -45,12 +45,13 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
   const brought = new WeakMap<string[], Verified>();
 
   /** The result of verified tokens: cached, or verified now. */
-  const proven = (tokens: string[]): Soon<Verified> => brought.get(tokens) ?? found(tokens) ?? prove(tokens);
+  const proven = (tokens: string[]): MaybePromise<Verified> =>
+    brought.get(tokens) ?? findVerified(tokens) ?? prove(tokens);
 
-  const found = (tokens: string[]): Verified | undefined => {
-    const known = verified.get(digestOf(tokens));
-    if (known !== undefined) brought.set(tokens, known);
-    return known;
+  const findVerified = (tokens: string[]): Verified | undefined => {
+    const cached = verified.get(digestOf(tokens));
+    if (cached !== undefined) brought.set(tokens, cached);
+    return cached;
   };
 
   const prove = async (tokens: string[]): Promise<Verified> => {
@@ -60,7 +61,7 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
     return token;
   };
 
-  const sessionOf = (token: Verified): Soon<Session> =>
+  const sessionOf = (token: Verified): MaybePromise<Session> =>
     isLogin(token) ? sessions.ofLogin(token) : sessions.find(token.terms.sessionId, token.rootKeyId);
 
   return {
@@ -81,11 +82,11 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
 
     authenticate(tokens) {
       if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
-      return then(proven(tokens), (token) => {
+      return whenReady(proven(tokens), (token) => {
         const moment = latestTime.now().getTime();
         refuseExpired(token.terms, moment);
         if (token.discharge !== undefined) refuseExpiredDischarge(token.discharge, moment);
-        return then(sessionOf(token), (session) => {
+        return whenReady(sessionOf(token), (session) => {
           const principal = principalOf(token, session);
           // A token that was rotated expires earlier than its caveats say.
           refuseExpired({ since: token.terms.since, until: principal.until }, moment);
@@ -98,7 +99,7 @@ export function createChecking({ rootKeys, latestTime, sessions }: CheckingOptio
 
 /** The principal of a token in its session; cached while the session is the same. */
 function principalOf(token: Verified, session: Session): Principal {
-  if (token.known?.session === session) return token.known.principal;
+  if (token.lastUse?.session === session) return token.lastUse.principal;
   const { accountId, username, displayName, email, validation, storeAdministrator, replacedUntil } = session;
   const { permissions, channels, packages, sessionId, until } = token.terms;
   const principal = Object.freeze({
@@ -107,7 +108,7 @@ function principalOf(token: Verified, session: Session): Principal {
     until: Math.min(until, replacedUntil === null ? Infinity : Date.parse(replacedUntil)),
     ...{ sessionId, permissions, channels, packages },
   });
-  token.known = { session, principal };
+  token.lastUse = { session, principal };
   return principal;
 }
 
@@ -126,15 +127,15 @@ const invalid = (): Refusal => new Refusal('macaroon-authorization-required', 'I
 
 /** A token with valid signatures, without regard to time and session. */
 interface Verified {
-  terms: Terms;
+  terms: TokenTerms;
   rootKeyId: string;
   /** Only for a login. */
   discharge?: Discharge;
   /** The principal of its last use. */
-  known?: { session: Session; principal: Principal };
+  lastUse?: { session: Session; principal: Principal };
 }
 
-const isLogin = (token: Verified): token is Login => token.discharge !== undefined;
+const isLogin = (token: Verified): token is DischargedLogin => token.discharge !== undefined;
 
 const digestOf = (tokens: string[]): string =>
   hash('sha256', tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens), 'base64');
@@ -143,11 +144,11 @@ const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 
 /** Reads the conditions of a token if its signature is valid. */
 function readConditions(
-  macaroon: Macaroon,
+  macaroon: DecodedMacaroon,
   version: Version,
-  root: RootKey,
-  discharges: Macaroon[],
-): Terms | undefined {
+  root: OpenedRootKey,
+  discharges: DecodedMacaroon[],
+): TokenTerms | undefined {
   if (discharges.length === 0) {
     const conditions = signatureMatches(macaroon, root.key) ? conditionsOf(macaroon) : undefined;
     return conditions && readTerms(conditions, version);
@@ -167,7 +168,7 @@ function readConditions(
     : undefined;
 }
 
-function refuseExpired({ since, until }: Pick<Terms, 'since' | 'until'>, moment: number): void {
+function refuseExpired({ since, until }: Pick<TokenTerms, 'since' | 'until'>, moment: number): void {
   if (moment < until && moment >= since) return;
   throw new Refusal('macaroon-authorization-required', 'The macaroon has expired or is not valid yet; log in again.');
 }
@@ -181,7 +182,7 @@ function refuseExpiredDischarge({ since, until, loggedInAt }: Discharge, moment:
 }
 
 /** Reads a token, a list as in the `Macaroons` header, or a login and a discharge given separately. */
-function readTokens(tokens: string[]): Macaroon[] | undefined {
+function readTokens(tokens: string[]): DecodedMacaroon[] | undefined {
   const [first = ''] = tokens;
   if (tokens.length === 1) {
     const single = readToken(first);

@@ -1,11 +1,11 @@
 // The identity provider's own keys. Caveats are encrypted to the newest; for a day after a rotation the previous key
 // still reads caveats, so that no login in progress is lost.
-import { itself, type Acts, type By } from '#acts/act.ts';
+import { itself, type Acts, type Actor } from '#acts/act.ts';
 import { makeDischargerKey, replacedBefore } from '#acts/token-keys.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { DischargerKey } from '#records/discharger-keys.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { keyPairFrom, keyText, newKeyPair, type KeyPair } from './codec/keys.ts';
 import { seal, unseal } from './sealing.ts';
 
@@ -18,11 +18,11 @@ export interface DischargerKeys {
   /** Every pair that reads caveats, the current one first. */
   all(): Promise<KeyPair[]>;
   /** Makes a new pair the current one. */
-  rotate(by: By): Promise<{ publicKey: string }>;
+  rotate(actor: Actor): Promise<{ publicKey: string }>;
 }
 
 export interface DischargerKeyOptions {
-  records: Pick<Records, 'dischargerKeys'>;
+  records: Pick<StoreRecords, 'dischargerKeys'>;
   acts: Acts;
   siteKey: Buffer;
   /** The latest time seen. */
@@ -41,11 +41,11 @@ export function createDischargerKeys({ records, acts, siteKey, clock }: Discharg
     return pair;
   };
 
-  const add = (by: By, onlyTheFirst: boolean): Promise<DischargerKey> => {
+  const add = (actor: Actor, onlyTheFirst: boolean): Promise<DischargerKey> => {
     const pair = newKeyPair();
     const publicKey = keyText(pair.publicKey);
     const sealed = seal(siteKey, pair.privateKey, purposeOf(publicKey));
-    return acts.do(makeDischargerKey, by, { publicKey, sealed, moment: timestamp(clock()), onlyTheFirst });
+    return acts.do(makeDischargerKey, actor, { publicKey, sealed, moment: timestamp(clock()), onlyTheFirst });
   };
 
   const serving = async (): Promise<[DischargerKey, ...DischargerKey[]]> => {
@@ -59,8 +59,8 @@ export function createDischargerKeys({ records, acts, siteKey, clock }: Discharg
   return {
     current: async () => open((await serving())[0]),
     all: async () => (await serving()).map(open),
-    async rotate(by) {
-      const { publicKey } = await add(by, false);
+    async rotate(actor) {
+      const { publicKey } = await add(actor, false);
       return { publicKey };
     },
   };

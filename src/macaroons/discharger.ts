@@ -8,29 +8,29 @@ import { bakeryMacaroon, bakeryToJson, dischargeFor, withLocalCaveat, type Baker
 import { readBinaryList } from './codec/binary.ts';
 import { bytesFromBase64, textFromBytes, valueFromJson } from './codec/encoding.ts';
 import { keyText, readKeyText } from './codec/keys.ts';
-import { mint, verify, withFirstPartyCaveat, type Macaroon } from './codec/macaroon.ts';
+import { mint, verify, withFirstPartyCaveat, type DecodedMacaroon } from './codec/macaroon.ts';
 import { conditionIn } from './codec/namespace.ts';
 import { decodePayload, type BakeryVersion, type CaveatPayload } from './codec/payload.ts';
 import { readToken, tokenListFromJson, writeToken } from './codec/text.ts';
 import { moment } from './caveats.ts';
 import type { DischargerKeys } from './discharger-keys.ts';
 import { readDischarge } from './login.ts';
-import { readPurpose, type Purpose } from './purpose.ts';
+import { readPurpose, type LoginPurpose } from './purpose.ts';
 
 export { bytesFromBase64 };
 export type { BakeryVersion };
 
 /** A macaroon as JSON, in one of the forms of the bakery. */
-export type BakeryJson = Record<string, unknown>;
+export type DischargeJson = Record<string, unknown>;
 
 /** A third-party caveat that is addressed to this store. */
-export interface AskedCaveat {
+export interface AddressedCaveat {
   /** The caveat's identifier, which its discharge repeats. */
   id: Buffer;
   /** The statement that the discharge would confirm. */
   condition: string;
   /** The purpose of the login; only for logins to this store. */
-  purpose: Purpose | undefined;
+  purpose: LoginPurpose | undefined;
   payload: CaveatPayload;
 }
 
@@ -45,18 +45,18 @@ export interface Discharger {
   /** The current public key, as text. */
   publicKey(): Promise<string>;
   /** Reads a caveat; refuses a malformed one, or a caveat encrypted to another key. */
-  read(id: Buffer, payload?: Buffer): Promise<AskedCaveat>;
+  read(id: Buffer, payload?: Buffer): Promise<AddressedCaveat>;
   /** Writes the discharge of a caveat in the form of the caveat's version; each condition restricts or declares. */
-  discharge(asked: AskedCaveat, conditions: string[]): BakeryJson;
+  discharge(caveat: AddressedCaveat, conditions: string[]): DischargeJson;
   /** Like `discharge`, in binary form as text, for clients that know macaroons but no bakery. */
-  plainDischarge(asked: AskedCaveat, conditions: string[]): string;
+  plainDischarge(caveat: AddressedCaveat, conditions: string[]): string;
   /**
    * Reads a plain discharge that this store made for a login to itself, of any age: the user name and the time of
    * login. The creator of a caveat can discharge it, too, so discharges of caveats made elsewhere are refused.
    */
-  readPlainDischarge(text: string): Promise<{ asked: AskedCaveat; username: string; loggedInAt: Date }>;
+  readPlainDischarge(text: string): Promise<{ caveat: AddressedCaveat; username: string; loggedInAt: Date }>;
   /** A macaroon that only the holder of the agent's key can discharge. Valid for a minute. */
-  startAgentLogin(agent: AgentLogin, version: BakeryVersion): Promise<BakeryJson>;
+  startAgentLogin(agent: AgentLogin, version: BakeryVersion): Promise<DischargeJson>;
   /** Returns the agent that has proven its key, or refuses. `token` has binary macaroons in a row, or a list as JSON. */
   readAgentLogin(token: Buffer): AgentLogin;
 }
@@ -76,22 +76,22 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
     (await keys.all()).some(({ publicKey }) => publicKey.equals(firstPartyKey));
 
   /** A purpose that another party wrote is not believed; it stays part of the condition, which is then unknown. */
-  const asked = async (id: Buffer, payload: CaveatPayload): Promise<AskedCaveat> => {
-    const said = (await isOurs(payload)) ? readPurpose(payload.condition) : { ...payload, purpose: undefined };
-    return { id, condition: said.condition, purpose: said.purpose, payload };
+  const toAddressedCaveat = async (id: Buffer, payload: CaveatPayload): Promise<AddressedCaveat> => {
+    const parsed = (await isOurs(payload)) ? readPurpose(payload.condition) : { ...payload, purpose: undefined };
+    return { id, condition: parsed.condition, purpose: parsed.purpose, payload };
   };
 
   const read: Discharger['read'] = async (id, payload) => {
     let reason = 'malformed';
     for (const pair of await keys.all()) {
       const decoded = decodePayload(payload ?? id, pair);
-      if (decoded.decoded) return asked(id, decoded.payload);
+      if (decoded.decoded) return toAddressedCaveat(id, decoded.payload);
       if (reason === 'malformed') ({ reason } = decoded);
     }
     throw new Refusal('api-error', unreadable[reason] ?? unreadable['malformed']!);
   };
 
-  const made = ({ id, payload }: AskedCaveat, conditions: string[]): BakeryMacaroon => {
+  const made = ({ id, payload }: AddressedCaveat, conditions: string[]): BakeryMacaroon => {
     const discharge = dischargeFor(payload, id);
     const written = conditions.map((condition) => conditionIn(payload.namespace, condition));
     if (!written.every((condition) => condition !== undefined)) {
@@ -103,18 +103,20 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
   return {
     publicKey: async () => keyText((await keys.current()).publicKey),
     read,
-    discharge: (asked, conditions) => ({ ...bakeryToJson(made(asked, conditions)) }),
-    plainDischarge: (asked, conditions) => writeToken(made(asked, conditions).macaroon, 1),
+    discharge: (caveat, conditions) => ({ ...bakeryToJson(made(caveat, conditions)) }),
+    plainDischarge: (caveat, conditions) => writeToken(made(caveat, conditions).macaroon, 1),
 
     async readPlainDischarge(text) {
       const macaroon = readToken(text);
       if (macaroon === undefined) throw new Refusal('api-error', 'Invalid macaroon');
-      const asked = await read(macaroon.identifier);
-      if (!(await isOurs(asked.payload))) throw new Refusal('api-error', 'Invalid macaroon');
-      const result = verify({ macaroon, rootKey: asked.payload.rootKey, check: () => ({ met: true }) });
-      const said = result.verified ? readDischarge(result.conditions.map(({ condition }) => condition)) : undefined;
-      if (said?.loggedInAt === undefined) throw new Refusal('api-error', 'Invalid macaroon');
-      return { asked, username: said.username, loggedInAt: new Date(said.loggedInAt) };
+      const caveat = await read(macaroon.identifier);
+      if (!(await isOurs(caveat.payload))) throw new Refusal('api-error', 'Invalid macaroon');
+      const result = verify({ macaroon, rootKey: caveat.payload.rootKey, check: () => ({ met: true }) });
+      const statement = result.verified
+        ? readDischarge(result.conditions.map(({ condition }) => condition))
+        : undefined;
+      if (statement?.loggedInAt === undefined) throw new Refusal('api-error', 'Invalid macaroon');
+      return { caveat, username: statement.username, loggedInAt: new Date(statement.loggedInAt) };
     },
     ...agentLogins({ keys, siteKey, clock }),
   };
@@ -195,7 +197,7 @@ function agentIn(identifier: Buffer): AgentLogin | undefined {
 }
 
 /** Reads a macaroon and its discharges in the forms that agents send. */
-function macaroonsIn(token: Buffer): Macaroon[] | undefined {
+function macaroonsIn(token: Buffer): DecodedMacaroon[] | undefined {
   if (token[0] !== 0x5b) return readBinaryList(token);
   const text = textFromBytes(token);
   return text === undefined ? undefined : tokenListFromJson(valueFromJson(text));

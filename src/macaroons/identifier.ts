@@ -5,10 +5,10 @@ import { randomBytes } from 'node:crypto';
 import { isUuid } from '#domain/ids.ts';
 
 /** A token authenticates its bearer; a login is exchanged for a token after the identity provider has discharged it. */
-export type Kind = 'token' | 'login';
+export type IdentifierKind = 'token' | 'login';
 
-export interface Identity {
-  kind: Kind;
+export interface TokenIdentifier {
+  kind: IdentifierKind;
   rootKeyId: string;
   /** `1` for macaroons of the first release, with channels as globs; `2` for channels in the syntax of releases. */
   version: '1' | '2';
@@ -16,13 +16,13 @@ export interface Identity {
   description: string | null;
 }
 
-export const writeIdentifier = ({ kind, version, rootKeyId, description }: Identity): string => {
+export const writeIdentifier = ({ kind, version, rootKeyId, description }: TokenIdentifier): string => {
   const nonce = randomBytes(16).toString('base64url');
   const words = description === null ? [] : [Buffer.from(description).toString('base64url')];
   return ['larder', kind, version, rootKeyId, nonce, ...words].join(':');
 };
 
-export function readIdentifier(identifier: Buffer): Identity | undefined {
+export function readIdentifier(identifier: Buffer): TokenIdentifier | undefined {
   const [store, kind, version, rootKeyId = '', , words] = identifier.toString('latin1').split(':');
   if (store !== 'larder' || (version !== '1' && version !== '2') || (kind !== 'token' && kind !== 'login'))
     return undefined;

@@ -1,17 +1,17 @@
 // Issues tokens, and logins that are exchanged for tokens after the identity provider has confirmed the account.
-import type { Acts, By } from '#acts/act.ts';
+import type { Acts, Actor } from '#acts/act.ts';
 import { exchangeCredential, issueToken, notThisAccount, type NewSession } from '#acts/tokens.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import { caveatsFor, narrowing, type Attenuation, type SessionTerms, type Version } from './caveats.ts';
+import { caveatsFor, restrictingCaveats, type Attenuation, type SessionTerms, type Version } from './caveats.ts';
 import { mint, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { writeToken } from './codec/text.ts';
 import type { DischargerKeys } from './discharger-keys.ts';
 import { writeIdentifier } from './identifier.ts';
 import type { LatestTime } from './latest-time.ts';
-import { writeLogin, type Login, type LoginStyle } from './login.ts';
-import type { RootKey, RootKeys } from './root-keys.ts';
-import type { Sessions, Use } from './sessions.ts';
+import { writeLogin, type DischargedLogin, type LoginStyle } from './login.ts';
+import type { OpenedRootKey, RootKeys } from './root-keys.ts';
+import type { Sessions, ExchangeClient } from './sessions.ts';
 
 /** The request for a login. */
 export interface LoginRequest extends Attenuation {
@@ -25,25 +25,25 @@ export interface TokenRequest extends LoginRequest {
   accountId: string;
 }
 
-export interface Token {
+export interface IssuedToken {
   /** Unpadded base64url of a binary v2 macaroon, ready for the Authorization header. */
   token: string;
   sessionId: string;
   validUntil: string;
 }
 
-export interface Issuing {
+export interface TokenIssuer {
   /** Issues a token and records its session. */
-  issue(request: TokenRequest, by: By): Promise<Token>;
+  issue(request: TokenRequest, actor: Actor): Promise<IssuedToken>;
   /** Like `issue`, for a caller at that address with the store administrator's credential. */
-  exchangeCredential(request: TokenRequest, use: Required<Use>): Promise<Token>;
+  exchangeCredential(request: TokenRequest, use: Required<ExchangeClient>): Promise<IssuedToken>;
   /** Creates a macaroon to log in with. It is not recorded, so any number may be requested. */
   startLogin(request: LoginRequest, style: LoginStyle): Promise<string>;
   /** Exchanges a login for a token, which has every restriction of the login and expires with it. */
-  exchange(login: Login, use: Required<Use>, description?: string): Promise<Token>;
+  exchange(login: DischargedLogin, use: Required<ExchangeClient>, description?: string): Promise<IssuedToken>;
 }
 
-export interface IssuingOptions {
+export interface TokenIssuerOptions {
   acts: Acts;
   rootKeys: RootKeys;
   dischargerKeys: DischargerKeys;
@@ -56,10 +56,10 @@ export interface IssuingOptions {
   longestLife: () => number;
 }
 
-export function createIssuing(options: IssuingOptions): Issuing {
+export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const { acts, rootKeys, dischargerKeys, sessions, location } = options;
 
-  const issue = async (request: TokenRequest, begin: (session: NewSession) => Promise<void>): Promise<Token> => {
+  const issue = async (request: TokenRequest, begin: (session: NewSession) => Promise<void>): Promise<IssuedToken> => {
     const root = await rootKeys.current();
     const terms = newTerms(request, options);
     const caveats = caveatsFor(terms, request);
@@ -70,14 +70,14 @@ export function createIssuing(options: IssuingOptions): Issuing {
       description: request.description ?? null,
       validSince: terms.since,
       validUntil: terms.until,
-      conditions: JSON.stringify(narrowing(caveats)),
+      conditions: JSON.stringify(restrictingCaveats(caveats)),
     });
     const token = tokenFor(root, { version: '2', caveats, location: location() });
     return { token, sessionId: terms.id, validUntil: terms.until };
   };
 
   return {
-    issue: (request, by) => issue(request, (session) => acts.do(issueToken, by, { session })),
+    issue: (request, actor) => issue(request, (session) => acts.do(issueToken, actor, { session })),
 
     exchangeCredential: (request, { address, requestId }) =>
       issue(request, (session) =>
@@ -114,16 +114,16 @@ export function createIssuing(options: IssuingOptions): Issuing {
 /** A new session for the request, with its period of validity. */
 export function newTerms(
   { ttl }: Pick<LoginRequest, 'ttl'>,
-  { newId, latestTime, longestLife }: Pick<IssuingOptions, 'newId' | 'latestTime' | 'longestLife'>,
+  { newId, latestTime, longestLife }: Pick<TokenIssuerOptions, 'newId' | 'latestTime' | 'longestLife'>,
 ): SessionTerms {
   const moment = latestTime.now();
-  const most = longestLife();
-  const life = ttl === undefined ? most : Math.min(ttl * 1000, most);
+  const maxLifetimeMs = longestLife();
+  const life = ttl === undefined ? maxLifetimeMs : Math.min(ttl * 1000, maxLifetimeMs);
   return { id: newId.uuid(), since: timestamp(moment), until: timestamp(after(moment, life)) };
 }
 
 export function tokenFor(
-  root: RootKey,
+  root: OpenedRootKey,
   { version, caveats, location }: { version: Version; caveats: string[]; location: string },
 ): string {
   const identifier = writeIdentifier({ kind: 'token', version, rootKeyId: root.id, description: null });

@@ -1,13 +1,13 @@
 // Logins: macaroons that become tokens after the identity provider has confirmed the account in a discharge.
-import { moment, readTerms, type Terms, type Version } from './caveats.ts';
+import { moment, readTerms, type TokenTerms, type Version } from './caveats.ts';
 import { bakeryMacaroon, withBakeryCaveat } from './codec/bakery.ts';
 import { toJson2 } from './codec/json.ts';
 import type { KeyPair } from './codec/keys.ts';
-import { mint, verify, withFirstPartyCaveat, type Macaroon } from './codec/macaroon.ts';
+import { mint, verify, withFirstPartyCaveat, type DecodedMacaroon } from './codec/macaroon.ts';
 import { writeToken } from './codec/text.ts';
 import { readIdentifier, writeIdentifier } from './identifier.ts';
-import { withPurpose, type ToTell } from './purpose.ts';
-import type { RootKey } from './root-keys.ts';
+import { withPurpose, type PurposeInput } from './purpose.ts';
+import type { OpenedRootKey } from './root-keys.ts';
 
 /**
  * The form of a login: `bakery` is JSON with a binary caveat for a discharger given by URL; `sso` is the binary form
@@ -17,14 +17,14 @@ export type LoginStyle = 'bakery' | 'sso';
 
 export interface NewLogin {
   style: LoginStyle;
-  root: RootKey;
+  root: OpenedRootKey;
   discharger: KeyPair;
   /** The store's base URL. */
   location: string;
   description: string | null;
   caveats: string[];
   /** The purpose that the identity provider shows to the person who logs in. */
-  purpose: ToTell;
+  purpose: PurposeInput;
 }
 
 /** The condition for the identity provider: it identifies the bearer. */
@@ -45,8 +45,8 @@ export function writeLogin({ style, root, discharger, location, description, cav
 }
 
 /** A login with a valid discharge. */
-export interface Login {
-  terms: Terms;
+export interface DischargedLogin {
+  terms: TokenTerms;
   /** The token in exchange has the same version, so that its caveats mean the same. */
   version: Version;
   rootKeyId: string;
@@ -68,7 +68,11 @@ export interface Discharge {
 }
 
 /** Verifies a login with its discharges, without regard to time; undefined if anything is invalid. */
-export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonly Macaroon[]): Login | undefined {
+export function readLogin(
+  macaroon: DecodedMacaroon,
+  root: OpenedRootKey,
+  discharges: readonly DecodedMacaroon[],
+): DischargedLogin | undefined {
   const thirdParty = macaroon.caveats.find(({ verificationId }) => verificationId !== undefined);
   const identity = readIdentifier(macaroon.identifier);
   if (thirdParty === undefined || identity?.kind !== 'login') return undefined;
@@ -84,10 +88,10 @@ export function readLogin(macaroon: Macaroon, root: RootKey, discharges: readonl
         : { met: false, reason: 'unknown caveat' },
   });
   if (!result.verified) return undefined;
-  const caveats = result.conditions.filter(({ from }) => from === 'primary').map((one) => one.condition);
+  const caveats = result.conditions.filter(({ from }) => from === 'primary').map((item) => item.condition);
   const terms = readTerms(caveats, identity.version);
   const discharge = readDischarge(
-    result.conditions.filter(({ from }) => from !== 'primary').map((one) => one.condition),
+    result.conditions.filter(({ from }) => from !== 'primary').map((item) => item.condition),
   );
   if (terms === undefined || discharge === undefined) return undefined;
   const exchangeable = macaroon.caveats.every((caveat) => caveat === thirdParty || caveat.verificationId === undefined);
@@ -110,13 +114,14 @@ export function readDischarge(conditions: string[]): Discharge | undefined {
   let username: string | undefined;
   let loggedInAt: number | undefined;
   let [since, until] = [-Infinity, Infinity];
-  for (const [place, one] of conditions.entries()) {
-    const [name, value] = parted(one);
+  for (const [place, statement] of conditions.entries()) {
+    const [name, value] = parted(statement);
     switch (name) {
       case 'declared': {
-        const [key, said] = parted(value);
-        if (key !== 'username' || said === '' || (username !== undefined && username !== said)) return undefined;
-        username = said;
+        const [key, declaredValue] = parted(value);
+        if (key !== 'username' || declaredValue === '' || (username !== undefined && username !== declaredValue))
+          return undefined;
+        username = declaredValue;
         break;
       }
       case 'time-before':

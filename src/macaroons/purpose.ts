@@ -3,7 +3,7 @@
 import { bytesFromBase64, textFromBytes, valueFromJson } from './codec/encoding.ts';
 
 /** The purpose of a login, shown to the person who is asked to log in. */
-export interface Purpose {
+export interface LoginPurpose {
   /** The description by the client; truncated if it is long. */
   description: string | null;
   permissions: readonly string[] | null;
@@ -16,14 +16,14 @@ export interface Purpose {
   until: Date;
 }
 
-export interface ToTell extends Omit<Purpose, 'channels' | 'moreChannels'> {
+export interface PurposeInput extends Omit<LoginPurpose, 'channels' | 'moreChannels'> {
   channels: readonly string[] | null;
 }
 
 /** The condition with a purpose before it. The purpose is bounded, because the size of tokens is. */
 export function withPurpose(
   condition: string,
-  { description, permissions, channels, packages, until }: ToTell,
+  { description, permissions, channels, packages, until }: PurposeInput,
 ): string {
   const shown = channels?.slice(0, channelsShown) ?? null;
   const members = [cutOff(description), permissions, shown, (channels?.length ?? 0) - (shown?.length ?? 0), packages];
@@ -32,18 +32,18 @@ export function withPurpose(
 }
 
 /** Splits a condition and the purpose before it, if there is one. Only believe it in a caveat of this store. */
-export function readPurpose(text: string): { condition: string; purpose: Purpose | undefined } {
+export function readPurpose(text: string): { condition: string; purpose: LoginPurpose | undefined } {
   if (!text.startsWith(prefix)) return { condition: text, purpose: undefined };
   const space = text.indexOf(' ', prefix.length);
   const bytes = bytesFromBase64(text.slice(prefix.length, space));
   const value = bytes && valueFromJson(textFromBytes(bytes) ?? '');
   if (space < 0 || !Array.isArray(value)) return { condition: text, purpose: undefined };
-  const [description, permissions, channels, moreChannels, packages, until] = value as Told;
+  const [description, permissions, channels, moreChannels, packages, until] = value as PurposeMembers;
   const purpose = { description, permissions, channels, moreChannels, packages, until: new Date(until) };
   return { condition: text.slice(space + 1), purpose };
 }
 
-type Told = [string | null, string[] | null, string[] | null, number, number | null, number];
+type PurposeMembers = [string | null, string[] | null, string[] | null, number, number | null, number];
 
 const prefix = 'for-login ';
 const channelsShown = 10;

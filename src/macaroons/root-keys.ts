@@ -2,22 +2,22 @@
 // until the last token that it signed has expired.
 import { randomBytes } from 'node:crypto';
 
-import { itself, type Acts, type By } from '#acts/act.ts';
+import { itself, type Acts, type Actor } from '#acts/act.ts';
 import { rotateRootKey } from '#acts/token-keys.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { Records } from '#records/index.ts';
-import type { RootKey as SealedKey } from '#records/root-keys.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { SealedRootKey as SealedKey } from '#records/root-keys.ts';
 import { seal, unseal } from './sealing.ts';
 
-export interface RootKey {
+export interface OpenedRootKey {
   id: string;
   key: Buffer;
 }
 
 export interface RootKeyOptions {
-  records: Pick<Records, 'rootKeys'>;
+  records: Pick<StoreRecords, 'rootKeys'>;
   acts: Acts;
   siteKey: Buffer;
   newId: NewIds;
@@ -29,20 +29,20 @@ export interface RootKeyOptions {
 
 export interface RootKeys {
   /** The key for new tokens: the newest, or a new one if that is due for rotation. */
-  current(): Promise<RootKey>;
+  current(): Promise<OpenedRootKey>;
   /**
    * Finds a key that a token names. The key may have been deleted since it was cached: a caller must also check the
    * session, which ends with its key.
    */
-  find(id: string): Promise<RootKey | undefined>;
+  find(id: string): Promise<OpenedRootKey | undefined>;
   /** Creates a key now; the old ones still verify. */
-  rotate(by: By): Promise<{ id: string; createdAt: string }>;
+  rotate(actor: Actor): Promise<{ id: string; createdAt: string }>;
 }
 
 export function createRootKeys({ records, acts, siteKey, newId, clock, life }: RootKeyOptions): RootKeys {
-  const opened = new BoundedMap<string, RootKey>(1000);
+  const opened = new BoundedMap<string, OpenedRootKey>(1000);
 
-  const open = ({ id, sealed }: { id: string; sealed: string }): RootKey => {
+  const open = ({ id, sealed }: { id: string; sealed: string }): OpenedRootKey => {
     let key = opened.get(id);
     if (key === undefined) {
       key = { id, key: unseal(siteKey, sealed, purposeOf(id)) };
@@ -54,10 +54,10 @@ export function createRootKeys({ records, acts, siteKey, newId, clock, life }: R
   /** A key created before this time is due for rotation. */
   const dueBefore = (): string => timestamp(after(clock(), -days(life())));
 
-  const add = (by: By, due: string | null): Promise<SealedKey> => {
+  const add = (actor: Actor, due: string | null): Promise<SealedKey> => {
     const id = newId.uuid();
     const sealed = seal(siteKey, randomBytes(32), purposeOf(id));
-    return acts.do(rotateRootKey, by, { id, sealed, moment: timestamp(clock()), dueBefore: due });
+    return acts.do(rotateRootKey, actor, { id, sealed, moment: timestamp(clock()), dueBefore: due });
   };
 
   return {
@@ -67,12 +67,12 @@ export function createRootKeys({ records, acts, siteKey, newId, clock, life }: R
       return open(newest !== undefined && newest.createdAt > due ? newest : await add(itself, due));
     },
     async find(id) {
-      const known = opened.get(id);
-      if (known !== undefined) return known;
-      const kept = await records.rootKeys.find(id);
-      return kept && open(kept);
+      const cached = opened.get(id);
+      if (cached !== undefined) return cached;
+      const stored = await records.rootKeys.find(id);
+      return stored && open(stored);
     },
-    rotate: (by) => add(by, null),
+    rotate: (actor) => add(actor, null),
   };
 }
 

@@ -1,35 +1,35 @@
 // Rotates a token: issues a new one with the same restrictions; both are valid for a grace period.
-import type { Acts, By } from '#acts/act.ts';
+import type { Acts, Actor } from '#acts/act.ts';
 import { rotateToken } from '#acts/tokens.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { sessionCaveats } from './caveats.ts';
-import { newTerms, tokenFor, type IssuingOptions, type Token } from './issuing.ts';
+import { newTerms, tokenFor, type TokenIssuerOptions, type IssuedToken } from './issuing.ts';
 
-export interface Rotated extends Token {
+export interface RotatedToken extends IssuedToken {
   accountId: string;
   /** When the old token expires: RFC 3339. */
   endsAt: string;
 }
 
-export interface Rotating {
+export interface TokenRotator {
   /**
    * Issues a token that replaces the one of a session, with the expiry that this had. The old token expires after
    * `overlap` milliseconds, or at its own expiry if that is earlier.
    */
-  rotate(sessionId: string, overlap: number, by: By): Promise<Rotated>;
+  rotate(sessionId: string, overlap: number, actor: Actor): Promise<RotatedToken>;
 }
 
-export interface RotatingOptions extends Omit<IssuingOptions, 'sessions'> {
-  records: Pick<Records, 'macaroons'>;
+export interface TokenRotatorOptions extends Omit<TokenIssuerOptions, 'sessions'> {
+  records: Pick<StoreRecords, 'macaroons'>;
   acts: Acts;
 }
 
-export function createRotating(options: RotatingOptions): Rotating {
+export function createTokenRotator(options: TokenRotatorOptions): TokenRotator {
   const { records, acts, rootKeys, latestTime, location } = options;
   return {
-    async rotate(sessionId, overlap, by) {
+    async rotate(sessionId, overlap, actor) {
       const old = await records.macaroons.find(sessionId);
       if (old === undefined) throw noSuchToken(sessionId);
       if (old.conditions === null) {
@@ -52,7 +52,7 @@ export function createRotating(options: RotatingOptions): Rotating {
         validUntil: terms.until,
         conditions: old.conditions,
       };
-      await acts.do(rotateToken, by, { sessionId, session, moment: terms.since, endsAt });
+      await acts.do(rotateToken, actor, { sessionId, session, moment: terms.since, endsAt });
       const caveats = [...sessionCaveats(terms), ...(JSON.parse(old.conditions) as string[])];
       const token = tokenFor(root, { version: '2', caveats, location: location() });
       return { token, sessionId: terms.id, validUntil: terms.until, accountId: old.accountId, endsAt };

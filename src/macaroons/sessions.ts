@@ -3,30 +3,30 @@ import type { Acts } from '#acts/act.ts';
 import { exchangeLogin, notThisAccount } from '#acts/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { then, type Soon } from '#domain/soon.ts';
-import type { Records } from '#records/index.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Session } from '#records/macaroons.ts';
-import { narrowing } from './caveats.ts';
+import { restrictingCaveats } from './caveats.ts';
 import type { LatestTime } from './latest-time.ts';
-import type { Login } from './login.ts';
+import type { DischargedLogin } from './login.ts';
 
 /** The client that exchanges a login; empty if the login itself is used as a token. */
-export interface Use {
+export interface ExchangeClient {
   address?: string;
   requestId?: string | null;
 }
 
 export interface Sessions {
   /** The session of a token; refuses if there is none in force. */
-  find(sessionId: string, rootKeyId: string): Soon<Session>;
+  find(sessionId: string, rootKeyId: string): MaybePromise<Session>;
   /** The session of a login, which begins if there is none yet. */
-  ofLogin(login: Login): Promise<Session>;
+  ofLogin(login: DischargedLogin): Promise<Session>;
   /** Begins the session of a login. */
-  begin(login: Login, use: Use, description: string | null): Promise<void>;
+  begin(login: DischargedLogin, use: ExchangeClient, description: string | null): Promise<void>;
 }
 
 export interface SessionOptions {
-  records: Pick<Records, 'accounts' | 'macaroons'>;
+  records: Pick<StoreRecords, 'accounts' | 'macaroons'>;
   acts: Acts;
   latestTime: LatestTime;
   /** Whether the current configuration requires one-time passwords of administrators. */
@@ -34,7 +34,7 @@ export interface SessionOptions {
 }
 
 /** Refuses with the reason why a session has ended: if the account is disabled, another login does not help. */
-async function refuseEnded({ macaroons }: Pick<Records, 'macaroons'>, sessionId: string): Promise<never> {
+async function refuseEnded({ macaroons }: Pick<StoreRecords, 'macaroons'>, sessionId: string): Promise<never> {
   const isDisabled = await macaroons.isOfDisabledAccount(sessionId);
   throw new Refusal(
     'macaroon-authorization-required',
@@ -77,13 +77,13 @@ export function createSessions({ records, acts, latestTime, requiresTotp }: Sess
       validSince: timestamp(since),
       validUntil: timestamp(new Date(terms.until)),
       // Channels of the first release have another syntax than those of tokens that are issued now.
-      conditions: version === '2' ? JSON.stringify(narrowing(caveats)) : null,
+      conditions: version === '2' ? JSON.stringify(restrictingCaveats(caveats)) : null,
     };
     await acts.do(exchangeLogin, { actor: account.id, requestId }, { session, issued: terms.issued, address });
   };
 
   const find: Sessions['find'] = (sessionId, rootKeyId) =>
-    then(records.macaroons.session(sessionId, rootKeyId), (session) =>
+    whenReady(records.macaroons.session(sessionId, rootKeyId), (session) =>
       session === undefined ? refuseEnded(records, sessionId) : withTotp(session),
     );
 

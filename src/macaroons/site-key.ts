@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 
 import { itself, type Acts } from '#acts/act.ts';
 import { rememberSiteKey, siteKeyCheckName } from '#acts/site-key.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { describeFault, type FactsOf } from '#src/faults.ts';
 import { seal, unseal } from './sealing.ts';
 
@@ -14,8 +14,8 @@ const purpose = 'check of the site key';
 export class ForeignSiteKey extends Error {
   readonly facts: FactsOf<'wrong-site-key'>;
 
-  constructor(given: string, expected: string | undefined) {
-    const facts = { given, expected };
+  constructor(fingerprint: string, expected: string | undefined) {
+    const facts = { given: fingerprint, expected };
     const { says, remedy } = describeFault('wrong-site-key', facts);
     super(`${says}. ${remedy.replace(/\.$/, '')}`);
     this.name = 'ForeignSiteKey';
@@ -32,20 +32,21 @@ export const fingerprintOf = (siteKey: Buffer): string =>
     .replace(/(.{4})(?!$)/g, '$1-');
 
 /** Throws `ForeignSiteKey` if the secrets in the records cannot be opened with this key. */
-export async function refuseForeignKey(records: Records, siteKey: Buffer): Promise<void> {
-  const given = fingerprintOf(siteKey);
+export async function refuseForeignKey(records: StoreRecords, siteKey: Buffer): Promise<void> {
+  const fingerprint = fingerprintOf(siteKey);
   const check = await records.appliance.find(siteKeyCheckName);
   if (check === undefined) {
     // Records of the first release have no check value; any root key serves as well.
     const newest = await records.rootKeys.newest();
     if (newest !== undefined && !opens(siteKey, newest.sealed, `root key ${newest.id}`)) {
-      throw new ForeignSiteKey(given, undefined);
+      throw new ForeignSiteKey(fingerprint, undefined);
     }
     return;
   }
-  const [wanted = '', sealed = ''] = check.split(' ');
+  const [expectedFingerprint = '', sealed = ''] = check.split(' ');
   // One of the two may be corrupt; that does not mean another key.
-  if (wanted !== given && !opens(siteKey, sealed, purpose)) throw new ForeignSiteKey(given, wanted);
+  if (expectedFingerprint !== fingerprint && !opens(siteKey, sealed, purpose))
+    throw new ForeignSiteKey(fingerprint, expectedFingerprint);
 }
 
 /** The check value of a key, stored when the store is created. */
@@ -53,7 +54,11 @@ export const keyCheckOf = (siteKey: Buffer): string =>
   `${fingerprintOf(siteKey)} ${seal(siteKey, Buffer.from('larder'), purpose)}`;
 
 /** Stores the check value in records that were created without it. */
-export async function keepKeyCheck(records: Pick<Records, 'appliance'>, acts: Acts, siteKey: Buffer): Promise<void> {
+export async function storeKeyCheck(
+  records: Pick<StoreRecords, 'appliance'>,
+  acts: Acts,
+  siteKey: Buffer,
+): Promise<void> {
   if ((await records.appliance.find(siteKeyCheckName)) !== undefined) return;
   await acts.do(rememberSiteKey, itself, { check: keyCheckOf(siteKey) });
 }

@@ -2,20 +2,26 @@
 // written.
 import { after, minutes, timestamp } from '#domain/clock.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
-import { endsSoon } from '#domain/token-end.ts';
-import type { Records } from '#records/index.ts';
+import { expiryWarningMs } from '#domain/token-end.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { LatestTime } from './latest-time.ts';
 
-export interface Uses {
+export interface TokenUses {
   /** Notes a use of a token; costs the caller nothing. */
   used(sessionId: string): void;
 }
 
 /** How many tokens are remembered with the minute of their last use; for a forgotten one an extra note is written. */
-const most = 10_000;
+const maxTokens = 10_000;
 
-export function createUses({ records, latestTime }: { records: Pick<Records, 'note'>; latestTime: LatestTime }): Uses {
-  const noted = new BoundedMap<string, number>(most);
+export function createUses({
+  records,
+  latestTime,
+}: {
+  records: Pick<StoreRecords, 'note'>;
+  latestTime: LatestTime;
+}): TokenUses {
+  const noted = new BoundedMap<string, number>(maxTokens);
   return {
     used(sessionId) {
       const minute = Math.floor(latestTime.now().getTime() / minutes(1));
@@ -27,8 +33,12 @@ export function createUses({ records, latestTime }: { records: Pick<Records, 'no
 }
 
 /** How many tokens expire soon, without tokens that were issued recently. */
-export function tokensEnding({ macaroons }: Pick<Records, 'macaroons'>, latestTime: LatestTime): Promise<number> {
+export function tokensEnding({ macaroons }: Pick<StoreRecords, 'macaroons'>, latestTime: LatestTime): Promise<number> {
   const now = latestTime.now();
-  const [by, begunBefore] = [after(now, endsSoon), after(now, -endsSoon)];
-  return macaroons.countEnding({ now: timestamp(now), by: timestamp(by), begunBefore: timestamp(begunBefore) });
+  const [endsBefore, begunBefore] = [after(now, expiryWarningMs), after(now, -expiryWarningMs)];
+  return macaroons.countEnding({
+    now: timestamp(now),
+    endsBy: timestamp(endsBefore),
+    begunBefore: timestamp(begunBefore),
+  });
 }

@@ -1,5 +1,5 @@
 // Names the actor of a change, for the audit log.
-import type { By } from '#acts/act.ts';
+import type { Actor } from '#acts/act.ts';
 import type { Principal } from '#domain/principal.ts';
 
 interface Caller {
@@ -8,7 +8,7 @@ interface Caller {
 }
 
 /** The actor, session and request of a call. */
-export const caller = ({ principal, requestId }: Caller): By & { sessionId: string; requestId: string } => ({
+export const caller = ({ principal, requestId }: Caller): Actor & { sessionId: string; requestId: string } => ({
   actor: principal.accountId,
   sessionId: principal.sessionId,
   requestId,

@@ -9,7 +9,8 @@ export const writeCursor = (place: readonly string[]): string =>
 export function readCursor(cursor: string, members: number): string[] {
   try {
     const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const isPlace = Array.isArray(place) && place.length === members && place.every((one) => typeof one === 'string');
+    const isPlace =
+      Array.isArray(place) && place.length === members && place.every((value) => typeof value === 'string');
     if (isPlace && writeCursor(place) === cursor) return place;
   } catch {
     // Refused below, like any other invalid text.

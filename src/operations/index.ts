@@ -1,5 +1,5 @@
 // Lists all operations of the store by section.
-import type { Operation, Section } from '#api/operation.ts';
+import type { Operation, OperationSection } from '#api/operation.ts';
 import { accountHoldings } from './accounts/account-holdings.ts';
 import { changeRole } from './accounts/change-role.ts';
 import { disableAccount } from './accounts/disable-account.ts';
@@ -16,7 +16,7 @@ import { packageAccess } from './access/package-access.ts';
 import { packagePermissions } from './access/package-permissions.ts';
 import { caCertificate } from './appliance/ca-certificate.ts';
 import {
-  documentsDoor,
+  documentsRedirect,
   documentsHome,
   documentsPage,
   favicon,
@@ -195,7 +195,7 @@ import { readPackage } from './store/read-package.ts';
 import { storageUse } from './store/storage-use.ts';
 
 /** The sections, in the order of the documents. */
-export const sections: readonly Section[] = [
+export const sections: readonly OperationSection[] = [
   {
     title: 'Service',
     about: 'What this store is.',
@@ -482,7 +482,7 @@ export const sections: readonly Section[] = [
       metrics,
       openapiDocument,
       documentsHome,
-      documentsDoor,
+      documentsRedirect,
       documentsPage,
       searchDocuments,
       favicon,

@@ -32,11 +32,11 @@ export function numberIn(text: string): number {
 
 /** One page of the found entries. The caller reads one entry more than `size`; if it exists, there is a next page. */
 export function pageOf<Entry>(
-  found: readonly Entry[],
+  rows: readonly Entry[],
   size: number,
   place: (entry: Entry) => readonly string[],
 ): { entries: Entry[]; next: string | null } {
-  const entries = found.slice(0, size);
+  const entries = rows.slice(0, size);
   const last = entries.at(-1);
-  return { entries, next: found.length > size && last !== undefined ? writeCursor(place(last)) : null };
+  return { entries, next: rows.length > size && last !== undefined ? writeCursor(place(last)) : null };
 }

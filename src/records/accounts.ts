@@ -1,5 +1,5 @@
 // Accounts: publishers and their roles.
-import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, list, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 export interface Account {
   id: string;
@@ -14,7 +14,7 @@ export interface Account {
 export type AssignedRole = 'transfer-approver' | 'auditor';
 
 /** The last change of an account, its roles or its credentials. */
-export interface Touch {
+export interface AccountTouch {
   at: string;
   /** The actor, in the form of the audit log. */
   by: string;
@@ -28,14 +28,14 @@ export const accountColumns = columns`id, username, display_name AS "displayName
 /** The number of packages that an account of `accounts` publishes. */
 export const publishedBy = columns`coalesce((SELECT packages FROM publishers WHERE publisher_id = accounts.id), 0)`;
 
-export const accounts = (db: Reading) => ({
+export const accounts = (db: ReadQueries) => ({
   find: (id: string) =>
     db.get<Account>(sql`
       SELECT ${accountColumns}
       FROM accounts WHERE id = ${id}`),
 
   /** Finds the account with this id, user name or email address (in any case), in this order, including disabled accounts. */
-  named: (name: string) =>
+  findByName: (name: string) =>
     db.get<Account>(sql`
       SELECT ${accountColumns}
       FROM accounts WHERE id = ${name} OR username = ${name} OR lower(email) = lower(${name})
@@ -67,10 +67,10 @@ export const accounts = (db: Reading) => ({
 
   /** Returns these accounts by id. */
   async byIds(ids: (string | null)[]): Promise<Map<string, Account>> {
-    const wanted = [...new Set(ids)].filter((id) => id !== null);
+    const distinctIds = [...new Set(ids)].filter((id) => id !== null);
     const rows = await db.all<Account>(sql`
       SELECT ${accountColumns}
-      FROM accounts WHERE id IN ${list(wanted)}`);
+      FROM accounts WHERE id IN ${list(distinctIds)}`);
     return new Map(rows.map((account) => [account.id, account]));
   },
 
@@ -128,14 +128,15 @@ export const accounts = (db: Reading) => ({
       WHERE id IN (SELECT account_id FROM account_roles WHERE role = ${role}) AND disabled_at IS NULL ORDER BY username`),
 
   /** Returns the last change of an account, its credentials or its roles. */
-  touched: (id: string) => db.get<Touch>(sql`SELECT at, by, what FROM touched_accounts WHERE account_id = ${id}`),
+  touched: (id: string) =>
+    db.get<AccountTouch>(sql`SELECT at, by, what FROM touched_accounts WHERE account_id = ${id}`),
 
   isStoreAdministrator: async (id: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM store_administrators WHERE account_id = ${id}`)),
 });
 
 /** Returns the roles of these accounts by id: first `store-admin`, then assigned roles, then roles for brands. */
-async function rolesOf(db: Reading, ids: string[]): Promise<Map<string, string[]>> {
+async function rolesOf(db: ReadQueries, ids: string[]): Promise<Map<string, string[]>> {
   const rows = await db.all<{ id: string; role: string }>(sql`
     SELECT account_id AS id, 'store-admin' AS role FROM store_administrators WHERE account_id IN ${list(ids)}
     UNION ALL
@@ -149,7 +150,7 @@ async function rolesOf(db: Reading, ids: string[]): Promise<Map<string, string[]
 
 /** Adds the roles to accounts. */
 export async function withRoles<One extends Account>(
-  db: Reading,
+  db: ReadQueries,
   some: readonly One[],
 ): Promise<(One & { roles: string[] })[]> {
   const roles = await rolesOf(
@@ -160,7 +161,7 @@ export async function withRoles<One extends Account>(
 }
 
 /** Returns whether a user name once belonged to another account. */
-const isFormerName = async (db: Pick<Reading, 'get'>, { id, username }: Pick<Account, 'id' | 'username'>) =>
+const isFormerName = async (db: Pick<ReadQueries, 'get'>, { id, username }: Pick<Account, 'id' | 'username'>) =>
   undefined !==
   (await db.get(sql`SELECT 1 FROM former_usernames WHERE username = ${username} AND account_id <> ${id}`));
 
@@ -210,9 +211,9 @@ export const accountChanges = (db: Queries) => ({
     db.run(sql`DELETE FROM account_roles WHERE account_id = ${id} AND role = ${role}`),
 
   /** Records the last change of an account. */
-  touch: (id: string, { at, by, what }: Touch) =>
+  touch: (id: string, { at, by: actor, what: act }: AccountTouch) =>
     db.run(sql`
-      INSERT INTO touched_accounts (account_id, at, by, what) VALUES (${id}, ${at}, ${by}, ${what})
+      INSERT INTO touched_accounts (account_id, at, by, what) VALUES (${id}, ${at}, ${actor}, ${act})
       ON CONFLICT (account_id) DO UPDATE SET at = excluded.at, by = excluded.by, what = excluded.what`),
 
   endStoreAdministrator: (id: string) => db.run(sql`DELETE FROM store_administrators WHERE account_id = ${id}`),

@@ -1,9 +1,9 @@
 // Follow-ups: the steps to take when an upload has become a revision, and their results.
 import { columns, sql, type Queries } from '#engine/database.ts';
-import type { ReviewError } from './uploads.ts';
+import type { UploadReviewError } from './uploads.ts';
 
 /** One follow-up: a component to publish with the revision, or a channel to release it to. */
-export interface Wish {
+export interface FollowUp {
   uploadId: string;
   kind: 'component' | 'channel';
   /** The name of the component, or the channel as it was written. */
@@ -18,33 +18,33 @@ export interface Wish {
   requestId: string | null;
   settled: boolean;
   /** Why the step failed, or why it has to wait. */
-  error: ReviewError | null;
+  error: UploadReviewError | null;
 }
 
-type Row = Omit<Wish, 'onlyIfNewer' | 'settled' | 'error'> & {
+type FollowUpRow = Omit<FollowUp, 'onlyIfNewer' | 'settled' | 'error'> & {
   onlyIfNewer: 0 | 1;
   settled: 0 | 1;
   error: string | null;
 };
 
-const wishColumns = columns`upload_id AS "uploadId", kind, name, component, only_if_newer AS "onlyIfNewer",
+const followUpColumns = columns`upload_id AS "uploadId", kind, name, component, only_if_newer AS "onlyIfNewer",
   wanted_by AS "wantedBy", session_id AS "sessionId", request_id AS "requestId", settled, error`;
 
-const asWish = (row: Row): Wish => ({
+const asFollowUp = (row: FollowUpRow): FollowUp => ({
   ...row,
   onlyIfNewer: row.onlyIfNewer === 1,
   settled: row.settled === 1,
-  error: JSON.parse(row.error ?? 'null') as ReviewError | null,
+  error: JSON.parse(row.error ?? 'null') as UploadReviewError | null,
 });
 
-export const afterReview = (db: Pick<Queries, 'get' | 'all'>) => ({
+export const followUps = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists all follow-ups of an upload, components first. */
   of: async (uploadId: string) =>
     (
-      await db.all<Row>(
-        sql`SELECT ${wishColumns} FROM after_review WHERE upload_id = ${uploadId} ORDER BY kind DESC, name`,
+      await db.all<FollowUpRow>(
+        sql`SELECT ${followUpColumns} FROM after_review WHERE upload_id = ${uploadId} ORDER BY kind DESC, name`,
       )
-    ).map(asWish),
+    ).map(asFollowUp),
 
   /** Lists approved uploads after one, in order, with open follow-ups. */
   due: (after: string, limit: number) =>
@@ -55,11 +55,11 @@ export const afterReview = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY uploads.id LIMIT ${limit}`),
 });
 
-export const afterReviewChanges = (db: Queries) => ({
-  ...afterReview(db),
+export const followUpChanges = (db: Queries) => ({
+  ...followUps(db),
 
   /** Adds a follow-up unless it exists. */
-  add: (wish: Omit<Wish, 'settled' | 'error'>) =>
+  add: (wish: Omit<FollowUp, 'settled' | 'error'>) =>
     db.run(sql`
       INSERT INTO after_review (upload_id, kind, name, component, only_if_newer, wanted_by, session_id, request_id)
       VALUES (${wish.uploadId}, ${wish.kind}, ${wish.name}, ${wish.component}, ${Number(wish.onlyIfNewer)},
@@ -67,13 +67,16 @@ export const afterReviewChanges = (db: Queries) => ({
       ON CONFLICT (upload_id, kind, name) DO NOTHING`),
 
   /** Records why a follow-up has to wait. */
-  hold: ({ uploadId, kind, name }: Pick<Wish, 'uploadId' | 'kind' | 'name'>, why: ReviewError) =>
+  hold: ({ uploadId, kind, name }: Pick<FollowUp, 'uploadId' | 'kind' | 'name'>, reason: UploadReviewError) =>
     db.run(sql`
-      UPDATE after_review SET error = ${JSON.stringify(why)}
+      UPDATE after_review SET error = ${JSON.stringify(reason)}
       WHERE upload_id = ${uploadId} AND kind = ${kind} AND name = ${name} AND settled = 0`),
 
   /** Marks a follow-up as done, or as failed with an error. Returns false if it was settled before. */
-  settle: async ({ uploadId, kind, name }: Pick<Wish, 'uploadId' | 'kind' | 'name'>, error: ReviewError | null) =>
+  settle: async (
+    { uploadId, kind, name }: Pick<FollowUp, 'uploadId' | 'kind' | 'name'>,
+    error: UploadReviewError | null,
+  ) =>
     0 <
     (await db.run(sql`
       UPDATE after_review SET settled = 1, error = ${error && JSON.stringify(error)}

@@ -1,7 +1,7 @@
 // Assertions that were imported and verified, or that this store signed, as texts. This module does not parse them.
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
-export interface KeptAssertion {
+export interface StoredAssertion {
   /** The type and the primary key, such as `account/acme`. */
   name: string;
   type: string;
@@ -29,16 +29,16 @@ const assertionColumns = columns`
 
 export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (name: string) =>
-    db.get<KeptAssertion>(sql`
+    db.get<StoredAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE name = ${name}`),
 
   /** Returns the stored assertions with these names, in the order of the names. */
-  async listOf(names: readonly string[]): Promise<KeptAssertion[]> {
-    const rows = await db.all<KeptAssertion>(sql`
+  async listOf(names: readonly string[]): Promise<StoredAssertion[]> {
+    const rows = await db.all<StoredAssertion>(sql`
       SELECT ${assertionColumns} FROM assertions WHERE name IN ${list(names)}`);
-    const kept = new Map(rows.map((assertion) => [assertion.name, assertion]));
-    return names.flatMap((name) => kept.get(name) ?? []);
+    const byName = new Map(rows.map((assertion) => [assertion.name, assertion]));
+    return names.flatMap((name) => byName.get(name) ?? []);
   },
 
   /**
@@ -46,13 +46,13 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
    * is empty. With two lower bounds SQLite would use one and read all names up to the other.
    */
   under: (beginning: string, after: string, limit: number) =>
-    db.all<Pick<KeptAssertion, 'name' | 'text'>>(sql`
+    db.all<Pick<StoredAssertion, 'name' | 'text'>>(sql`
       SELECT name, text FROM assertions
       WHERE name > ${after === '' ? beginning : after} AND name < ${`${beginning.slice(0, -1)}0`} ORDER BY name LIMIT ${limit}`),
 
   /** Lists the snap-declarations of a snap name. A name may have had several owners. */
   ofSnap: (snapName: string) =>
-    db.all<KeptAssertion>(sql`
+    db.all<StoredAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE snap_name = ${snapName} ORDER BY name`),
 
@@ -65,14 +65,14 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the account-keys of these accounts, in the order of their storage. */
   keysOf: (accountIds: readonly string[]) =>
-    db.all<KeptAssertion>(sql`
+    db.all<StoredAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE account_id IN ${list(accountIds)} AND type = 'account-key'
       ORDER BY kept_at, name`),
 
   /** Lists the newest sequence of each of an account's validation sets, by name, at most a thousand. */
   newestSetsOf: (accountId: string) =>
-    db.all<KeptAssertion>(sql`
+    db.all<StoredAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions AS kept
       WHERE account_id = ${accountId} AND set_name IS NOT NULL AND sequence = (
@@ -82,14 +82,14 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Returns the newest sequence of an account's validation set. */
   newestOfSet: (accountId: string, setName: string) =>
-    db.get<KeptAssertion>(sql`
+    db.get<StoredAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
       ORDER BY sequence DESC LIMIT 1`),
 
   /** Lists the validation sets that name a snap, by its id: the first hundred by account, name and sequence. */
   setsNaming: (snapId: string) =>
-    db.all<KeptAssertion>(sql`
+    db.all<StoredAssertion>(sql`
       SELECT ${assertionColumns}
       FROM assertions WHERE set_name IS NOT NULL AND text LIKE ${`%${snapId}%`}
       ORDER BY account_id, set_name, sequence LIMIT 100`),
@@ -97,11 +97,11 @@ export const assertions = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists all sequences of an account's validation sets, or of the set with this name, newest first, at most a thousand. */
   setsOf: (accountId: string, setName?: string) =>
     setName === undefined
-      ? db.all<KeptAssertion>(sql`
+      ? db.all<StoredAssertion>(sql`
           SELECT ${assertionColumns}
           FROM assertions WHERE account_id = ${accountId} AND set_name IS NOT NULL
           ORDER BY set_name, sequence DESC LIMIT 1000`)
-      : db.all<KeptAssertion>(sql`
+      : db.all<StoredAssertion>(sql`
           SELECT ${assertionColumns}
           FROM assertions WHERE account_id = ${accountId} AND set_name = ${setName}
           ORDER BY sequence DESC LIMIT 1000`),
@@ -111,7 +111,7 @@ export const assertionChanges = (db: Queries) => ({
   ...assertions(db),
 
   /** Stores an assertion. Returns false if the same or a newer revision of it is stored already. */
-  keep: async (a: KeptAssertion) =>
+  keep: async (a: StoredAssertion) =>
     0 <
     (await db.run(sql`
       INSERT INTO assertions (name, type, account_id, snap_name, set_name, sequence, snap_id, snap_revision, revision, origin, text,

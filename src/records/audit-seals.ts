@@ -32,7 +32,7 @@ export interface AuditSeal extends AuditHead {
 export type NewestSeal = Pick<AuditSeal, 'number' | 'seq' | 'at' | 'mac'>;
 
 /** The end of the log after its newest seal, with its code. */
-export type NotedEnd = AuditHead & { mac: string };
+export type SealedAuditEnd = AuditHead & { mac: string };
 
 /** The second place of the newest seal, outside the database. */
 export interface SealFile {
@@ -101,11 +101,11 @@ export function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'
 }
 
 /** Reasons to seal before it is due. */
-export interface Occasion {
+export interface SealOccasion {
   /** Whether to seal at once. */
   now?: boolean;
   /** The act that starts the log again from another row than its end, and the seal that it leaves behind. */
-  anew?: { by: string; left: AuditSeal | undefined };
+  anew?: { act: string; left: AuditSeal | undefined };
 }
 
 /**
@@ -117,7 +117,7 @@ export async function sealHead(
   { siteKey, file, report }: Sealing,
   head: AuditHead & { at: string },
   newest: NewestSeal | undefined,
-  { now = false, anew }: Occasion = {},
+  { now = false, anew }: SealOccasion = {},
 ): Promise<AuditSeal | undefined> {
   if (newest?.seq === head.seq) return undefined;
   if (!now && anew === undefined && newest !== undefined && !isDue(newest, head)) return undefined;
@@ -132,7 +132,7 @@ export async function sealHead(
     hash: head.hash,
     at: head.at,
     previous: newest?.mac ?? nothing,
-    anew: anew?.by ?? null,
+    anew: anew?.act ?? null,
     leftSeq: anew?.left?.seq ?? null,
     leftHash: anew?.left?.hash ?? null,
     leftMac: anew?.left?.mac ?? null,
@@ -147,9 +147,9 @@ export async function sealHead(
 /** Writes a committed seal to the file, unless another process has written a later one. */
 export function keepSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): void {
   try {
-    const kept = keptIn(file, siteKey);
-    if (seal.anew === null && typeof kept === 'object' && kept.number >= seal.number) return;
-    file.write(textOf(seal, seal.anew === null ? notedBehind(kept, seal) : undefined));
+    const content = readSealFile(file, siteKey);
+    if (seal.anew === null && typeof content === 'object' && content.number >= seal.number) return;
+    file.write(textOf(seal, seal.anew === null ? notedBehind(content, seal) : undefined));
   } catch (error) {
     report(cannotUse(file, error));
   }
@@ -163,9 +163,9 @@ export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing)
   const newest = await auditSeals(db).newest();
   if (newest === undefined) return;
   try {
-    const kept = keptIn(sealing.file, sealing.siteKey);
-    const isLeft = typeof kept === 'string' || (await auditSeals(db).isLeft(kept));
-    const text = textOf(newest, isLeft ? undefined : notedBehind(kept, newest));
+    const content = readSealFile(sealing.file, sealing.siteKey);
+    const isLeft = typeof content === 'string' || (await auditSeals(db).isLeft(content));
+    const text = textOf(newest, isLeft ? undefined : notedBehind(content, newest));
     if (sealing.file.read() !== text) sealing.file.write(text);
   } catch (error) {
     sealing.report(cannotUse(sealing.file, error));
@@ -184,26 +184,26 @@ export async function noteEnd(
   if (end === undefined || end.mac === null || !isEnd(siteKey, end)) return;
   const { seq, hash, mac } = end;
   try {
-    const kept = keptIn(file, siteKey);
-    if (typeof kept === 'string' || Math.max(kept.seq, kept.last?.seq ?? 0) >= seq) return;
-    if ((await problemOfFile(db, { siteKey, file })) !== undefined || (await auditSeals(db).isLeft(kept))) return;
-    file.write(textOf(kept, { seq, hash, mac }));
+    const content = readSealFile(file, siteKey);
+    if (typeof content === 'string' || Math.max(content.seq, content.last?.seq ?? 0) >= seq) return;
+    if ((await problemOfFile(db, { siteKey, file })) !== undefined || (await auditSeals(db).isLeft(content))) return;
+    file.write(textOf(content, { seq, hash, mac }));
   } catch (error) {
     report(cannotUse(file, error));
   }
 }
 
 /** Returns the end of the log in a file, if it is later than the seal. */
-const notedBehind = (kept: Kept, { seq }: AuditSeal): NotedEnd | undefined =>
-  typeof kept === 'object' && kept.last !== undefined && kept.last.seq > seq ? kept.last : undefined;
+const notedBehind = (content: SealFileContent, { seq }: AuditSeal): SealedAuditEnd | undefined =>
+  typeof content === 'object' && content.last !== undefined && content.last.seq > seq ? content.last : undefined;
 
 /** Returns the seal in the file if the chain does not know it. It shows how far the log had come. */
-export async function leftBehind(
+export async function findUnknownSeal(
   db: Pick<Queries, 'get' | 'all'>,
   { siteKey, file }: Sealing,
 ): Promise<AuditSeal | undefined> {
-  const kept = keptIn(file, siteKey);
-  return typeof kept === 'string' || (await auditSeals(db).knows(kept)) ? undefined : kept;
+  const content = readSealFile(file, siteKey);
+  return typeof content === 'string' || (await auditSeals(db).knows(content)) ? undefined : content;
 }
 
 /**
@@ -214,41 +214,41 @@ export async function problemOfFile(
   db: Pick<Queries, 'get' | 'all'>,
   { siteKey, file }: Pick<Sealing, 'siteKey' | 'file'>,
 ): Promise<string | undefined> {
-  let kept: Kept;
+  let content: SealFileContent;
   try {
-    kept = keptIn(file, siteKey);
+    content = readSealFile(file, siteKey);
   } catch (error) {
     return cannotUse(file, error);
   }
-  return problemOfKept(kept, file.path, auditSeals(db));
+  return problemOfKept(content, file.path, auditSeals(db));
 }
 
 /** The same for content that was read from the file before. */
 export async function problemOfKept(
-  kept: Kept,
+  content: SealFileContent,
   path: string,
   { knows, isLeft, hasRow }: Pick<ReturnType<typeof auditSeals>, 'knows' | 'isLeft' | 'hasRow'>,
 ): Promise<string | undefined> {
-  if (kept === 'missing') return `the audit log's newest seal is missing: there is no ${path}`;
-  if (kept === 'foreign') return `the seal in ${path} is not of this store, or was changed`;
-  if (await knows(kept)) {
-    if (kept.last === undefined || (await isLeft(kept)) || (await hasRow(kept.last))) return undefined;
+  if (content === 'missing') return `the audit log's newest seal is missing: there is no ${path}`;
+  if (content === 'foreign') return `the seal in ${path} is not of this store, or was changed`;
+  if (await knows(content)) {
+    if (content.last === undefined || (await isLeft(content)) || (await hasRow(content.last))) return undefined;
     return (
-      `the database is older than ${path} says: the audit log had come to row ${String(kept.last.seq)}:${kept.last.hash}, ` +
+      `the database is older than ${path} says: the audit log had come to row ${String(content.last.seq)}:${content.last.hash}, ` +
       'and the database does not have that row, so the last changes are missing'
     );
   }
   return (
     `the audit log was cut off or put back: by the seal in ${path} it had come to row ` +
-    `${String(kept.seq)}:${kept.hash}, and the database does not know of that seal`
+    `${String(content.seq)}:${content.hash}, and the database does not know of that seal`
   );
 }
 
 /** The content of the file: a seal of this store, none, or something else. */
-export type Kept = (AuditSeal & { last?: NotedEnd }) | 'missing' | 'foreign';
+export type SealFileContent = (AuditSeal & { last?: SealedAuditEnd }) | 'missing' | 'foreign';
 
 /** Reads the file. Throws if it cannot be read, which proves nothing. */
-export function keptIn(file: SealFile, siteKey: Buffer): Kept {
+export function readSealFile(file: SealFile, siteKey: Buffer): SealFileContent {
   const text = file.read();
   if (text === undefined) return 'missing';
   const seal = sealIn(text);
@@ -270,8 +270,8 @@ export const isEnd = (siteKey: Buffer, end: AuditHead & { mac: string | null }):
 export const endMac = (siteKey: Buffer, { seq, hash }: AuditHead): string => mac(siteKey, 'audit end', [seq, hash]);
 
 /** Returns whether this store made a seal of the first release. */
-export const isEarlySeal = (siteKey: Buffer, { seq, hash, at, mac: known }: EarlySeal): boolean =>
-  isSame(known, mac(siteKey, 'audit seal', [seq, hash, at]));
+export const isEarlySeal = (siteKey: Buffer, { seq, hash, at, mac: storedMac }: EarlySeal): boolean =>
+  isSame(storedMac, mac(siteKey, 'audit seal', [seq, hash, at]));
 
 /** A seal of the first release. These seals form no chain, so a missing one is not noticed. */
 export interface EarlySeal extends AuditHead {
@@ -281,50 +281,50 @@ export interface EarlySeal extends AuditHead {
 
 function sealed(siteKey: Buffer, seal: Omit<AuditSeal, 'mac'>): AuditSeal {
   const { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac } = seal;
-  const said = { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac };
-  return { ...said, mac: mac(siteKey, 'audit seal chain', Object.values(said)) };
+  const fields = { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac };
+  return { ...fields, mac: mac(siteKey, 'audit seal chain', Object.values(fields)) };
 }
 
-const mac = (siteKey: Buffer, purpose: string, said: unknown[]): string =>
-  createHmac('sha256', keyFor(siteKey, purpose)).update(JSON.stringify(said)).digest('hex');
+const mac = (siteKey: Buffer, purpose: string, fields: unknown[]): string =>
+  createHmac('sha256', keyFor(siteKey, purpose)).update(JSON.stringify(fields)).digest('hex');
 
 /**
  * Derives the key once for each purpose (10 µs), as a key object, which saves 27 µs for each code; every change needs two codes (`npm run
  * bench -- tricks`).
  */
 function keyFor(siteKey: Buffer, purpose: string): KeyObject {
-  const known = derived.get(siteKey) ?? new Map<string, KeyObject>();
-  derived.set(siteKey, known);
-  const key = known.get(purpose) ?? createSecretKey(Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32)));
-  known.set(purpose, key);
+  const keys = derived.get(siteKey) ?? new Map<string, KeyObject>();
+  derived.set(siteKey, keys);
+  const key = keys.get(purpose) ?? createSecretKey(Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32)));
+  keys.set(purpose, key);
   return key;
 }
 
 const derived = new WeakMap<Buffer, Map<string, KeyObject>>();
 
-function isSame(known: string, computed: string): boolean {
-  const [one, other] = [Buffer.from(known), Buffer.from(computed)];
-  return one.length === other.length && timingSafeEqual(one, other);
+function isSame(stored: string, computed: string): boolean {
+  const [bytes, other] = [Buffer.from(stored), Buffer.from(computed)];
+  return bytes.length === other.length && timingSafeEqual(bytes, other);
 }
 
 const isDue = (newest: NewestSeal, head: AuditHead & { at: string }): boolean =>
   head.seq - newest.seq >= sealEvery.rows || !(timeBetween(newest, head) < sealEvery.milliseconds);
 
 /** Returns the absolute difference, because clocks may be set back. */
-export const timeBetween = (one: { at: string }, other: { at: string }): number =>
-  Math.abs(Date.parse(other.at) - Date.parse(one.at));
+export const timeBetween = (moment: { at: string }, other: { at: string }): number =>
+  Math.abs(Date.parse(other.at) - Date.parse(moment.at));
 
-function textOf(seal: AuditSeal, last?: NotedEnd): string {
+function textOf(seal: AuditSeal, last?: SealedAuditEnd): string {
   const { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac, mac } = seal;
   const text = { number, seq, hash, at, previous, anew, leftSeq, leftHash, leftMac, mac, last };
   return `${JSON.stringify(text)}\n`;
 }
 
-function sealIn(text: string): (AuditSeal & { last?: NotedEnd }) | undefined {
+function sealIn(text: string): (AuditSeal & { last?: SealedAuditEnd }) | undefined {
   try {
-    const said = JSON.parse(text) as (AuditSeal & { last?: NotedEnd | null }) | null;
-    if (typeof said?.mac !== 'string' || !Number.isSafeInteger(said.number)) return undefined;
-    const { last, ...seal } = said;
+    const parsed = JSON.parse(text) as (AuditSeal & { last?: SealedAuditEnd | null }) | null;
+    if (typeof parsed?.mac !== 'string' || !Number.isSafeInteger(parsed.number)) return undefined;
+    const { last, ...seal } = parsed;
     return last === undefined || last === null || typeof last.mac !== 'string' ? seal : { ...seal, last };
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import {
   isEarlySeal,
   isEnd,
   isSealed,
-  keptIn,
+  readSealFile,
   problemOfKept,
   sealEvery,
   timeBetween,
@@ -20,11 +20,11 @@ export interface AuditVerdict {
   seals: number;
   head: AuditHead | undefined;
   /** The places where the log started again from another row than its end, by an act of larder. */
-  begunAnew: BegunAnew[];
+  begunAnew: AuditRestart[];
   problems: string[];
 }
 
-export interface BegunAnew {
+export interface AuditRestart {
   /** The row that records the act. */
   seq: number;
   at: string;
@@ -43,33 +43,33 @@ export interface AuditProof {
   progress?: (rows: number) => void;
 }
 
-type Reading = Pick<ReturnType<typeof audit>, 'list' | 'end' | 'earlySeals'>;
+type AuditReader = Pick<ReturnType<typeof audit>, 'list' | 'end' | 'earlySeals'>;
 type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows' | 'isLeft' | 'hasRow'>;
 
 const batch = 2000;
-const enough = 100;
+const maxProblems = 100;
 /** Twice the limit of larder itself, because clocks may be set. */
 const longest = 2 * sealEvery.milliseconds;
 
 /** Verifies the whole log. Rows appended during the run do no harm, because the end and the seals are read before the rows. */
 export async function verifyAudit(
-  records: { audit: Reading; auditSeals: ReadingSeals },
+  records: { audit: AuditReader; auditSeals: ReadingSeals },
   { siteKey, file, expected = [], progress }: AuditProof,
 ): Promise<AuditVerdict> {
-  const kept = file && keptIn(file, siteKey);
+  const content = file && readSealFile(file, siteKey);
   const end = await records.audit.end();
   const problems: string[] = [];
   const seals = await chainOf(records.auditSeals, siteKey, problems);
-  if (file !== undefined && kept !== undefined) {
-    const problem = await problemOfKept(kept, file.path, records.auditSeals);
+  if (file !== undefined && content !== undefined) {
+    const problem = await problemOfKept(content, file.path, records.auditSeals);
     if (problem !== undefined) problems.push(problem);
   }
   if (end !== undefined && !isEnd(siteKey, end))
     problems.push('the end of the log is not the one that larder has written');
 
-  const must = new Map<number, { hash: string; what: string }[]>();
-  const require = ({ seq, hash }: AuditHead, what: string): void => {
-    must.set(seq, [...(must.get(seq) ?? []), { hash, what }]);
+  const must = new Map<number, { hash: string; description: string }[]>();
+  const require = ({ seq, hash }: AuditHead, description: string): void => {
+    must.set(seq, [...(must.get(seq) ?? []), { hash, description }]);
   };
   for (const seal of seals) require(seal, 'sealed');
   for (const seal of await earlySeals(records.audit, siteKey, problems)) require(seal, 'sealed');
@@ -78,8 +78,8 @@ export async function verifyAudit(
 
   const newest = seals.at(-1);
   const followed = await follow(records.audit, problems, progress, (row) => {
-    for (const { hash, what } of must.get(row.seq) ?? []) {
-      if (row.hash !== hash) problems.push(`row ${String(row.seq)} is not the one that was ${what}`);
+    for (const { hash, description } of must.get(row.seq) ?? []) {
+      if (row.hash !== hash) problems.push(`row ${String(row.seq)} is not the one that was ${description}`);
     }
     must.delete(row.seq);
     if (newest && row.seq > newest.seq && row.seq <= (end?.seq ?? 0)) unsealed(row, newest, problems);
@@ -89,8 +89,8 @@ export async function verifyAudit(
   const last = head?.seq ?? 0;
   const furthest = Math.max(0, ...must.keys());
   if (furthest > last) {
-    const what = must.get(furthest)?.[0]?.what ?? '';
-    problems.push(`the log is cut off behind row ${String(last)}; row ${String(furthest)} was ${what}`);
+    const description = must.get(furthest)?.[0]?.description ?? '';
+    problems.push(`the log is cut off behind row ${String(last)}; row ${String(furthest)} was ${description}`);
   }
   if (end === undefined && rows > 0) problems.push('where the log ends is not recorded any more');
   if (newest === undefined && rows > 0) problems.push('the log has no seal');
@@ -111,14 +111,14 @@ async function chainOf(records: ReadingSeals, siteKey: Buffer, problems: string[
         problems.push(`seal ${String(number)} does not follow the seal before it`);
       seals.push(seal);
       last = seal;
-      if (problems.length >= enough) return seals;
+      if (problems.length >= maxProblems) return seals;
     }
     if (some.length < batch) return seals;
   }
 }
 
 /** Returns the seals of the first release. */
-async function earlySeals(records: Reading, siteKey: Buffer, problems: string[]): Promise<AuditHead[]> {
+async function earlySeals(records: AuditReader, siteKey: Buffer, problems: string[]): Promise<AuditHead[]> {
   const seals: AuditHead[] = [];
   for (let after = -1; ;) {
     const some = await records.earlySeals(after, batch);
@@ -133,7 +133,7 @@ async function earlySeals(records: Reading, siteKey: Buffer, problems: string[])
 
 /** Follows the rows. Returns undefined when so many problems were found that more would not help. */
 async function follow(
-  records: Reading,
+  records: AuditReader,
   problems: string[],
   progress: ((rows: number) => void) | undefined,
   look: (row: AuditRow) => void,
@@ -152,7 +152,7 @@ async function follow(
       if (auditHash(row) !== row.hash) problems.push(`row ${String(row.seq)} is not as it was written`);
       look(row);
       head = { seq: row.seq, hash: row.hash };
-      if (problems.length >= enough) return undefined;
+      if (problems.length >= maxProblems) return undefined;
     }
     progress?.(rows);
     if (some.length < batch) return { rows, head };
@@ -167,7 +167,7 @@ function unsealed(row: AuditRow, newest: AuditSeal, problems: string[]): void {
   }
 }
 
-const begunAnew = ({ seq, at, anew, leftSeq, leftHash }: AuditSeal): BegunAnew[] =>
+const begunAnew = ({ seq, at, anew, leftSeq, leftHash }: AuditSeal): AuditRestart[] =>
   anew === null
     ? []
     : [{ seq, at, by: anew, left: leftSeq === null ? undefined : { seq: leftSeq, hash: leftHash ?? '' } }];

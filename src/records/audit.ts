@@ -4,13 +4,13 @@ import { hash } from 'node:crypto';
 import {
   endMac,
   isEnd,
-  keptIn,
+  readSealFile,
   sealHead,
   type AuditHead,
   type AuditSeal,
   type EarlySeal,
   type NewestSeal,
-  type Occasion,
+  type SealOccasion,
   type Sealing,
 } from './audit-seals.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
@@ -29,10 +29,10 @@ export interface AuditEntry {
   requestId?: string | null;
   details?: Record<string, unknown>;
   /** `done` by default. `refused` records a refused attempt, which changes nothing but this log. */
-  outcome?: Outcome;
+  outcome?: AuditOutcome;
 }
 
-export type Outcome = 'done' | 'refused';
+export type AuditOutcome = 'done' | 'refused';
 
 export interface AuditRow {
   seq: number;
@@ -46,11 +46,11 @@ export interface AuditRow {
   previous: string;
   hash: string;
   /** Null in rows of the first release, which recorded only completed acts. */
-  outcome: Outcome | null;
+  outcome: AuditOutcome | null;
 }
 
 /** Filters for rows. A filter that is left out matches all rows. */
-export interface AuditWanted {
+export interface AuditFilter {
   actor?: string | undefined;
   action?: string | undefined;
   object?: string | undefined;
@@ -63,10 +63,10 @@ export interface AuditSpan {
 }
 
 /** The members of a row in the change feed. */
-export type Done = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' | 'outcome'>;
+export type ChangeFeedEntry = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' | 'outcome'>;
 
 /** The state of the log. */
-export interface Standing {
+export interface AuditState {
   /** Its last row. */
   head: (AuditHead & { at: string }) | undefined;
   /** The end of the log as it was last written, with its code. */
@@ -75,7 +75,7 @@ export interface Standing {
 }
 
 /** If a part is missing, all its columns are null. */
-interface StandingRow {
+interface AuditStateRow {
   seq: number | null;
   hash: string;
   at: string;
@@ -126,8 +126,8 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   head: () => db.get<AuditHead & { at: string }>(sql`SELECT seq, hash, at FROM audit ORDER BY seq DESC LIMIT 1`),
 
   /** Reads in one statement everything that a change needs before it appends its entry. */
-  async standing(): Promise<Standing> {
-    const row = (await db.get<StandingRow>(sql`
+  async standing(): Promise<AuditState> {
+    const row = (await db.get<AuditStateRow>(sql`
       SELECT audit.seq, audit.hash, audit.at, written.version AS "endSeq", written.hash AS "endHash", written.mac AS "endMac",
         seal.number AS "sealNumber", seal.seq AS "sealSeq", seal.at AS "sealAt", seal.mac AS "sealMac"
       FROM (SELECT 1 AS one) AS store
@@ -152,7 +152,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /**
    * Lists the matching rows between two numbers, newest first. It scans the whole span, so keep the span small: 100,000 rows take 13 ms.
    */
-  wanted: ({ actor, action, object }: AuditWanted, { after, before }: AuditSpan, limit: number) =>
+  wanted: ({ actor, action, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit
@@ -163,7 +163,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY seq DESC LIMIT ${limit}`),
 
   /** The same, oldest first. */
-  wantedOldest: ({ actor, action, object }: AuditWanted, { after, before }: AuditSpan, limit: number) =>
+  wantedOldest: ({ actor, action, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit
@@ -190,7 +190,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the change feed after a number, oldest first, without actors. It includes refused attempts. */
   done: (after: number, limit: number) =>
-    db.all<Done>(sql`
+    db.all<ChangeFeedEntry>(sql`
       SELECT seq, at, action, object, outcome FROM audit WHERE seq > ${after} ORDER BY seq LIMIT ${limit}`),
 
   /** Lists the rows after a number, oldest first. */
@@ -208,7 +208,7 @@ export async function appendAudit(
   db: Queries,
   entry: AuditEntry,
   sealing?: Sealing,
-  occasion: Occasion = {},
+  occasion: SealOccasion = {},
 ): Promise<AuditSeal | undefined> {
   const standing = await audit(db).standing();
   const { head } = standing;
@@ -254,11 +254,11 @@ export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal 
 }
 
 /** Returns whether the last row is the end that larder wrote last. */
-function endsAsWritten(sealing: Sealing, { head, end, newest }: Standing): boolean {
+function endsAsWritten(sealing: Sealing, { head, end, newest }: AuditState): boolean {
   if (end === undefined) return head === undefined;
   if (isEnd(sealing.siteKey, end)) return head?.seq === end.seq && head.hash === end.hash;
   // Data of the first release has an end without a code, and none of its rows is sealed in the chain yet.
   if (newest !== undefined) return false;
-  const kept = keptIn(sealing.file, sealing.siteKey);
-  return typeof kept === 'object' && kept.number === 0;
+  const content = readSealFile(sealing.file, sealing.siteKey);
+  return typeof content === 'object' && content.number === 0;
 }

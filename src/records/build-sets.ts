@@ -78,16 +78,16 @@ export const buildSets = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /** Lists a package's build sets, newest first. With a status, only sets that have a build in that status. */
-  async list(packageId: string, wanted: BuildSetFilter, limit: number): Promise<BuildSet[]> {
+  async list(packageId: string, filter: BuildSetFilter, limit: number): Promise<BuildSet[]> {
     const rows = await db.all<SetRow>(sql`
       SELECT ${buildSetColumns}
       FROM build_sets
       WHERE package_id = ${packageId}
-        AND (${wanted.id} IS NULL OR id = ${wanted.id})
-        AND (${wanted.channel} IS NULL OR craft_channel = ${wanted.channel})
-        AND (${wanted.plane} IS NULL OR plane = ${wanted.plane})
-        AND (${wanted.status} IS NULL OR EXISTS (
-          SELECT 1 FROM builds WHERE builds.build_set_id = build_sets.id AND builds.status = ${wanted.status}))
+        AND (${filter.id} IS NULL OR id = ${filter.id})
+        AND (${filter.channel} IS NULL OR craft_channel = ${filter.channel})
+        AND (${filter.plane} IS NULL OR plane = ${filter.plane})
+        AND (${filter.status} IS NULL OR EXISTS (
+          SELECT 1 FROM builds WHERE builds.build_set_id = build_sets.id AND builds.status = ${filter.status}))
       ORDER BY created_at DESC, seq DESC LIMIT ${limit}`);
     return rows.map(asBuildSet);
   },

@@ -37,16 +37,16 @@ export interface LibraryFilter {
   patch: number | null;
 }
 
-type Row = Omit<LibraryVersion, 'private'> & { private: 0 | 1 };
+type LibraryVersionRow = Omit<LibraryVersion, 'private'> & { private: 0 | 1 };
 
-const asVersion = (row: Row): LibraryVersion => ({ ...row, private: row.private === 1 });
+const asVersion = (row: LibraryVersionRow): LibraryVersion => ({ ...row, private: row.private === 1 });
 
 export const charmLibraries = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (packageId: string, id: string) =>
     db.get<CharmLibrary>(sql`
       SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE id = ${id} AND package_id = ${packageId}`),
 
-  named: (packageId: string, name: string) =>
+  findByName: (packageId: string, name: string) =>
     db.get<CharmLibrary>(sql`
       SELECT id, package_id AS "packageId", name FROM charm_libraries WHERE package_id = ${packageId} AND name = ${name}`),
 
@@ -66,17 +66,17 @@ export const charmLibraries = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM charm_library_versions WHERE library_id = ${libraryId} ORDER BY api, patch`),
 
   /** Returns the selected version of a library. */
-  async version(wanted: LibraryFilter): Promise<LibraryVersion | undefined> {
-    const row = await db.get<Row>(sql`
+  async version(filter: LibraryFilter): Promise<LibraryVersion | undefined> {
+    const row = await db.get<LibraryVersionRow>(sql`
       SELECT library.id AS "libraryId", library.name AS "libraryName", package.name AS "charmName",
         package.id AS "packageId", package.publisher_id AS "publisherId", package.private, version.api, version.patch,
         version.hash, version.content
       FROM charm_libraries AS library
       JOIN packages AS package ON package.id = library.package_id
       JOIN charm_library_versions AS version ON version.library_id = library.id
-      WHERE library.id = ${wanted.libraryId}
-        AND (${wanted.api} IS NULL OR version.api = ${wanted.api})
-        AND (${wanted.patch} IS NULL OR version.patch = ${wanted.patch})
+      WHERE library.id = ${filter.libraryId}
+        AND (${filter.api} IS NULL OR version.api = ${filter.api})
+        AND (${filter.patch} IS NULL OR version.patch = ${filter.patch})
       ORDER BY version.api DESC, version.patch DESC LIMIT 1`);
     return row && asVersion(row);
   },
@@ -109,9 +109,9 @@ export const charmLibraryChanges = (db: Queries) => ({
     hash: string;
     content: string;
     at: string;
-    by: string;
+    actor: string;
   }) =>
     db.run(sql`
       INSERT INTO charm_library_versions (library_id, api, patch, hash, content, created_at, created_by)
-      VALUES (${v.libraryId}, ${v.api}, ${v.patch}, ${v.hash}, ${v.content}, ${v.at}, ${v.by})`),
+      VALUES (${v.libraryId}, ${v.api}, ${v.patch}, ${v.hash}, ${v.content}, ${v.at}, ${v.actor})`),
 });

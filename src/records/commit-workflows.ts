@@ -28,9 +28,9 @@ export interface WorkflowFilter {
   domain: string | null;
 }
 
-type Row = Omit<CommitWorkflow, 'buildSets' | 'errors'> & { buildSets: string; errors: string };
+type CommitWorkflowRow = Omit<CommitWorkflow, 'buildSets' | 'errors'> & { buildSets: string; errors: string };
 
-const asWorkflow = (row: Row): CommitWorkflow => ({
+const asWorkflow = (row: CommitWorkflowRow): CommitWorkflow => ({
   ...row,
   buildSets: JSON.parse(row.buildSets) as string[],
   errors: JSON.parse(row.errors) as BuildError[],
@@ -43,23 +43,23 @@ const workflowColumns = columns`
 
 export const commitWorkflows = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(id: string): Promise<CommitWorkflow | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<CommitWorkflowRow>(sql`
       SELECT ${workflowColumns}
       FROM commit_workflows WHERE id = ${id}`);
     return row && asWorkflow(row);
   },
 
   /** Lists a package's commit workflows, newest first. */
-  async list(packageId: string, wanted: WorkflowFilter, limit: number): Promise<CommitWorkflow[]> {
-    const rows = await db.all<Row>(sql`
+  async list(packageId: string, filter: WorkflowFilter, limit: number): Promise<CommitWorkflow[]> {
+    const rows = await db.all<CommitWorkflowRow>(sql`
       SELECT ${workflowColumns}
       FROM commit_workflows
       WHERE package_id = ${packageId}
-        AND (${wanted.id} IS NULL OR id = ${wanted.id})
-        AND (${wanted.commitHash} IS NULL OR commit_hash = ${wanted.commitHash})
-        AND (${wanted.channel} IS NULL OR craft_channel = ${wanted.channel})
-        AND (${wanted.plane} IS NULL OR plane = ${wanted.plane})
-        AND (${wanted.domain} IS NULL OR domain = ${wanted.domain})
+        AND (${filter.id} IS NULL OR id = ${filter.id})
+        AND (${filter.commitHash} IS NULL OR commit_hash = ${filter.commitHash})
+        AND (${filter.channel} IS NULL OR craft_channel = ${filter.channel})
+        AND (${filter.plane} IS NULL OR plane = ${filter.plane})
+        AND (${filter.domain} IS NULL OR domain = ${filter.domain})
       ORDER BY created_at DESC, seq DESC LIMIT ${limit}`);
     return rows.map(asWorkflow);
   },

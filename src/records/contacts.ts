@@ -3,11 +3,11 @@
 import { hours } from '#domain/clock.ts';
 import { list, sql, type Database, type Queries } from '#engine/database.ts';
 import { addNote } from './notes.ts';
-import { addUse, dayOf, wholeStore, type Use } from './package-days.ts';
-import { readHolds, type Held } from './seen-devices.ts';
+import { addUse, dayOf, wholeStore, type PackageUse } from './package-days.ts';
+import { readHolds, type ReportedRevision } from './seen-devices.ts';
 
 /** A revision that was offered to a device as a refresh, and its channel. */
-export interface Offer extends Held {
+export interface Offer extends ReportedRevision {
   channel: string;
   /** Whether the device says that its administrator or another snap holds its refreshes. */
   isHeld: boolean;
@@ -20,7 +20,7 @@ export interface Contact {
   serial: string;
   at: string;
   /** Undefined if the call does not say. */
-  holds?: readonly Held[];
+  holds?: readonly ReportedRevision[];
   offers?: readonly Offer[];
 }
 
@@ -32,7 +32,7 @@ const mostDevices = 10_000;
 const interval = 1000;
 
 /** If a device gets the same offer again after this time, its refresh has failed, unless the device says that it is held. */
-const patience = hours(1);
+const refreshTimeoutMs = hours(1);
 
 /** Gathers the contacts of devices. */
 export function gatherContacts(db: Pick<Database, 'transaction'>) {
@@ -68,25 +68,25 @@ export function gatherContacts(db: Pick<Database, 'transaction'>) {
 
 async function writeAll(db: Queries, contacts: readonly Contact[]): Promise<void> {
   const numbers = await numbersOf(db, contacts);
-  const uses: Uses = new Map();
+  const uses: SnapUses = new Map();
   for (const contact of contacts) await write(db, contact, numbers, uses);
   await writeUses(db, uses);
 }
 
 /** Counts by day and by the short number of a snap. Gathered first, so that many devices with one snap cost one row. */
-type Uses = Map<string, Map<number, Pick<Use, 'devices' | 'refreshes'>>>;
+type SnapUses = Map<string, Map<number, Pick<PackageUse, 'devices' | 'refreshes'>>>;
 
 /** The number for all snaps together. */
 const anySnap = 0;
 
-function countUse(uses: Uses, day: string, number: number, what: 'devices' | 'refreshes'): void {
-  const ofDay = uses.get(day) ?? new Map<number, Pick<Use, 'devices' | 'refreshes'>>();
+function countUse(uses: SnapUses, day: string, number: number, kind: 'devices' | 'refreshes'): void {
+  const ofDay = uses.get(day) ?? new Map<number, Pick<PackageUse, 'devices' | 'refreshes'>>();
   const counts = ofDay.get(number) ?? { devices: 0, refreshes: 0 };
-  counts[what]++;
+  counts[kind]++;
   uses.set(day, ofDay.set(number, counts));
 }
 
-async function writeUses(db: Queries, uses: Uses): Promise<void> {
+async function writeUses(db: Queries, uses: SnapUses): Promise<void> {
   const numbers = new Set([...uses.values()].flatMap((ofDay) => [...ofDay.keys()]));
   const rows = await db.all<{ number: number; packageId: string }>(sql`
     SELECT number, package_id AS "packageId" FROM passing_seen_snaps WHERE number IN ${list([...numbers])}`);
@@ -112,16 +112,21 @@ async function numbersOf(db: Queries, contacts: readonly Contact[]): Promise<Rea
   return new Map(rows.map(({ number, packageId }) => [packageId, number]));
 }
 
-async function write(db: Queries, contact: Contact, numbers: ReadonlyMap<string, number>, uses: Uses): Promise<void> {
+async function write(
+  db: Queries,
+  contact: Contact,
+  numbers: ReadonlyMap<string, number>,
+  uses: SnapUses,
+): Promise<void> {
   const { brand, model, serial, at } = contact;
-  const before = await db.get<Before>(sql`
+  const before = await db.get<StoredContact>(sql`
     SELECT last_at AS "lastAt", holds, offers FROM passing_seen_devices
     WHERE brand_id = ${brand} AND model = ${model} AND serial = ${serial}`);
   const holds = contact.holds === undefined ? (before?.holds ?? '') : writeHolds(contact.holds, numbers);
   const taken: number[] = [];
   const take = (packageId: string): unknown => taken.push(numbers.get(packageId) ?? anySnap);
   const offers =
-    contact.holds === undefined ? (before?.offers ?? '') : await judge(db, contact, before?.offers ?? '', take);
+    contact.holds === undefined ? (before?.offers ?? '') : await updateOffers(db, contact, before?.offers ?? '', take);
   countContact(uses, dayOf(at), { before, holds, taken });
   await db.run(sql`
     INSERT INTO passing_seen_devices (brand_id, model, serial, first_at, last_at, holds, offers)
@@ -130,14 +135,14 @@ async function write(db: Queries, contact: Contact, numbers: ReadonlyMap<string,
     SET last_at = excluded.last_at, holds = excluded.holds, offers = excluded.offers`);
 }
 
-interface Before {
+interface StoredContact {
   lastAt: string;
   holds: string;
   offers: string;
 }
 
-interface Said {
-  before: Before | undefined;
+interface ContactChange {
+  before: StoredContact | undefined;
   holds: string;
   /** The short numbers of the snaps that the device has refreshed as offered. */
   taken: readonly number[];
@@ -147,7 +152,7 @@ interface Said {
  * Counts a device once per day, and once per day for each snap that it holds: at its first call, and later for snaps that it added. A snap
  * that is removed and installed again on one day counts twice, because the store has no further history of a device.
  */
-function countContact(uses: Uses, day: string, { before, holds, taken }: Said): void {
+function countContact(uses: SnapUses, day: string, { before, holds, taken }: ContactChange): void {
   const isCounted = before !== undefined && dayOf(before.lastAt) >= day;
   if (!isCounted) countUse(uses, day, anySnap, 'devices');
   if (!isCounted || holds !== before.holds) {
@@ -163,7 +168,7 @@ function countContact(uses: Uses, day: string, { before, holds, taken }: Said): 
 }
 
 /** Counts the results of earlier offers, and the new ones among the current offers. Returns the open offers. */
-async function judge(
+async function updateOffers(
   db: Queries,
   { at, holds = [], offers = [] }: Contact,
   before: string,
@@ -184,7 +189,7 @@ async function judge(
     const key = `${offer.packageId} ${offer.channel} ${String(offer.revision)}`;
     const before = open.get(key);
     if (before === undefined) await count('refresh-offered', key);
-    const now = standing(before, offer, at);
+    const now = offerStateOf(before, offer, at);
     if (now !== before && (now === 'held' || now === 'failed')) await count(`refresh-${now}`, key);
     still.push(`${key}\t${now}`);
   }
@@ -192,9 +197,9 @@ async function judge(
 }
 
 /** Returns the state of a repeated offer: the time since when it is open, or why it is not. When the hold ends, its time starts again. */
-function standing(before: string | undefined, { isHeld }: Offer, at: string): string {
+function offerStateOf(before: string | undefined, { isHeld }: Offer, at: string): string {
   if (before === undefined || (before === 'held' && !isHeld)) return at;
-  const isLate = before !== 'held' && before !== 'failed' && Date.parse(at) - Date.parse(before) >= patience;
+  const isLate = before !== 'held' && before !== 'failed' && Date.parse(at) - Date.parse(before) >= refreshTimeoutMs;
   if (!isLate) return before;
   return isHeld ? 'held' : 'failed';
 }
@@ -205,7 +210,7 @@ function asOpen(line: string): [key: string, since: string] {
   return [key, since];
 }
 
-const writeHolds = (holds: readonly Held[], numbers: ReadonlyMap<string, number>): string =>
+const writeHolds = (holds: readonly ReportedRevision[], numbers: ReadonlyMap<string, number>): string =>
   holds
     .slice(0, mostSnaps)
     .flatMap(({ packageId, revision }) => {

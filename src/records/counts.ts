@@ -1,8 +1,8 @@
 // Counts: how much the store contains.
-import { sql, type Queries, type Statement } from '#engine/database.ts';
+import { sql, type Queries, type SqlStatement } from '#engine/database.ts';
 import { embeddedText } from '#src/embedded.ts';
 
-export interface Counts {
+export interface StoreCounts {
   packages: number;
   revisions: number;
   accounts: number;
@@ -15,11 +15,11 @@ export interface Counts {
   damagedBlobs: number;
 }
 
-type Row = Omit<Counts, 'approved'> & { uploads: number };
+type StoreCountsRow = Omit<StoreCounts, 'approved'> & { uploads: number };
 
 export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
-  async all(): Promise<Counts> {
-    const row = (await db.get<Row>(sql`
+  async all(): Promise<StoreCounts> {
+    const row = (await db.get<StoreCountsRow>(sql`
       SELECT
         (SELECT row_count FROM noun_versions WHERE noun = 'packages') AS packages,
         (SELECT row_count FROM noun_versions WHERE noun = 'revisions') AS revisions,
@@ -38,11 +38,11 @@ export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
 
   /** Returns the number of rows of each table, by the names of this release's schema. */
   async tables(): Promise<Record<string, number>> {
-    const found: Record<string, number> = {};
+    const rowCounts: Record<string, number> = {};
     for (const { table, statement } of tableCounts()) {
-      if (await db.hasTable(table)) found[table] = (await db.get<{ number: number }>(statement))!.number;
+      if (await db.hasTable(table)) rowCounts[table] = (await db.get<{ number: number }>(statement))!.number;
     }
-    return found;
+    return rowCounts;
   },
 
   /** Lists the migrations that have run on this database, oldest first. */
@@ -50,10 +50,10 @@ export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
     (await db.all<{ name: string }>(sql`SELECT name FROM migrations ORDER BY name`)).map(({ name }) => name),
 });
 
-let knownTableCounts: { table: string; statement: Statement }[] | undefined;
+let knownTableCounts: { table: string; statement: SqlStatement }[] | undefined;
 
 /** Returns one statement per table of the schema. The names come from a file of this program, so they are safe in the text. */
-function tableCounts(): { table: string; statement: Statement }[] {
+function tableCounts(): { table: string; statement: SqlStatement }[] {
   const schema = embeddedText('src/records/new-store.sql');
   knownTableCounts ??= [...schema.matchAll(/^CREATE TABLE "?(\w+)"? \(/gm)].map(([, table = '']) => ({
     table,

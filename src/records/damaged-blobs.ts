@@ -1,7 +1,7 @@
 // Blobs in quarantine: content that no longer matches its digest, out of service until it is received again.
 import { sql, type Queries } from '#engine/database.ts';
 
-export interface DamagedBlob {
+export interface QuarantinedBlob {
   sha3_384: string;
   size: number;
   foundAt: string;
@@ -12,14 +12,14 @@ export const damagedBlobs = (db: Pick<Queries, 'get' | 'all'>) => ({
     undefined !== (await db.get(sql`SELECT 1 FROM damaged_blobs WHERE sha3_384 = ${sha3_384}`)),
 
   list: (limit: number) =>
-    db.all<DamagedBlob>(sql`
+    db.all<QuarantinedBlob>(sql`
       SELECT sha3_384, size, found_at AS "foundAt" FROM damaged_blobs ORDER BY sha3_384 LIMIT ${limit}`),
 });
 
 export const damagedBlobChanges = (db: Queries) => ({
   ...damagedBlobs(db),
 
-  add: (blob: DamagedBlob) =>
+  add: (blob: QuarantinedBlob) =>
     db.run(sql`
       INSERT INTO damaged_blobs (sha3_384, size, found_at) VALUES (${blob.sha3_384}, ${blob.size}, ${blob.foundAt})
       ON CONFLICT (sha3_384) DO UPDATE SET size = excluded.size, found_at = excluded.found_at`),

@@ -11,7 +11,7 @@ export interface Delta {
 }
 
 /** A delta that was tried. Without content, it was larger than its size limit, or making it failed. */
-export interface TriedDelta extends Omit<Delta, 'sha3_384'> {
+export interface DeltaAttempt extends Omit<Delta, 'sha3_384'> {
   sha3_384: string | null;
   /** When its target was released, RFC 3339. */
   releasedAt: string;
@@ -38,7 +38,7 @@ export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists all tried deltas of a snap. */
   tried: (packageId: string) =>
-    db.all<TriedDelta>(sql`
+    db.all<DeltaAttempt>(sql`
       SELECT ${deltaColumns}, released_at AS "releasedAt"
       FROM passing_deltas WHERE package_id = ${packageId} ORDER BY source, target`),
 
@@ -61,14 +61,14 @@ export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the revisions that a slot of a channel held before its current one, latest first. */
   heldBefore: async (
     { packageId, channel, slot, revision }: { packageId: string; channel: string; slot: string; revision: number },
-    most: number,
+    limit: number,
   ) =>
     (
       await db.all<{ revision: number }>(sql`
         SELECT revision FROM past_releases
         WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot}
           AND revision IS NOT NULL AND revision <> ${revision}
-        GROUP BY revision ORDER BY MAX(seq) DESC LIMIT ${most}`)
+        GROUP BY revision ORDER BY MAX(seq) DESC LIMIT ${limit}`)
     ).map(({ revision }) => revision),
 
   /** Lists the snaps with releases since their deltas were made, after one snap. */
@@ -103,7 +103,7 @@ export const deltaPassing = (db: Queries) => ({
   ...deltas(db),
 
   /** Stores a tried delta, unless one of its revisions was deleted in the meantime. */
-  keep: ({ packageId, source, target, sha3_384, size, releasedAt }: TriedDelta) =>
+  keep: ({ packageId, source, target, sha3_384, size, releasedAt }: DeltaAttempt) =>
     db.run(sql`
       INSERT INTO passing_deltas (package_id, source, target, sha3_384, size, released_at)
       SELECT ${packageId}, ${source}, ${target}, ${sha3_384}, ${size}, ${releasedAt}
@@ -113,17 +113,17 @@ export const deltaPassing = (db: Queries) => ({
       ON CONFLICT (package_id, source, target) DO UPDATE
       SET sha3_384 = excluded.sha3_384, size = excluded.size, released_at = excluded.released_at`),
 
-  remove: (one: Pair) => remove(db, one),
+  remove: (pair: Pair) => remove(db, pair),
 
   /** Lists the deltas with the earliest releases before a time. */
   oldest: (before: string, limit: number) =>
-    db.all<TriedDelta>(sql`
+    db.all<DeltaAttempt>(sql`
       SELECT ${deltaColumns}, released_at AS "releasedAt"
       FROM passing_deltas WHERE released_at < ${before} AND sha3_384 IS NOT NULL ORDER BY released_at LIMIT ${limit}`),
 
   /** Removes deltas. Returns how many, and their blobs. */
   async removeSome(limit: number): Promise<{ removed: number; contents: string[] }> {
-    const rows = await db.all<Omit<TriedDelta, 'releasedAt'>>(sql`
+    const rows = await db.all<Omit<DeltaAttempt, 'releasedAt'>>(sql`
       SELECT ${deltaColumns} FROM passing_deltas ORDER BY package_id, source, target LIMIT ${limit}`);
     for (const row of rows) await remove(db, row);
     return { removed: rows.length, contents: rows.flatMap(({ sha3_384 }) => sha3_384 ?? []) };

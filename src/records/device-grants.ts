@@ -18,9 +18,9 @@ export interface DeviceGrant extends GrantedDevices {
   createdBy: string;
 }
 
-type Row = Omit<DeviceGrant, 'model' | 'serial'> & { model: string; serial: string };
+type DeviceGrantRow = Omit<DeviceGrant, 'model' | 'serial'> & { model: string; serial: string };
 
-const asGrant = ({ model, serial, ...row }: Row): DeviceGrant => ({
+const asGrant = ({ model, serial, ...row }: DeviceGrantRow): DeviceGrant => ({
   ...row,
   model: model === '' ? undefined : model,
   serial: serial === '' ? undefined : serial,
@@ -45,7 +45,7 @@ export const deviceGrants = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the grants of a package by brand, model and serial, after the given one. */
   async list(packageId: string, after: readonly string[], limit: number): Promise<DeviceGrant[]> {
     const [brand = '', model = '', serial = ''] = after;
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<DeviceGrantRow>(sql`
       SELECT ${grantColumns} FROM device_grants
       WHERE package_id = ${packageId} AND (brand_id, model, serial) > (${brand}, ${model}, ${serial})
       ORDER BY brand_id, model, serial LIMIT ${limit}`);

@@ -10,11 +10,11 @@ export const deviceNoncePassing = (db: Queries) => ({
       ON CONFLICT DO NOTHING`)),
 
   /** Returns when the device's `most`-th newest nonce ends; undefined if the device has used fewer. */
-  endOf: async (device: string, now: string, most: number): Promise<string | undefined> =>
+  endOf: async (device: string, now: string, nth: number): Promise<string | undefined> =>
     (
       await db.get<{ endsAt: string }>(sql`
         SELECT ends_at AS "endsAt" FROM passing_device_nonces WHERE device = ${device} AND ends_at > ${now}
-        ORDER BY ends_at DESC LIMIT 1 OFFSET ${most - 1}`)
+        ORDER BY ends_at DESC LIMIT 1 OFFSET ${nth - 1}`)
     )?.endsAt,
 
   /** Removes the nonces that have ended. Returns how many. */

@@ -1,18 +1,18 @@
 // Failed attempts, counted by their subject, and the places that accounts have logged in from. Both are ephemeral.
-import { sql, type Queries, type Reading } from '#engine/database.ts';
+import { sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 export type FailureKind = 'login' | 'exchange';
 
 /** How often something failed; `endsAt` is when that no longer counts. */
-export interface Failures {
+export interface FailureRecord {
   count: number;
   endsAt: string;
 }
 
-export const failures = (db: Reading) => ({
+export const failures = (db: ReadQueries) => ({
   /** Returns the failures of a key that count at a time. */
   find: (kind: FailureKind, key: string, now: string) =>
-    db.get<Failures>(sql`
+    db.get<FailureRecord>(sql`
       SELECT count, ends_at AS "endsAt" FROM passing_failures WHERE kind = ${kind} AND key = ${key} AND ends_at > ${now}`),
 
   isFamiliar: async (key: string, now: string) =>
@@ -28,7 +28,7 @@ export const failurePassing = (db: Queries) => ({
   ...failures(db),
 
   /** Sets the failures of a key and makes it the newest. */
-  async set(kind: FailureKind, key: string, { count, endsAt }: Failures) {
+  async set(kind: FailureKind, key: string, { count, endsAt }: FailureRecord) {
     await db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`);
     await db.run(sql`
       INSERT INTO passing_failures (kind, key, count, ends_at) VALUES (${kind}, ${key}, ${count}, ${endsAt})`);
@@ -38,10 +38,10 @@ export const failurePassing = (db: Queries) => ({
     db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`),
 
   /** Keeps at most so many keys of a kind, and removes those with the oldest failures. */
-  bound: (kind: FailureKind, most: number) =>
+  bound: (kind: FailureKind, maxKeys: number) =>
     db.run(sql`
       DELETE FROM passing_failures WHERE kind = ${kind} AND seq <= (
-        SELECT seq FROM passing_failures WHERE kind = ${kind} ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
+        SELECT seq FROM passing_failures WHERE kind = ${kind} ORDER BY seq DESC LIMIT 1 OFFSET ${maxKeys})`),
 
   /** Adds a place, or makes it the most recently used. */
   async addFamiliar(key: string, endsAt: string) {
@@ -50,10 +50,10 @@ export const failurePassing = (db: Queries) => ({
   },
 
   /** Keeps at most so many places, and removes those with the oldest use. */
-  boundFamiliar: (most: number) =>
+  boundFamiliar: (maxPlaces: number) =>
     db.run(sql`
       DELETE FROM passing_familiar_places WHERE seq <= (
-        SELECT seq FROM passing_familiar_places ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
+        SELECT seq FROM passing_familiar_places ORDER BY seq DESC LIMIT 1 OFFSET ${maxPlaces})`),
 
   sweep: async (now: string) =>
     (await db.run(sql`DELETE FROM passing_failures WHERE ends_at <= ${now}`)) +

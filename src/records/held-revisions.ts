@@ -1,9 +1,9 @@
 // The content of all channels with the revisions themselves, for scans of the whole store.
-import type { Namespace } from '#domain/namespace.ts';
+import type { PackageNamespace } from '#domain/namespace.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 /** The revision that one slot of a channel holds. */
-export interface HeldRevision {
+export interface ChannelRevision {
   packageId: string;
   name: string;
   /** The type of the package: snap, charm or bundle. */
@@ -20,15 +20,15 @@ export interface HeldRevision {
   packageYaml: string | null;
 }
 
-export type Place = Pick<HeldRevision, 'packageId' | 'channel' | 'slot' | 'progressive'>;
+export type SlotKey = Pick<ChannelRevision, 'packageId' | 'channel' | 'slot' | 'progressive'>;
 
 /** The key of a slot, and the order of scans. */
 const place = columns`releases.package_id, channel, slot, progressive`;
 
 export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
   /** Lists slots after a place, in the order of places. */
-  page: (namespace: Namespace, { packageId, channel, slot, progressive }: Place, limit: number) =>
-    db.all<HeldRevision>(sql`
+  page: (namespace: PackageNamespace, { packageId, channel, slot, progressive }: SlotKey, limit: number) =>
+    db.all<ChannelRevision>(sql`
       SELECT releases.package_id AS "packageId", packages.name AS name, packages.type AS type, channel, slot, progressive,
         releases.architecture AS architecture, releases.revision AS revision, releases.resources AS resources,
         revisions.details AS details, package_yaml AS "packageYaml"
@@ -53,12 +53,12 @@ export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
     ).map(({ text }) => text),
 
   /** Lists public, released bundles with texts that contain this name of a charm anywhere, among the first `most` bundles. */
-  publicBundlesNaming: (charm: string, most: number) =>
+  publicBundlesNaming: (charm: string, maxBundles: number) =>
     db.all<{ name: string; text: string }>(sql`
       SELECT DISTINCT bundle.name AS name, package_yaml AS text
       FROM (
         SELECT id, name FROM packages
-        WHERE type = 'bundle' AND private = 0 AND status = 'published' ORDER BY id LIMIT ${most}) AS bundle
+        WHERE type = 'bundle' AND private = 0 AND status = 'published' ORDER BY id LIMIT ${maxBundles}) AS bundle
       CROSS JOIN releases
       CROSS JOIN revisions
       WHERE releases.package_id = bundle.id

@@ -1,5 +1,5 @@
 // Holdings: the credentials and the property of an account.
-import { sql, type Reading } from '#engine/database.ts';
+import { sql, type ReadQueries } from '#engine/database.ts';
 
 export interface Holdings {
   /** Credentials that end, or are invalid, while the account is disabled. */
@@ -14,7 +14,7 @@ export interface Holdings {
   brands: number;
 }
 
-export const holdings = (db: Reading) => ({
+export const holdings = (db: ReadQueries) => ({
   of: async (accountId: string, now: string): Promise<Holdings> =>
     (await db.get<Holdings>(sql`
       SELECT

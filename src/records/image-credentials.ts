@@ -30,7 +30,7 @@ const credentialColumns = columns`
 const pullColumns = columns`
   credential.id, resource, issued_at AS "issuedAt", ends_at AS "endsAt", package.namespace, package.name`;
 
-type Row = ImageCredential & { isInForce: 0 | 1 };
+type ImageCredentialRow = ImageCredential & { isInForce: 0 | 1 };
 
 export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
   /**
@@ -38,7 +38,7 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
    * collaborates on the package, or administers the store. The caller checks its age.
    */
   async find(id: string, now: string): Promise<ImageCredential | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ImageCredentialRow>(sql`
       SELECT ${credentialColumns},
         (credential.kind = 'pull' AND (credential.ends_at IS NULL OR credential.ends_at > ${now})) OR (
           credential.kind = 'push' AND

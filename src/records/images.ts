@@ -1,5 +1,5 @@
 // Images: the blobs, manifests and tags of each repository. A repository is an image resource of a package.
-import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, list, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 export interface Repository {
   packageId: string;
@@ -54,7 +54,7 @@ const blobColumns = columns`sha256, sha512, sha3_384, size`;
 const storedColumns = columns`package_id AS "packageId", resource, sha256, sha3_384`;
 
 /** A `digest` is a sha256 or sha512 in hexadecimal; the length tells which. */
-export const images = (db: Reading) => ({
+export const images = (db: ReadQueries) => ({
   blob: ({ packageId, resource }: Repository, digest: string) =>
     db.get<ImageBlob>(sql`
       SELECT ${blobColumns} FROM image_blobs

@@ -2,14 +2,22 @@
 import { randomBytes } from 'node:crypto';
 
 import { accountChanges, accounts } from './accounts.ts';
-import { afterReview, afterReviewChanges } from './after-review.ts';
+import { followUps, followUpChanges } from './after-review.ts';
 import { agentChanges, agents } from './agents.ts';
 import { appliance, applianceChanges } from './appliance.ts';
 import { approvalPolicy, approvalPolicyChanges } from './approval-policy.ts';
 import { approverKeyChanges, approverKeys } from './approver-keys.ts';
 import { assertionChanges, assertions } from './assertions.ts';
 import { appendAudit, audit, sealEnd, type AuditEntry } from './audit.ts';
-import { auditSeals, keepSeal, leftBehind, noteEnd, settle, type Occasion, type Sealing } from './audit-seals.ts';
+import {
+  auditSeals,
+  keepSeal,
+  findUnknownSeal,
+  noteEnd,
+  settle,
+  type SealOccasion,
+  type Sealing,
+} from './audit-seals.ts';
 import { brandChanges, brands } from './brands.ts';
 import { buildSetChanges, buildSets } from './build-sets.ts';
 import { catalog, catalogPassing } from './catalog.ts';
@@ -19,7 +27,7 @@ import { commitWorkflowChanges, commitWorkflows } from './commit-workflows.ts';
 import { gatherContacts } from './contacts.ts';
 import { counts } from './counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './damaged-blobs.ts';
-import type { Database, Queries, Reading } from '#engine/database.ts';
+import type { Database, Queries, ReadQueries } from '#engine/database.ts';
 import { deltaPassing, deltas } from './deltas.ts';
 import { deviceGrantChanges, deviceGrants } from './device-grants.ts';
 import { deviceNoncePassing } from './device-nonces.ts';
@@ -38,7 +46,7 @@ import { imageChanges, images } from './images.ts';
 import { leasePassing, leases } from './leases.ts';
 import { loginPassing, loginsUnderWay } from './logins-under-way.ts';
 import { macaroonChanges, macaroons } from './macaroons.ts';
-import { era, memo, memoOfEach } from './memo.ts';
+import { createGenerationReader, memo, memoOfEach } from './memo.ts';
 import { modelChanges, models } from './models.ts';
 import { neededContents } from './needed-contents.ts';
 import { gatherNotes, notePassing, notes } from './notes.ts';
@@ -78,9 +86,9 @@ import { transferChanges, transferPassing, transfers } from './transfers.ts';
 import { unclaimedUploadChanges, unclaimedUploads } from './unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads.ts';
 
-const reading = (db: Reading) => ({
+const reading = (db: ReadQueries) => ({
   accounts: accounts(db),
-  afterReview: afterReview(db),
+  afterReview: followUps(db),
   agents: agents(db),
   appliance: appliance(db),
   approvalPolicy: approvalPolicy(db),
@@ -156,7 +164,7 @@ const reading = (db: Reading) => ({
  * Creates each noun on first use. A change uses a few of about fifty nouns, and creating all of them took a twentieth of its time (`npm run
  * bench -- writes`).
  */
-function madeWhenAsked<Makers extends Record<string, (db: Queries) => unknown>>(
+function createLazily<Makers extends Record<string, (db: Queries) => unknown>>(
   makers: Makers,
 ): (db: Queries) => { readonly [Noun in keyof Makers]: ReturnType<Makers[Noun]> } {
   const database = Symbol('database');
@@ -173,9 +181,9 @@ function madeWhenAsked<Makers extends Record<string, (db: Queries) => unknown>>(
   return (db) => Object.create(nouns, { [database]: { value: db } }) as never;
 }
 
-const changing = madeWhenAsked({
+const changing = createLazily({
   accounts: accountChanges,
-  afterReview: afterReviewChanges,
+  afterReview: followUpChanges,
   agents: agentChanges,
   appliance: applianceChanges,
   approvalPolicy: approvalPolicyChanges,
@@ -227,7 +235,7 @@ const changing = madeWhenAsked({
 });
 
 /** Records without the audit log: ephemeral rows, which no backup contains; unclaimed uploads; and data derived from other records. */
-const passing = (db: Queries) => ({
+const ephemeralRecords = (db: Queries) => ({
   catalog: catalogPassing(db),
   deltas: deltaPassing(db),
   deviceNonces: deviceNoncePassing(db),
@@ -245,7 +253,7 @@ const passing = (db: Queries) => ({
 });
 
 /** The tables behind each cached result. Each table has a version in `noun_versions`, and triggers that raise it. */
-export const madeOf = {
+export const cachedTables = {
   approvalPolicy: ['approval_policy'],
   catalog: ['catalog'],
   channels: ['accounts', 'packages', 'releases', 'revisions'],
@@ -262,18 +270,18 @@ export const madeOf = {
 } as const;
 
 /** Caches the queries of every request of a gateway or a device, until one of their tables changes. */
-const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) => {
-  const policy = memo({ versions, nouns: madeOf.approvalPolicy }, nouns.approvalPolicy.inForce);
-  const counted = memo({ versions, nouns: madeOf.counts }, () => nouns.counts.all());
+const withMemos = (nouns: ReturnType<typeof reading>, versions: NounVersions) => {
+  const policy = memo({ versions, nouns: cachedTables.approvalPolicy }, nouns.approvalPolicy.inForce);
+  const counted = memo({ versions, nouns: cachedTables.counts }, () => nouns.counts.all());
   // As many as a fleet uses. The limit is low because a revision includes the text of its snap.yaml.
-  const most = 4_000;
-  const byId = memo({ versions, nouns: madeOf.packageForDevices, most }, nouns.packages.byId);
-  const held = memo({ versions, nouns: madeOf.held, most }, nouns.releases.held);
-  const delta = memo({ versions, nouns: madeOf.deltas, most }, (pair, packageId) => {
+  const maxResults = 4_000;
+  const byId = memo({ versions, nouns: cachedTables.packageForDevices, maxResults }, nouns.packages.byId);
+  const held = memo({ versions, nouns: cachedTables.held, maxResults }, nouns.releases.held);
+  const delta = memo({ versions, nouns: cachedTables.deltas, maxResults }, (pair, packageId) => {
     const [source, target] = pair.split(' ').map(Number) as [number, number];
     return nouns.deltas.find(packageId, source, target);
   });
-  const revision = memo({ versions, nouns: madeOf.revisionForDevices, most }, (number, packageId) =>
+  const revision = memo({ versions, nouns: cachedTables.revisionForDevices, maxResults }, (number, packageId) =>
     nouns.revisions.forDevices(packageId, Number(number)),
   );
   return {
@@ -286,12 +294,15 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
     },
     deviceGrants: {
       ...nouns.deviceGrants,
-      heldBy: memo({ versions, nouns: madeOf.deviceGrants }, nouns.deviceGrants.heldBy),
+      heldBy: memo({ versions, nouns: cachedTables.deviceGrants }, nouns.deviceGrants.heldBy),
     },
-    macaroons: { ...nouns.macaroons, session: memo({ versions, nouns: madeOf.session }, nouns.macaroons.session) },
+    macaroons: {
+      ...nouns.macaroons,
+      session: memo({ versions, nouns: cachedTables.session }, nouns.macaroons.session),
+    },
     packages: {
       ...nouns.packages,
-      snapsFor: memoOfEach({ versions, nouns: madeOf.snapsFor }, nouns.packages.snapFor),
+      snapsFor: memoOfEach({ versions, nouns: cachedTables.snapsFor }, nouns.packages.snapFor),
       forDevices: (id: string) => byId(id, ''),
     },
     releases: { ...nouns.releases, held: (packageId: string) => held(packageId, '') },
@@ -300,37 +311,41 @@ const remembering = (nouns: ReturnType<typeof reading>, versions: NounVersions) 
       forDevices: (packageId: string, number: number) => revision(String(number), packageId),
     },
 
-    revokedSerials: { find: memo({ versions, nouns: madeOf.revokedSerials }, nouns.revokedSerials.find) },
+    revokedSerials: { find: memo({ versions, nouns: cachedTables.revokedSerials }, nouns.revokedSerials.find) },
 
     /** Cache generations: objects that stay the same as long as their tables do. */
     eras: {
-      catalog: era({ versions, nouns: madeOf.catalog }),
-      channels: era({ versions, nouns: madeOf.channels }),
-      proposals: era({ versions, nouns: madeOf.proposals }),
-      snapsFor: era({ versions, nouns: madeOf.snapsFor }),
+      catalog: createGenerationReader({ versions, nouns: cachedTables.catalog }),
+      channels: createGenerationReader({ versions, nouns: cachedTables.channels }),
+      proposals: createGenerationReader({ versions, nouns: cachedTables.proposals }),
+      snapsFor: createGenerationReader({ versions, nouns: cachedTables.snapsFor }),
     },
   };
 };
 
 /** The records inside a transaction of a change. */
-export type Changes = ReturnType<typeof changing>;
+export type ChangeRecords = ReturnType<typeof changing>;
 
 /** The records inside a transaction of ephemeral rows. */
-export type Passing = ReturnType<typeof passing>;
+export type EphemeralRecords = ReturnType<typeof ephemeralRecords>;
 
 /** The records with the methods for changes, which only acts get. */
 export type WritableRecords = ReturnType<typeof records>;
 
 /** The records for all other code: to read, and to write ephemeral rows and counters. */
-export type Records = Omit<WritableRecords, 'change' | 'beginAnew'>;
+export type StoreRecords = Omit<WritableRecords, 'change' | 'beginAnew'>;
 
 /** The work of a change, within one transaction. */
-type Work<Result> = (tx: Changes, note: (details: Record<string, unknown>) => void) => Promise<Result>;
+type ChangeWork<Result> = (tx: ChangeRecords, note: (details: Record<string, unknown>) => void) => Promise<Result>;
 
 /** Returns the records of a database: nouns to read, and `change` to write. With `sealing`, the audit log is sealed. */
 export function records(db: Database, sealing?: Sealing) {
   const versions = nounVersions(db);
-  const changeOn = async <Result>(entry: AuditEntry, work: Work<Result>, occasion: Occasion): Promise<Result> => {
+  const changeOn = async <Result>(
+    entry: AuditEntry,
+    work: ChangeWork<Result>,
+    occasion: SealOccasion,
+  ): Promise<Result> => {
     const { result, seal } = await db.transaction(async (queries) => {
       let details = entry.details ?? {};
       const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
@@ -342,7 +357,7 @@ export function records(db: Database, sealing?: Sealing) {
 
   let notedHash: string | undefined;
   return {
-    ...remembering(reading(db), versions),
+    ...withMemos(reading(db), versions),
 
     /** The server of the records, which processes of several hosts may use; undefined if the records are a file of this host. */
     server: db.server,
@@ -358,25 +373,25 @@ export function records(db: Database, sealing?: Sealing) {
      * Performs one change with its entry in the audit log, or nothing. `work` may add details to the entry with `note`. Only ephemeral rows
      * and counters can be written without an entry.
      */
-    change: <Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> => changeOn(entry, work, {}),
+    change: <Result>(entry: AuditEntry, work: ChangeWork<Result>): Promise<Result> => changeOn(entry, work, {}),
 
     /** Changes ephemeral rows: durable and atomic like any change, but without an entry in the audit log. */
-    passing: <Result>(work: (tx: Passing) => Promise<Result>): Promise<Result> =>
-      db.transaction((queries) => work(passing(queries))),
+    passing: <Result>(work: (tx: EphemeralRecords) => Promise<Result>): Promise<Result> =>
+      db.transaction((queries) => work(ephemeralRecords(queries))),
 
     /**
      * Performs a change after which the audit log continues from another row than its end, such as the restore of a backup. Its entry and
      * its seal name the newest seal known outside the database, which is left behind. The row numbers have a new meaning from here on, so
      * the store gets a new `store-epoch`.
      */
-    async beginAnew<Result>(entry: AuditEntry, work: Work<Result>): Promise<Result> {
-      const left = sealing && (await leftBehind(db, sealing));
+    async beginAnew<Result>(entry: AuditEntry, work: ChangeWork<Result>): Promise<Result> {
+      const left = sealing && (await findUnknownSeal(db, sealing));
       const details = { ...entry.details, ...(left && { 'left-behind': { seq: left.seq, hash: left.hash } }) };
-      const anew: Work<Result> = async (tx, note) => {
+      const anew: ChangeWork<Result> = async (tx, note) => {
         await tx.appliance.set('store-epoch', randomBytes(16).toString('hex'));
         return work(tx, note);
       };
-      return changeOn({ ...entry, details }, anew, { anew: { by: entry.action, left } });
+      return changeOn({ ...entry, details }, anew, { anew: { act: entry.action, left } });
     },
 
     /** Seals the end of the audit log, unless it is sealed. */

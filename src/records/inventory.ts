@@ -1,12 +1,12 @@
 // The inventory: lists of everything in the store, page by page, for administrators.
-import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { columns, list, sql, type Reading } from '#engine/database.ts';
+import type { PackageNamespace, PackageType } from '#domain/namespace.ts';
+import { columns, list, sql, type ReadQueries } from '#engine/database.ts';
 import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
 import type { Brand } from './brands.ts';
-import type { ReviewError } from './uploads.ts';
+import type { UploadReviewError } from './uploads.ts';
 
 /** Filters for packages; null matches all. */
-export interface Wanted {
+export interface InventoryFilter {
   namespace: string | null;
   /** An account id. */
   publisher: string | null;
@@ -21,7 +21,7 @@ export interface Wanted {
 }
 
 /** The figures of a package. */
-export interface Figures {
+export interface PackageFigures {
   /** When the last release was made. */
   releasedAt: string | null;
   revisions: number;
@@ -29,9 +29,9 @@ export interface Figures {
   bytes: number;
 }
 
-export interface InventoryPackage extends Figures {
+export interface InventoryPackage extends PackageFigures {
   id: string;
-  namespace: Namespace;
+  namespace: PackageNamespace;
   name: string;
   type: PackageType;
   private: 0 | 1;
@@ -48,7 +48,7 @@ export interface InventoryAccount extends Account {
   packages: number;
 }
 
-export interface Use {
+export interface OwnerDiskUse {
   /** Such as `snap/hello`, or an account id. */
   owner: string;
   packages: number;
@@ -59,7 +59,7 @@ export interface WaitingUpload {
   id: string;
   /** Its number among all uploads. */
   seq: number;
-  namespace: Namespace;
+  namespace: PackageNamespace;
   name: string;
   /** The resource that it was pushed for; null if it was pushed as a revision. */
   resource: string | null;
@@ -75,7 +75,7 @@ const waitingColumns = columns`
 
 /** A rejected upload with the reasons. */
 export interface RejectedUpload extends WaitingUpload {
-  errors: ReviewError[];
+  errors: UploadReviewError[];
 }
 
 /** A search for the rejected uploads of one account covers only the last so many of the store. */
@@ -90,34 +90,34 @@ export interface PackagePlace {
 /** How many packages a page checks against the filters. Each costs 2 µs, or 10 µs on a server with cold caches. */
 const mostLookedAt = 250;
 
-export const inventory = (db: Reading) => ({
+export const inventory = (db: ReadQueries) => ({
   /**
    * Lists packages by namespace and name after a position, with the position to continue from. With filters that many packages may match, a
    * page contains only matches among the next few hundred packages, perhaps none.
    */
   async packages(
-    { namespace, publisher, ...picked }: Wanted,
+    { namespace, publisher, ...picked }: InventoryFilter,
     after: PackagePlace,
     limit: number,
   ): Promise<{ packages: InventoryPackage[]; next: PackagePlace | undefined }> {
     const from = namespace !== null && after.namespace < namespace ? { namespace, name: '' } : after;
     const range = { from, last: namespace ?? '~', publisher };
-    const isPicked = Object.values(picked).some((one) => one !== null);
+    const isPicked = Object.values(picked).some((value) => value !== null);
     if (!isPicked) {
       const listed = await inOrder(db, range, limit + 1);
       return { packages: listed.slice(0, limit), next: listed[limit] && listed[limit - 1] };
     }
     const few = await fewHaving(db, picked);
     const looked = few === undefined ? await lookThrough(db, range, mostLookedAt) : [];
-    const found = await pick(db, few ?? looked.map(({ id }) => id), { ...range, ...picked }, limit + 1);
-    const packages = found.slice(0, limit);
-    if (found.length > limit) return { packages, next: packages.at(-1) };
+    const matches = await pick(db, few ?? looked.map(({ id }) => id), { ...range, ...picked }, limit + 1);
+    const packages = matches.slice(0, limit);
+    if (matches.length > limit) return { packages, next: packages.at(-1) };
     return { packages, next: looked.length === mostLookedAt ? looked.at(-1) : undefined };
   },
 
   /** Returns the figures of one package. */
   figuresOf: async (packageId: string) =>
-    (await db.get<Figures>(sql`
+    (await db.get<PackageFigures>(sql`
       SELECT (SELECT released_at FROM past_releases WHERE package_id = ${packageId} ORDER BY seq DESC LIMIT 1) AS "releasedAt",
         revisions, bytes
       FROM packages WHERE id = ${packageId}`))!,
@@ -132,7 +132,7 @@ export const inventory = (db: Reading) => ({
   async names(ids: readonly string[]): Promise<Map<string, { namespace: string; name: string }>> {
     const rows = await db.all<{ id: string; namespace: string; name: string }>(sql`
       SELECT id, namespace, name FROM packages WHERE id IN ${list(ids)}`);
-    return new Map(rows.map(({ id, ...named }) => [id, named]));
+    return new Map(rows.map(({ id, ...fullName }) => [id, fullName]));
   },
 
   /** Lists accounts by user name, after one. */
@@ -183,12 +183,12 @@ export const inventory = (db: Reading) => ({
         AND (publisher_id = ${accountId}
           OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
       ORDER BY uploads.seq DESC LIMIT ${limit}`);
-    return rows.map(({ errors, ...row }) => ({ ...row, errors: JSON.parse(errors ?? '[]') as ReviewError[] }));
+    return rows.map(({ errors, ...row }) => ({ ...row, errors: JSON.parse(errors ?? '[]') as UploadReviewError[] }));
   },
 
   /** Lists the packages with the most bytes on disk. */
   largestPackages: (limit: number) =>
-    db.all<Use>(sql`
+    db.all<OwnerDiskUse>(sql`
       SELECT namespace || '/' || name AS owner, 1 AS packages, largest.bytes
       FROM (SELECT package_id, bytes FROM package_figures WHERE bytes > 0 ORDER BY bytes DESC, package_id DESC LIMIT ${limit})
         AS largest
@@ -197,7 +197,7 @@ export const inventory = (db: Reading) => ({
 
   /** The same with their ids. */
   largestById: (limit: number) =>
-    db.all<Use & { id: string }>(sql`
+    db.all<OwnerDiskUse & { id: string }>(sql`
       SELECT package_id AS id, namespace || '/' || name AS owner, 1 AS packages, largest.bytes
       FROM (SELECT package_id, bytes FROM package_figures WHERE bytes > 0 ORDER BY bytes DESC, package_id DESC LIMIT ${limit})
         AS largest
@@ -206,7 +206,7 @@ export const inventory = (db: Reading) => ({
 
   /** Lists the publishers with the most bytes on disk. Content shared by packages of one publisher counts once. */
   largestPublishers: (limit: number) =>
-    db.all<Use>(sql`
+    db.all<OwnerDiskUse>(sql`
       SELECT owner, bytes, packages
       FROM (
         SELECT publisher_id AS owner, bytes, packages FROM publishers
@@ -219,24 +219,24 @@ export const inventory = (db: Reading) => ({
     (await db.get<{ bytes: number }>(sql`SELECT bytes FROM noun_versions WHERE noun = 'packages'`))!.bytes,
 });
 
-interface Looked extends PackagePlace {
+interface ScannedPackage extends PackagePlace {
   id: string;
 }
 
 /** A range of packages: after a position, up to the end of a namespace, optionally of one publisher. */
-interface Range {
+interface InventoryRange {
   from: PackagePlace;
   last: string;
   publisher: string | null;
 }
 
-type Picked = Omit<Wanted, 'namespace' | 'publisher'>;
+type InventoryCriteria = Omit<InventoryFilter, 'namespace' | 'publisher'>;
 
 /**
  * Returns the ids of the packages with a release in the channel, or of the size, if they are few. One query finds them among a hundred
  * thousand packages; without it, a client would page through four hundred pages.
  */
-async function fewHaving(db: Reading, { channel, atLeast }: Picked): Promise<string[] | undefined> {
+async function fewHaving(db: ReadQueries, { channel, atLeast }: InventoryCriteria): Promise<string[] | undefined> {
   const having: { id: string }[][] = [];
   if (atLeast !== null) {
     const large = sql`SELECT package_id AS id FROM package_figures WHERE bytes >= ${atLeast} LIMIT ${mostLookedAt + 1}`;
@@ -250,12 +250,12 @@ async function fewHaving(db: Reading, { channel, atLeast }: Picked): Promise<str
 }
 
 /** Lists the next packages without further filters. */
-const lookThrough = (db: Reading, { from: { namespace, name }, last, publisher }: Range, limit: number) =>
+const lookThrough = (db: ReadQueries, { from: { namespace, name }, last, publisher }: InventoryRange, limit: number) =>
   publisher === null
-    ? db.all<Looked>(sql`
+    ? db.all<ScannedPackage>(sql`
         SELECT id, namespace, name FROM packages
         WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last} ORDER BY namespace, name LIMIT ${limit}`)
-    : db.all<Looked>(sql`
+    : db.all<ScannedPackage>(sql`
         SELECT id, namespace, name FROM packages
         WHERE publisher_id = ${publisher} AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
         ORDER BY namespace, name LIMIT ${limit}`);
@@ -267,7 +267,7 @@ const listedColumns = columns`
   revisions, bytes`;
 
 /** Lists the next packages with all their data in one query. That costs half as much as finding them by id in a second query. */
-const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Range, limit: number) =>
+const inOrder = (db: ReadQueries, { from: { namespace, name }, last, publisher }: InventoryRange, limit: number) =>
   publisher === null
     ? db.all<InventoryPackage>(sql`
         SELECT ${listedColumns}
@@ -284,18 +284,18 @@ const inOrder = (db: Reading, { from: { namespace, name }, last, publisher }: Ra
         ORDER BY namespace, name LIMIT ${limit}`);
 
 /** Returns the first of these packages that match the filters. It stops as soon as the page is full. */
-const pick = (db: Reading, ids: string[], wanted: Range & Picked, limit: number) =>
+const pick = (db: ReadQueries, ids: string[], filter: InventoryRange & InventoryCriteria, limit: number) =>
   db.all<InventoryPackage>(sql`
     SELECT ${listedColumns}
     FROM packages AS package
     CROSS JOIN accounts
     WHERE accounts.id = package.publisher_id AND package.id IN ${list(ids)}
-      AND (namespace, name) > (${wanted.from.namespace}, ${wanted.from.name}) AND namespace <= ${wanted.last}
-      AND (${wanted.publisher} IS NULL OR package.publisher_id = ${wanted.publisher})
-      AND (${wanted.registeredBefore} IS NULL OR package.created_at < ${wanted.registeredBefore})
-      AND (${wanted.channel} IS NULL
-        OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${wanted.channel}))
-      AND (${wanted.quietSince} IS NULL OR ${wanted.quietSince} > coalesce(
+      AND (namespace, name) > (${filter.from.namespace}, ${filter.from.name}) AND namespace <= ${filter.last}
+      AND (${filter.publisher} IS NULL OR package.publisher_id = ${filter.publisher})
+      AND (${filter.registeredBefore} IS NULL OR package.created_at < ${filter.registeredBefore})
+      AND (${filter.channel} IS NULL
+        OR EXISTS (SELECT 1 FROM releases WHERE package_id = package.id AND channel = ${filter.channel}))
+      AND (${filter.quietSince} IS NULL OR ${filter.quietSince} > coalesce(
         (SELECT released_at FROM past_releases WHERE package_id = package.id ORDER BY seq DESC LIMIT 1), ''))
-      AND (${wanted.atLeast} IS NULL OR bytes >= ${wanted.atLeast})
+      AND (${filter.atLeast} IS NULL OR bytes >= ${filter.atLeast})
     ORDER BY namespace, name LIMIT ${limit}`);

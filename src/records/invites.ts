@@ -1,5 +1,5 @@
 // Invites: accounts that were asked to collaborate on a package, and their replies.
-import type { Namespace } from '#domain/namespace.ts';
+import type { PackageNamespace } from '#domain/namespace.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Invite {
@@ -32,7 +32,7 @@ export interface ShownInvite {
 
 /** An invite with its package. */
 export interface InviteToPackage extends Pick<Invite, 'packageId' | 'createdAt' | 'createdBy' | 'expiresAt'> {
-  namespace: Namespace;
+  namespace: PackageNamespace;
   name: string;
   type: string;
   /** User name of the inviting account. */
@@ -48,12 +48,12 @@ const inviteColumns = columns`
 
 export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Finds the open invite with this token, to this package, for this account. */
-  pending: (wanted: { tokenSha256: string; packageId: string; accountId: string; now: string }) =>
+  pending: (lookup: { tokenSha256: string; packageId: string; accountId: string; now: string }) =>
     db.get<Invite>(sql`
       SELECT ${inviteColumns}
       FROM invites
-      WHERE token_sha256 = ${wanted.tokenSha256} AND package_id = ${wanted.packageId}
-        AND account_id = ${wanted.accountId} AND expires_at > ${wanted.now}
+      WHERE token_sha256 = ${lookup.tokenSha256} AND package_id = ${lookup.packageId}
+        AND account_id = ${lookup.accountId} AND expires_at > ${lookup.now}
         AND accepted_at IS NULL AND revoked_at IS NULL`),
 
   /** Finds the open invite of an account to a package; there is at most one. */
@@ -133,9 +133,9 @@ export const inviteChanges = (db: Queries) => ({
       WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
 
   /** Revokes an invite, for the publisher or the invited account. */
-  revoke: (tokenSha256: string, revoked: { at: string; by: string }) =>
+  revoke: (tokenSha256: string, revoked: { at: string; actor: string }) =>
     db.run(sql`
-      UPDATE invites SET revoked_at = ${revoked.at}, revoked_by = ${revoked.by}
+      UPDATE invites SET revoked_at = ${revoked.at}, revoked_by = ${revoked.actor}
       WHERE token_sha256 = ${tokenSha256} AND accepted_at IS NULL AND revoked_at IS NULL`),
 
   /** Deletes invites that expired without being accepted. */

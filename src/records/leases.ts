@@ -1,7 +1,7 @@
 // Leases: rows with an end that let one process at a time do something. If its holder dies, a lease ends by itself.
-import { list, sql, type Queries, type Reading } from '#engine/database.ts';
+import { list, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
-export const leases = (db: Reading) => ({
+export const leases = (db: ReadQueries) => ({
   /** Returns the holder and the end of a lease. */
   find: (name: string) =>
     db.get<{ holder: string; endsAt: string }>(sql`
@@ -20,7 +20,7 @@ export const leases = (db: Reading) => ({
 });
 
 /** How many leases one statement takes; unused places have an empty name. */
-const atOnce = 8;
+const leasesPerStatement = 8;
 const nobodys = { name: '', holder: '' };
 
 export const leasePassing = (db: Queries) => ({
@@ -43,11 +43,14 @@ export const leasePassing = (db: Queries) => ({
 
   /** Takes or extends several leases with few statements. Returns the holders that have their lease. */
   takeEach: async (
-    wanted: readonly { name: string; holder: string }[],
+    requests: readonly { name: string; holder: string }[],
     { now, endsAt, tooLate }: { now: string; endsAt: string; tooLate: string },
   ): Promise<string[]> => {
-    for (let at = 0; at < wanted.length; at += atOnce) {
-      const [a, b, c, d, e, f, g, h] = Array.from({ length: atOnce }, (_, more) => wanted[at + more] ?? nobodys);
+    for (let at = 0; at < requests.length; at += leasesPerStatement) {
+      const [a, b, c, d, e, f, g, h] = Array.from(
+        { length: leasesPerStatement },
+        (_, more) => requests[at + more] ?? nobodys,
+      );
       await db.run(sql`
         INSERT INTO passing_leases (name, holder, ends_at)
         SELECT wanted.name, wanted.holder, ${endsAt} FROM (
@@ -63,7 +66,7 @@ export const leasePassing = (db: Queries) => ({
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
         WHERE passing_leases.holder = excluded.holder OR passing_leases.ends_at <= ${now} OR passing_leases.ends_at > ${tooLate}`);
     }
-    const holders = wanted.map(({ holder }) => holder);
+    const holders = requests.map(({ holder }) => holder);
     const held = await db.all<{ holder: string }>(sql`
       SELECT holder FROM passing_leases WHERE holder IN ${list(holders)} AND ends_at = ${endsAt}`);
     return held.map(({ holder }) => holder);

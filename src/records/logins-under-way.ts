@@ -1,8 +1,8 @@
 // Pending logins, the proofs of finished ones, and the codes that stand for tokens. All are ephemeral. Secrets are stored as digests or
 // sealed.
-import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
-export interface LoginUnderWay {
+export interface PendingLogin {
   /** Digests of the ids that the browser and the client use. */
   id: string;
   waitId: string;
@@ -13,7 +13,7 @@ export interface LoginUnderWay {
   endsAt: string;
 }
 
-export interface LoginFound extends LoginUnderWay {
+export interface PendingLoginState extends PendingLogin {
   /** The account with a correct password so far. */
   halfway: string | null;
   /** When that password was set. */
@@ -35,16 +35,16 @@ const loginColumns = columns`
   id, wait_id AS "waitId", client, about, halfway,
   password_set_at AS "passwordSetAt", account_id AS "accountId", token, ends_at AS "endsAt"`;
 
-export const loginsUnderWay = (db: Reading) => ({
+export const loginsUnderWay = (db: ReadQueries) => ({
   /** Finds the unexpired login with this id of the browser. */
   find: (id: string, now: string) =>
-    db.get<LoginFound>(sql`
+    db.get<PendingLoginState>(sql`
       SELECT ${loginColumns}
       FROM passing_logins WHERE id = ${id} AND ends_at > ${now}`),
 
   /** Finds the unexpired login with this id of the client. */
   awaited: (waitId: string, now: string) =>
-    db.get<LoginFound>(sql`
+    db.get<PendingLoginState>(sql`
       SELECT ${loginColumns}
       FROM passing_logins WHERE wait_id = ${waitId} AND ends_at > ${now}`),
 
@@ -76,7 +76,7 @@ export const loginsUnderWay = (db: Reading) => ({
 export const loginPassing = (db: Queries) => ({
   ...loginsUnderWay(db),
 
-  begin: (login: LoginUnderWay) =>
+  begin: (login: PendingLogin) =>
     db.run(sql`
       INSERT INTO passing_logins (id, wait_id, client, about, size, ends_at)
       VALUES (${login.id}, ${login.waitId}, ${login.client}, ${login.about}, ${login.about.length}, ${login.endsAt})`),
@@ -104,10 +104,10 @@ export const loginPassing = (db: Queries) => ({
   useProof: async (digest: string) => 0 < (await db.run(sql`DELETE FROM passing_proofs WHERE digest = ${digest}`)),
 
   /** Keeps at most so many proofs, and removes the oldest. */
-  boundProofs: (most: number) =>
+  boundProofs: (maxProofs: number) =>
     db.run(sql`
       DELETE FROM passing_proofs WHERE seq <= (
-        SELECT seq FROM passing_proofs ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
+        SELECT seq FROM passing_proofs ORDER BY seq DESC LIMIT 1 OFFSET ${maxProofs})`),
 
   /** Adds a code for a sealed token. */
   addCode: (digest: string, token: string, endsAt: string) =>
@@ -116,10 +116,10 @@ export const loginPassing = (db: Queries) => ({
   /** Uses a code. Returns false if it was used before. */
   useCode: async (digest: string) => 0 < (await db.run(sql`DELETE FROM passing_codes WHERE digest = ${digest}`)),
 
-  boundCodes: (most: number) =>
+  boundCodes: (maxCodes: number) =>
     db.run(sql`
       DELETE FROM passing_codes WHERE seq <= (
-        SELECT seq FROM passing_codes ORDER BY seq DESC LIMIT 1 OFFSET ${most})`),
+        SELECT seq FROM passing_codes ORDER BY seq DESC LIMIT 1 OFFSET ${maxCodes})`),
 
   sweep: async (now: string) =>
     (await db.run(sql`DELETE FROM passing_logins WHERE ends_at <= ${now}`)) +

@@ -4,7 +4,7 @@ import { columns, list, sql, type Queries } from '#engine/database.ts';
 /** The kind of a macaroon: a token of a tool, or a session of the console. */
 export type MacaroonKind = 'token' | 'console';
 
-export interface Macaroon {
+export interface IssuedMacaroon {
   sessionId: string;
   accountId: string;
   rootKeyId: string;
@@ -17,7 +17,7 @@ export interface Macaroon {
 }
 
 /** A new session. */
-export interface NewMacaroon extends Omit<Macaroon, 'kind' | 'revokedAt' | 'revokedBy'> {
+export interface NewMacaroon extends Omit<IssuedMacaroon, 'kind' | 'revokedAt' | 'revokedBy'> {
   /** A token by default. */
   kind?: MacaroonKind;
   /** The conditions of the token as a JSON list; null if unknown. */
@@ -25,7 +25,7 @@ export interface NewMacaroon extends Omit<Macaroon, 'kind' | 'revokedAt' | 'revo
 }
 
 /** A macaroon with the user name of its account, and its last use to the minute. */
-export interface OwnedMacaroon extends Macaroon {
+export interface OwnedMacaroon extends IssuedMacaroon {
   username: string;
   lastUsedAt: string | null;
   /** The conditions of the token as a JSON list; null if unknown, and for a browser session. */
@@ -97,7 +97,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists an account's macaroons, oldest first. Inactive ones (revoked, or expired by `now`) are listed only on request. */
   list: (accountId: string, now: string, includeInactive: boolean) =>
-    db.all<Macaroon>(sql`
+    db.all<IssuedMacaroon>(sql`
       SELECT ${macaroonColumns}
       FROM macaroons
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
@@ -107,7 +107,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   page: (
     {
       accountId,
-      ...wanted
+      ...filter
     }: {
       accountId: string | null;
       includeInactive: boolean;
@@ -116,7 +116,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
     },
     limit: number,
   ) => {
-    const { includeInactive, now, before = { since: '~', sessionId: '' } } = wanted;
+    const { includeInactive, now, before = { since: '~', sessionId: '' } } = filter;
     if (accountId === null) {
       return db.all<OwnedMacaroon>(sql`
         SELECT ${ownedColumns}
@@ -137,17 +137,17 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists valid macaroons of an account, or of all, that end by a time, in the order of their ends, after a position. */
   ending: (
-    wanted: { accountId: string | null; now: string; by: string; after: { until: string; sessionId: string } },
+    filter: { accountId: string | null; now: string; endsBy: string; after: { until: string; sessionId: string } },
     limit: number,
   ) => {
-    const { accountId, now, by, after } = wanted;
+    const { accountId, now, endsBy, after } = filter;
     if (accountId === null) {
       return db.all<OwnedMacaroon>(sql`
         SELECT ${ownedColumns}
         FROM macaroons JOIN accounts ON accounts.id = account_id
         LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
         WHERE (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
-          AND valid_until <= ${by} AND revoked_at IS NULL
+          AND valid_until <= ${endsBy} AND revoked_at IS NULL
         ORDER BY valid_until, session_id LIMIT ${limit}`);
     }
     // Use the index of the account, which has few macaroons. The index of ends would scan the macaroons of all accounts.
@@ -157,26 +157,26 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
       WHERE accounts.id = ${accountId} AND account_id = accounts.id
         AND (valid_until, session_id) > (${after.until}, ${after.sessionId}) AND valid_until > ${now}
-        AND valid_until <= ${by} AND revoked_at IS NULL
+        AND valid_until <= ${endsBy} AND revoked_at IS NULL
       ORDER BY valid_until, session_id LIMIT ${limit}`);
   },
 
   /** Lists the macaroons of an account, or of all, in another order, by offset. Only the newest 20,000 are sorted. */
   sorted: (
-    wanted: { accountId: string | null; now: string; by: string | null; includeInactive: boolean },
+    filter: { accountId: string | null; now: string; endsBy: string | null; includeInactive: boolean },
     order: TokenOrder,
     { offset, limit }: { offset: number; limit: number },
   ) => {
-    const { accountId, now, by, includeInactive } = wanted;
+    const { accountId, now, endsBy, includeInactive } = filter;
     return db.all<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
       FROM (
         SELECT * FROM macaroons
-        WHERE ${accountId} IS NULL AND (valid_since, session_id) < ('~', '') AND (${by} IS NULL OR valid_until <= ${by})
+        WHERE ${accountId} IS NULL AND (valid_since, session_id) < ('~', '') AND (${endsBy} IS NULL OR valid_until <= ${endsBy})
           AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
         UNION ALL
         SELECT * FROM macaroons
-        WHERE account_id = ${accountId} AND (${by} IS NULL OR valid_until <= ${by})
+        WHERE account_id = ${accountId} AND (${endsBy} IS NULL OR valid_until <= ${endsBy})
           AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
         ORDER BY valid_since DESC, session_id DESC LIMIT ${mostSorted}) AS macaroons
       JOIN accounts ON accounts.id = account_id
@@ -191,17 +191,17 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /** Counts the valid macaroons that began before a time and end by another time. */
-  countEnding: async (wanted: { now: string; by: string; begunBefore: string }) =>
+  countEnding: async (filter: { now: string; endsBy: string; begunBefore: string }) =>
     (
       await db.get<{ count: number }>(sql`
         SELECT COUNT(*) AS count FROM macaroons JOIN accounts ON accounts.id = account_id
-        WHERE valid_until > ${wanted.now} AND valid_until <= ${wanted.by} AND valid_since < ${wanted.begunBefore}
+        WHERE valid_until > ${filter.now} AND valid_until <= ${filter.endsBy} AND valid_since < ${filter.begunBefore}
           AND revoked_at IS NULL AND disabled_at IS NULL`)
     )?.count ?? 0,
 
   /** Returns a macaroon with its conditions and the session that replaces it. */
   find: (sessionId: string) =>
-    db.get<Macaroon & { conditions: string | null; replacedBy: string | null }>(sql`
+    db.get<IssuedMacaroon & { conditions: string | null; replacedBy: string | null }>(sql`
       SELECT ${macaroonColumns}, conditions, replaced_by AS "replacedBy"
       FROM macaroons WHERE session_id = ${sessionId}`),
 
@@ -232,30 +232,30 @@ export const macaroonChanges = (db: Queries) => ({
       ON CONFLICT (session_id) DO NOTHING`)),
 
   /** Deletes the macaroons that `anyEnded` finds, the earliest end first, at most so many. Returns how many. */
-  async forgetEnded(endedBefore: string, begunBefore: string, most: number): Promise<number> {
+  async forgetEnded(endedBefore: string, begunBefore: string, limit: number): Promise<number> {
     const ended = await db.all<{ sessionId: string }>(sql`
       SELECT session_id AS "sessionId" FROM macaroons
       WHERE valid_until < ${endedBefore}
         AND ((revoked_at IS NULL AND replaced_by IS NULL) OR valid_since < ${begunBefore})
-      ORDER BY valid_until LIMIT ${most}`);
+      ORDER BY valid_until LIMIT ${limit}`);
     const sessions = ended.map(({ sessionId }) => sessionId);
     await db.run(sql`DELETE FROM notes WHERE kind = 'token' AND key IN ${list(sessions)}`);
     return db.run(sql`DELETE FROM macaroons WHERE session_id IN ${list(sessions)}`);
   },
 
   /** Sets the end of a session and the session that replaces it. */
-  replace: (sessionId: string, by: string, endsAt: string) =>
+  replace: (sessionId: string, replacementId: string, endsAt: string) =>
     db.run(sql`
-      UPDATE macaroons SET valid_until = ${endsAt}, replaced_by = ${by} WHERE session_id = ${sessionId}`),
+      UPDATE macaroons SET valid_until = ${endsAt}, replaced_by = ${replacementId} WHERE session_id = ${sessionId}`),
 
   /** Sets the description of a session. */
   describe: (sessionId: string, description: string) =>
     db.run(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
 
   /** Revokes a session of any account. Returns undefined if there is no such session. A second revocation keeps the first time. */
-  async end(sessionId: string, { at, by }: { at: string; by: string }): Promise<OwnedMacaroon | undefined> {
+  async end(sessionId: string, { at, actor }: { at: string; actor: string }): Promise<OwnedMacaroon | undefined> {
     await db.run(sql`
-      UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${by})
+      UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${actor})
       WHERE session_id = ${sessionId}`);
     return db.get<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
@@ -270,14 +270,14 @@ export const macaroonChanges = (db: Queries) => ({
    */
   async endAll(
     accountId: string,
-    { at, by, issuedBefore }: { at: string; by: string; issuedBefore: string | null },
+    { at, actor, issuedBefore }: { at: string; actor: string; issuedBefore: string | null },
   ): Promise<number> {
     const until = issuedBefore ?? at;
     await db.run(sql`
       UPDATE accounts SET tokens_ended_at = ${until}
       WHERE id = ${accountId} AND (tokens_ended_at IS NULL OR tokens_ended_at < ${until})`);
     return db.run(sql`
-      UPDATE macaroons SET revoked_at = ${at}, revoked_by = ${by}
+      UPDATE macaroons SET revoked_at = ${at}, revoked_by = ${actor}
       WHERE account_id = ${accountId} AND revoked_at IS NULL AND valid_until > ${at}
         AND (${issuedBefore} IS NULL OR valid_since < ${issuedBefore})`);
   },

@@ -1,20 +1,23 @@
 // Memos: cached queries, valid until one of their tables changes. Without them a call of package_permissions takes twice the processor time
 // (`npm run bench -- permissions`).
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { NounVersions, Snapshot } from './noun-versions.ts';
 
 /** The tables of a cached query, and the maximum of cached results. */
 export interface MemoOptions {
   versions: Pick<NounVersions, 'current'>;
   nouns: readonly string[];
-  most?: number;
+  maxResults?: number;
 }
 
 /**
  * Returns a function that gives the same object as long as none of the tables changes. A result that is cached with that object is never
  * older than a commit that was reported before the call.
  */
-export function era({ versions, nouns }: Pick<MemoOptions, 'versions' | 'nouns'>): () => Soon<object> {
+export function createGenerationReader({
+  versions,
+  nouns,
+}: Pick<MemoOptions, 'versions' | 'nouns'>): () => MaybePromise<object> {
   let seen: Snapshot = { generation: NaN, numbers: new Map() };
   let current = {};
   const isAsSeen = ({ generation, numbers }: Snapshot): boolean =>
@@ -26,40 +29,40 @@ export function era({ versions, nouns }: Pick<MemoOptions, 'versions' | 'nouns'>
     }
     return current;
   };
-  return () => then(versions.current(), of);
+  return () => whenReady(versions.current(), of);
 }
 
 /** Values by two keys. That costs less than one joined key, because each string is hashed only once. */
-class Known<Value> {
+class MemoCache<Value> {
   readonly #most: number;
   #of: object = {};
   #size = 0;
-  #byCommon = new Map<string, Map<string, Soon<Value>>>();
+  #byCommon = new Map<string, Map<string, MaybePromise<Value>>>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxResults: number) {
+    this.#most = maxResults;
   }
 
   /** Returns the cached values with one of the keys. Drops all values in another cache generation, and at the maximum size. */
-  with(common: string, era: object): Map<string, Soon<Value>> {
+  with(common: string, era: object): Map<string, MaybePromise<Value>> {
     if (era !== this.#of || this.#size >= this.#most) {
       this.#byCommon = new Map();
       this.#size = 0;
       this.#of = era;
     }
-    const known = this.#byCommon.get(common) ?? new Map<string, Soon<Value>>();
-    if (known.size === 0) this.#byCommon.set(common, known);
-    return known;
+    const values = this.#byCommon.get(common) ?? new Map<string, MaybePromise<Value>>();
+    if (values.size === 0) this.#byCommon.set(common, values);
+    return values;
   }
 
-  remember(known: Map<string, Soon<Value>>, key: string, value: Promise<Value>): Promise<Value> {
+  remember(values: Map<string, MaybePromise<Value>>, key: string, value: Promise<Value>): Promise<Value> {
     this.#size++;
-    known.set(key, value);
+    values.set(key, value);
     value.then(
       // From now on the value need not be awaited. An `undefined` result is not cached as a value, because a map returns `undefined` for a
       // missing key as well.
-      (found) => found !== undefined && known.get(key) === value && known.set(key, found),
-      () => known.delete(key),
+      (result) => result !== undefined && values.get(key) === value && values.set(key, result),
+      () => values.delete(key),
     );
     return value;
   }
@@ -70,30 +73,32 @@ class Known<Value> {
  * before the call.
  */
 export function memo<Value>(
-  { most = 10_000, ...options }: MemoOptions,
-  find: (one: string, common: string) => Promise<Value>,
-): (one: string, common: string) => Soon<Value> {
-  const current = era(options);
-  const all = new Known<Value>(most);
+  { maxResults = 10_000, ...options }: MemoOptions,
+  find: (key: string, common: string) => Promise<Value>,
+): (key: string, common: string) => MaybePromise<Value> {
+  const current = createGenerationReader(options);
+  const all = new MemoCache<Value>(maxResults);
   // Read the versions before the query. If a commit comes in between, the result has an old version and is dropped at the next call.
-  return (one, common) =>
-    then(current(), (of) => {
-      const known = all.with(common, of);
-      return known.get(one) ?? all.remember(known, one, find(one, common));
+  return (key, common) =>
+    whenReady(current(), (of) => {
+      const values = all.with(common, of);
+      return values.get(key) ?? all.remember(values, key, find(key, common));
     });
 }
 
 /** The same for several keys that share an argument. The versions are read once for all of them. */
 export function memoOfEach<Value>(
-  { most = 100_000, ...options }: MemoOptions,
-  find: (one: string, common: string) => Promise<Value>,
-): (several: readonly string[], common: string) => Soon<Value[]> {
-  const current = era(options);
-  const all = new Known<Value>(most);
+  { maxResults = 100_000, ...options }: MemoOptions,
+  find: (key: string, common: string) => Promise<Value>,
+): (several: readonly string[], common: string) => MaybePromise<Value[]> {
+  const current = createGenerationReader(options);
+  const all = new MemoCache<Value>(maxResults);
   return (several, common) =>
-    then(current(), (of) => {
-      const known = all.with(common, of);
-      const found: Soon<Value>[] = several.map((one) => known.get(one) ?? all.remember(known, one, find(one, common)));
-      return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Value[]);
+    whenReady(current(), (of) => {
+      const values = all.with(common, of);
+      const results: MaybePromise<Value>[] = several.map(
+        (key) => values.get(key) ?? all.remember(values, key, find(key, common)),
+      );
+      return results.some((result) => result instanceof Promise) ? Promise.all(results) : (results as Value[]);
     });
 }

@@ -1,11 +1,11 @@
 // Counters: how often something happened, and when last. They are gathered in memory and written at most once per second; a crash loses the
 // last second. They are not in the audit log.
 import { after, days, timestamp } from '#domain/clock.ts';
-import { sql, type Database, type Queries, type Reading } from '#engine/database.ts';
+import { sql, type Database, type Queries, type ReadQueries } from '#engine/database.ts';
 import { addUse } from './package-days.ts';
 
 /** Kinds of counters. The key names the subject; for a download of a day it is the day and the package. */
-export type NoteKind =
+export type CounterKind =
   | 'delta'
   | 'delta-download'
   | 'download'
@@ -17,25 +17,25 @@ export type NoteKind =
   | 'refresh-took'
   | 'token';
 
-export interface Noted {
+export interface CounterValue {
   count: number;
   /** The last time, RFC 3339. */
   lastAt: string;
 }
 
-export interface Notes {
+export interface CounterStore {
   /** Counts an event at a time (RFC 3339), without I/O. */
-  note(kind: NoteKind, key: string, at: string): void;
+  note(kind: CounterKind, key: string, at: string): void;
   /** Returns the last time of an event, including counters that are not written yet; undefined if unknown. */
-  lastNoted(kind: NoteKind, key: string): Promise<string | undefined>;
+  lastNoted(kind: CounterKind, key: string): Promise<string | undefined>;
   /** Writes the gathered counters. */
   writeNotes(): Promise<void>;
 }
 
-export const notes = (db: Reading) => ({
+export const notes = (db: ReadQueries) => ({
   /** Returns the written counter of a key; undefined if there is none. */
-  find: (kind: NoteKind, key: string) =>
-    db.get<Noted>(sql`SELECT count, last_at AS "lastAt" FROM notes WHERE kind = ${kind} AND key = ${key}`),
+  find: (kind: CounterKind, key: string) =>
+    db.get<CounterValue>(sql`SELECT count, last_at AS "lastAt" FROM notes WHERE kind = ${kind} AND key = ${key}`),
 });
 
 export const notePassing = (db: Queries) => ({
@@ -47,19 +47,19 @@ export const notePassing = (db: Queries) => ({
 export const firstMomentNoted = (now: Date): string => timestamp(after(now, -days(30)));
 
 /** Maximum of keys gathered between two writes; further keys are lost. */
-const most = 10_000;
+const maxKeys = 10_000;
 
 /** Milliseconds between two writes. */
 const interval = 1000;
 
-interface Gathered extends Noted {
-  kind: NoteKind;
+interface PendingCounter extends CounterValue {
+  kind: CounterKind;
   key: string;
 }
 
-export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): Notes {
+export function gatherNotes(db: Pick<Database, keyof ReadQueries | 'transaction'>): CounterStore {
   const { find } = notes(db);
-  let gathered = new Map<string, Gathered>();
+  let gathered = new Map<string, PendingCounter>();
   let due = gathered;
   let timer: NodeJS.Timeout | undefined;
 
@@ -79,11 +79,11 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
   return {
     note(kind, key, at) {
       const name = `${kind} ${key}`;
-      const known = gathered.get(name);
-      if (known !== undefined) {
-        known.count++;
-        if (at > known.lastAt) known.lastAt = at;
-      } else if (gathered.size < most) {
+      const counter = gathered.get(name);
+      if (counter !== undefined) {
+        counter.count++;
+        if (at > counter.lastAt) counter.lastAt = at;
+      } else if (gathered.size < maxKeys) {
         gathered.set(name, { kind, key, count: 1, lastAt: at });
       }
       timer ??= setTimeout(() => {
@@ -93,9 +93,9 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
     },
     async lastNoted(kind, key) {
       const name = `${kind} ${key}`;
-      const here = gathered.get(name) ?? due.get(name);
+      const unwritten = gathered.get(name) ?? due.get(name);
       const written = await find(kind, key);
-      return [here?.lastAt, written?.lastAt]
+      return [unwritten?.lastAt, written?.lastAt]
         .filter((moment) => moment !== undefined)
         .sort()
         .at(-1);
@@ -105,13 +105,13 @@ export function gatherNotes(db: Pick<Database, keyof Reading | 'transaction'>): 
   };
 }
 
-function addDownloads(db: Queries, key: string, { count: downloads }: Noted): Promise<number> {
+function addDownloads(db: Queries, key: string, { count: downloads }: CounterValue): Promise<number> {
   const [day = '', packageId = ''] = key.split(' ');
   return addUse(db, day, packageId, { downloads });
 }
 
 /** Adds a counter within a transaction. */
-export const addNote = (db: Queries, kind: NoteKind, key: string, { count, lastAt }: Noted) =>
+export const addNote = (db: Queries, kind: CounterKind, key: string, { count, lastAt }: CounterValue) =>
   db.run(sql`
     INSERT INTO notes (kind, key, count, last_at) VALUES (${kind}, ${key}, ${count}, ${lastAt})
     ON CONFLICT (kind, key) DO UPDATE SET count = notes.count + excluded.count,

@@ -1,6 +1,6 @@
 // Versions of nouns: a number for each table with cached results. Triggers raise it with every changed row, for every writer. Results from
 // tables that did not change stay valid, even if other tables were written.
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import { sql, type Database } from '#engine/database.ts';
 
 /** The numbers at one moment. The object changes whenever one of them may have been raised. */
@@ -12,7 +12,7 @@ export interface Snapshot {
 
 export interface NounVersions {
   /** Returns the numbers, no older than the commits before the call. It costs a query only after a commit. */
-  current(): Soon<Snapshot>;
+  current(): MaybePromise<Snapshot>;
   /** Invalidates all cached results. */
   forget(): void;
 }
@@ -20,7 +20,7 @@ export interface NounVersions {
 export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersions {
   let seen = NaN;
   let generation = 0;
-  let snapshot: Soon<Snapshot>;
+  let snapshot: MaybePromise<Snapshot>;
 
   async function read(): Promise<Snapshot> {
     const of = generation;
@@ -28,12 +28,12 @@ export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersion
     return { generation: of, numbers: new Map(rows.map(({ noun, version }) => [noun, version])) };
   }
 
-  function as(version: number): Soon<Snapshot> {
+  function as(version: number): MaybePromise<Snapshot> {
     if (version !== seen) {
       seen = version;
       const reading = (snapshot = read());
       reading.then(
-        (found) => snapshot === reading && (snapshot = found),
+        (result) => snapshot === reading && (snapshot = result),
         () => (seen = NaN),
       );
     }
@@ -42,7 +42,7 @@ export function nounVersions(db: Pick<Database, 'all' | 'version'>): NounVersion
 
   return {
     // Read before the numbers: if a commit comes in between, the numbers are newer than this version, and are read again.
-    current: () => then(db.version(), as),
+    current: () => whenReady(db.version(), as),
     forget() {
       generation++;
       seen = NaN;

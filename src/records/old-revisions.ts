@@ -1,5 +1,5 @@
 // Old revisions: revisions that a retention rule may delete, because newer ones are kept and nothing in the store refers to them.
-import { list, sql, type Reading } from '#engine/database.ts';
+import { list, sql, type ReadQueries } from '#engine/database.ts';
 
 /** Selects the revisions to delete. */
 export interface OldRevisionsRule {
@@ -19,7 +19,7 @@ export interface OldRevision {
   createdAt: string;
 }
 
-export const oldRevisions = (db: Reading) => ({
+export const oldRevisions = (db: ReadQueries) => ({
   /**
    * Lists them, oldest first. Excluded are revisions that a channel or branch holds (also in a progressive release), revisions that a build
    * names, revisions with open follow-ups, and the revisions in `but`.

@@ -1,12 +1,12 @@
 // Daily use of packages (UTC): downloads, devices that called with them, and completed refreshes. Only counts are stored, written together
 // with the counters, and old days are deleted.
 import { after, days, timestamp } from '#domain/clock.ts';
-import { list, sql, type Queries, type Reading } from '#engine/database.ts';
+import { list, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 /** How many days are kept, including today. */
 export const daysKept = 90;
 
-export interface Use {
+export interface PackageUse {
   downloads: number;
   /** Devices that called on the day and reported on it or before that they hold the package, each once. */
   devices: number;
@@ -14,7 +14,7 @@ export interface Use {
   refreshes: number;
 }
 
-export interface DayOfUse extends Use {
+export interface DayOfUse extends PackageUse {
   /** `2026-03-01`. */
   day: string;
 }
@@ -32,15 +32,15 @@ const lastDays = (now: Date, count: number): string[] =>
 /** Returns the first day that is kept. */
 export const firstDayKept = (now: Date): string => dayOf(timestamp(after(now, -days(daysKept - 1))));
 
-export const packageDays = (db: Reading) => ({
+export const packageDays = (db: ReadQueries) => ({
   /** Returns the use of a package, or of the whole store, on each of the last days, today last; at most as many as are kept. */
   async of(packageId: string, now: Date, count: number): Promise<DayOfUse[]> {
-    const asked = lastDays(now, Math.min(count, daysKept));
+    const requestedDays = lastDays(now, Math.min(count, daysKept));
     const rows = await db.all<DayOfUse>(sql`
       SELECT day, downloads, devices, refreshes FROM package_days
-      WHERE day IN ${list(asked)} AND package_id = ${packageId}`);
-    const found = new Map(rows.map((row) => [row.day, row]));
-    return asked.map((day) => found.get(day) ?? { day, downloads: 0, devices: 0, refreshes: 0 });
+      WHERE day IN ${list(requestedDays)} AND package_id = ${packageId}`);
+    const rowsByDay = new Map(rows.map((row) => [row.day, row]));
+    return requestedDays.map((day) => rowsByDay.get(day) ?? { day, downloads: 0, devices: 0, refreshes: 0 });
   },
 });
 
@@ -54,7 +54,7 @@ export const addUse = (
   db: Queries,
   day: string,
   packageId: string,
-  { downloads = 0, devices = 0, refreshes = 0 }: Partial<Use>,
+  { downloads = 0, devices = 0, refreshes = 0 }: Partial<PackageUse>,
 ) =>
   db.run(sql`
     INSERT INTO package_days (day, package_id, downloads, devices, refreshes)

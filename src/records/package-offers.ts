@@ -1,6 +1,6 @@
 // Package offers: packages that a publisher offers to another account, which has not replied yet.
-import type { Namespace } from '#domain/namespace.ts';
-import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
+import type { PackageNamespace } from '#domain/namespace.ts';
+import { columns, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 export interface PackageOffer {
   packageId: string;
@@ -13,7 +13,7 @@ export interface PackageOffer {
 
 /** An offer with its package. */
 export interface OfferOfPackage extends PackageOffer {
-  namespace: Namespace;
+  namespace: PackageNamespace;
   name: string;
   type: string;
   /** User name of the other side: of the offering account in `to`, of the receiving account in `open`. */
@@ -24,7 +24,7 @@ const offerColumns = columns`
   package_id AS "packageId", account_id AS "accountId", offered_by AS "offeredBy", offered_at AS "offeredAt",
   expires_at AS "expiresAt"`;
 
-export const packageOffers = (db: Reading) => ({
+export const packageOffers = (db: ReadQueries) => ({
   /** Finds the open offer of a package. */
   find: (packageId: string, now: string) =>
     db.get<PackageOffer>(sql`

@@ -1,19 +1,19 @@
 // Searches packages by a part of the name or title, page by page, with the data that a list shows.
-import type { Namespace, PackageType } from '#domain/namespace.ts';
-import { columns, holding, list, sql, type Reading } from '#engine/database.ts';
+import type { PackageNamespace, PackageType } from '#domain/namespace.ts';
+import { columns, likePattern, list, sql, type ReadQueries } from '#engine/database.ts';
 import type { PackagePlace } from './inventory.ts';
 
-export interface PackagesWanted {
+export interface PackageFilter {
   /** The account that publishes or collaborates on them; null matches all. */
   of: string | null;
-  namespace: Namespace | null;
+  namespace: PackageNamespace | null;
   /** A part of the name or title, in any case; empty matches all. */
   text: string;
 }
 
-export interface FoundPackage extends PackagePlace {
+export interface PackageListing extends PackagePlace {
   id: string;
-  namespace: Namespace;
+  namespace: PackageNamespace;
   type: PackageType;
   private: 0 | 1;
   title: string | null;
@@ -37,37 +37,37 @@ const lookedAt = columns`id, namespace, name, title`;
 /** Sort orders of packages; `-` reverses the order. */
 export type PackageOrder = '-kind' | `${'' | '-'}${'name' | 'publisher' | 'waiting' | 'size'}`;
 
-export const packageSearch = (db: Reading) => ({
+export const packageSearch = (db: ReadQueries) => ({
   /**
    * Lists packages by namespace and name after a position, with the position to continue from. A page has at most `limit` packages, perhaps
    * none.
    */
   async page(
-    wanted: PackagesWanted,
+    filter: PackageFilter,
     after: PackagePlace,
     limit: number,
-  ): Promise<{ packages: FoundPackage[]; next: PackagePlace | undefined }> {
-    const pattern = holding(wanted.text.toLowerCase());
-    const { namespace, of } = wanted;
+  ): Promise<{ packages: PackageListing[]; next: PackagePlace | undefined }> {
+    const pattern = likePattern(filter.text.toLowerCase());
+    const { namespace, of } = filter;
     const from = namespace !== null && after.namespace < namespace ? { namespace, name: '' } : after;
     const last = namespace ?? '~';
-    const found = await (of === null
+    const matches = await (of === null
       ? amongAll(db, pattern, { from, last, limit: limit + 1 })
       : amongOwn(db, of, pattern, { from, last, limit: limit + 1 }));
-    const packages = await shown(db, found.slice(0, limit));
-    if (found.length > limit) return { packages, next: packages.at(-1) };
+    const packages = await shown(db, matches.slice(0, limit));
+    if (matches.length > limit) return { packages, next: packages.at(-1) };
     return { packages, next: of === null ? await lastLookedAt(db, from, last) : undefined };
   },
 
   /** Lists packages in another order, by offset. Only the first 20,000 by namespace and name are sorted. */
   async sorted(
-    wanted: PackagesWanted,
+    filter: PackageFilter,
     order: PackageOrder,
     { offset, limit }: { offset: number; limit: number },
-  ): Promise<FoundPackage[]> {
-    const pattern = holding(wanted.text.toLowerCase());
-    const { namespace, of } = wanted;
-    const found = await db.all<{ id: string }>(sql`
+  ): Promise<PackageListing[]> {
+    const pattern = likePattern(filter.text.toLowerCase());
+    const { namespace, of } = filter;
+    const matches = await db.all<{ id: string }>(sql`
       SELECT looked.id FROM (
         SELECT ${lookedAt}, publisher_id, bytes FROM packages
         WHERE (namespace, name) > (${namespace ?? ''}, '') AND namespace <= ${namespace ?? '~'}
@@ -87,24 +87,24 @@ export const packageSearch = (db: Reading) => ({
         CASE ${order} WHEN '-waiting' THEN coalesce(uploads, 0) WHEN '-size' THEN bytes END DESC,
         namespace, name
       LIMIT ${limit} OFFSET ${offset}`);
-    const places = new Map(found.map(({ id }, at) => [id, at]));
-    const packages = await shown(db, found);
-    return packages.sort((one, other) => places.get(one.id)! - places.get(other.id)!);
+    const places = new Map(matches.map(({ id }, at) => [id, at]));
+    const packages = await shown(db, matches);
+    return packages.sort((item, other) => places.get(item.id)! - places.get(other.id)!);
   },
 
   /** Returns whether there are more packages than are sorted. */
-  sortsNotAll: async ({ of, namespace }: PackagesWanted): Promise<boolean> =>
+  sortsNotAll: async ({ of, namespace }: PackageFilter): Promise<boolean> =>
     of === null && (await lastLookedAt(db, { namespace: namespace ?? '', name: '' }, namespace ?? '~')) !== undefined,
 });
 
-interface Range {
+interface PackageSearchRange {
   from: PackagePlace;
   /** The last namespace of the range. */
   last: string;
   limit: number;
 }
 
-const amongAll = (db: Reading, pattern: string, { from: { namespace, name }, last, limit }: Range) =>
+const amongAll = (db: ReadQueries, pattern: string, { from: { namespace, name }, last, limit }: PackageSearchRange) =>
   db.all<{ id: string }>(sql`
     SELECT id FROM (
       SELECT ${lookedAt} FROM packages
@@ -114,13 +114,18 @@ const amongAll = (db: Reading, pattern: string, { from: { namespace, name }, las
     ORDER BY namespace, name LIMIT ${limit}`);
 
 /** Returns the last scanned position, if the scan ended at its maximum of names. */
-const lastLookedAt = (db: Reading, { namespace, name }: PackagePlace, last: string) =>
+const lastLookedAt = (db: ReadQueries, { namespace, name }: PackagePlace, last: string) =>
   db.get<PackagePlace>(sql`
     SELECT namespace, name FROM packages
     WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
     ORDER BY namespace, name LIMIT 1 OFFSET ${mostLookedAt - 1}`);
 
-const amongOwn = (db: Reading, accountId: string, pattern: string, { from: { namespace, name }, last, limit }: Range) =>
+const amongOwn = (
+  db: ReadQueries,
+  accountId: string,
+  pattern: string,
+  { from: { namespace, name }, last, limit }: PackageSearchRange,
+) =>
   db.all<{ id: string }>(sql`
     SELECT id FROM (
       SELECT ${lookedAt} FROM packages
@@ -134,9 +139,9 @@ const amongOwn = (db: Reading, accountId: string, pattern: string, { from: { nam
     ORDER BY namespace, name LIMIT ${limit}`);
 
 /** Returns these packages with the data for a list, by namespace and name. */
-async function shown(db: Reading, found: readonly { id: string }[]): Promise<FoundPackage[]> {
-  const ids = found.map(({ id }) => id);
-  const rows = await db.all<Omit<FoundPackage, 'waiting' | 'stable'>>(sql`
+async function shown(db: ReadQueries, matches: readonly { id: string }[]): Promise<PackageListing[]> {
+  const ids = matches.map(({ id }) => id);
+  const rows = await db.all<Omit<PackageListing, 'waiting' | 'stable'>>(sql`
     SELECT package.id, title, namespace, name, type, private, package.publisher_id AS "publisherId", username,
       bytes
     FROM packages AS package

@@ -1,5 +1,5 @@
 // Packages: names within a namespace, each with a publisher.
-import type { Namespace, PackageType } from '#domain/namespace.ts';
+import type { PackageNamespace, PackageType } from '#domain/namespace.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
@@ -9,7 +9,7 @@ export type Followed = 'title' | 'summary' | 'description' | 'license' | 'links'
 
 export interface Package {
   id: string;
-  namespace: Namespace;
+  namespace: PackageNamespace;
   name: string;
   type: PackageType;
   publisherId: string;
@@ -33,22 +33,22 @@ export interface PublishedPackage extends Package {
   publisher: { id: string; username: string; displayName: string; email: string; validation: string };
 }
 
-type Publisher = PublishedPackage['publisher'];
+type PackagePublisher = PublishedPackage['publisher'];
 
 /** Most packages have no links and no edits; empty values are null, so they are neither transferred nor parsed. */
-type Row = Omit<Package, 'namespace' | 'publisherId' | 'private' | 'links' | 'edited'> & {
+type PackageRow = Omit<Package, 'namespace' | 'publisherId' | 'private' | 'links' | 'edited'> & {
   private: 0 | 1;
   links: string | null;
   edited: string | null;
 };
 
-type RowWithPublisher = Row & Pick<Package, 'namespace' | 'publisherId'> & Omit<Publisher, 'id'>;
+type RowWithPublisher = PackageRow & Pick<Package, 'namespace' | 'publisherId'> & Omit<PackagePublisher, 'id'>;
 
 /**
  * Written member by member: a list has up to a thousand packages, and copying with a rest pattern costs ten times as much, 0.2 µs each
  * (`npm run bench -- tricks`).
  */
-const asPackage = (row: Row, namespace: Namespace, publisher: Publisher): PublishedPackage => ({
+const asPackage = (row: PackageRow, namespace: PackageNamespace, publisher: PackagePublisher): PublishedPackage => ({
   id: row.id,
   namespace,
   name: row.name,
@@ -75,7 +75,7 @@ const withPublisher = (row: RowWithPublisher): PublishedPackage => {
 
 /** A package found by its name, with the account's part in it. */
 export interface NamedPackage {
-  namespace: Namespace;
+  namespace: PackageNamespace;
   id: string;
   name: string;
   type: PackageType;
@@ -153,11 +153,11 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<{ id: string }>(sql`SELECT id FROM packages LIMIT 1`)) === undefined,
 
   /** Lists the packages that an account publishes in a namespace, by name. */
-  async publishedBy(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
-    const publisher = await db.get<Publisher>(sql`
+  async publishedBy(accountId: string, namespace: PackageNamespace): Promise<PublishedPackage[]> {
+    const publisher = await db.get<PackagePublisher>(sql`
       SELECT id, ${publisherColumns} FROM accounts WHERE id = ${accountId}`);
     if (publisher === undefined) return [];
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<PackageRow>(sql`
       SELECT ${packageColumns}
       FROM packages AS package WHERE publisher_id = ${accountId} AND namespace = ${namespace}
       ORDER BY name`);
@@ -168,7 +168,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
    * Lists the packages that an account collaborates on in a namespace. It starts from the account's few rows and sorts them, which is
    * faster than reading all names in order.
    */
-  async sharedWith(accountId: string, namespace: Namespace): Promise<PublishedPackage[]> {
+  async sharedWith(accountId: string, namespace: PackageNamespace): Promise<PublishedPackage[]> {
     const rows = await db.all<RowWithPublisher>(sql`
       SELECT ${packageColumns},
         ${withPublisherColumns}
@@ -184,7 +184,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
    * Lists the names that an account publishes or collaborates on in a namespace. For a thousand packages it takes half the time of full
    * rows.
    */
-  async namesOf(accountId: string, namespace: Namespace): Promise<Name[]> {
+  async namesOf(accountId: string, namespace: PackageNamespace): Promise<Name[]> {
     const own = await db.all<Name>(sql`
       SELECT id, name, type, private, created_at AS "createdAt"
       FROM packages WHERE publisher_id = ${accountId} AND namespace = ${namespace} ORDER BY name`);
@@ -216,9 +216,12 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /** Returns the existing packages with these names, in the order of the names, with the account's part in each. */
-  async named(names: { namespace: Namespace; name: string }[], accountId: string): Promise<NamedPackage[]> {
-    const found = new Map<string, NamedPackage>();
-    for (const [namespace, wanted] of Map.groupBy(names, (one) => one.namespace)) {
+  async findByNames(
+    names: { namespace: PackageNamespace; name: string }[],
+    accountId: string,
+  ): Promise<NamedPackage[]> {
+    const packagesByName = new Map<string, NamedPackage>();
+    for (const [namespace, group] of Map.groupBy(names, (entry) => entry.namespace)) {
       const rows = await db.all<NamedPackage>(sql`
         SELECT package.namespace, package.id, package.name, package.type,
           CASE WHEN publisher_id = ${accountId} THEN 1 ELSE 0 END AS publishes,
@@ -226,10 +229,10 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
         FROM packages AS package
         LEFT JOIN collaborators AS collaborator
           ON collaborator.package_id = package.id AND collaborator.account_id = ${accountId}
-        WHERE package.namespace = ${namespace} AND package.name IN ${list(wanted.map(({ name }) => name))}`);
-      for (const row of rows) found.set(`${namespace}/${row.name}`, row);
+        WHERE package.namespace = ${namespace} AND package.name IN ${list(group.map(({ name }) => name))}`);
+      for (const row of rows) packagesByName.set(`${namespace}/${row.name}`, row);
     }
-    return names.flatMap(({ namespace, name }) => found.get(`${namespace}/${name}`) ?? []);
+    return names.flatMap(({ namespace, name }) => packagesByName.get(`${namespace}/${name}`) ?? []);
   },
 
   /** Returns the digest and file ending of a package's icon; null if it has none or does not exist. */

@@ -1,11 +1,11 @@
 // Finds out whether any ephemeral row has ended, so that a sweep without work writes nothing.
 import { timestamp } from '#domain/clock.ts';
-import { sql, type Reading } from '#engine/database.ts';
+import { sql, type ReadQueries } from '#engine/database.ts';
 import { firstMomentNoted } from './notes.ts';
 import { firstDayKept } from './package-days.ts';
 import { firstMomentSeen } from './seen-devices.ts';
 
-export const passed = (db: Reading) => ({
+export const passed = (db: ReadQueries) => ({
   any: async (now: Date) =>
     undefined !==
     (await db.get(sql`

@@ -1,14 +1,14 @@
 // Passwords: one per account, stored as a PHC string.
 import { sql, type Queries } from '#engine/database.ts';
 
-export interface Password {
+export interface PasswordRecord {
   hash: string;
   changedAt: string;
 }
 
 export const passwords = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (accountId: string) =>
-    db.get<Password>(sql`SELECT hash, changed_at AS "changedAt" FROM passwords WHERE account_id = ${accountId}`),
+    db.get<PasswordRecord>(sql`SELECT hash, changed_at AS "changedAt" FROM passwords WHERE account_id = ${accountId}`),
 });
 
 export const passwordChanges = (db: Queries) => ({

@@ -2,7 +2,7 @@
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 import type { Release } from './releases.ts';
 
-type ReleasedResource = Release['resources'][number];
+type PastReleaseResource = Release['resources'][number];
 
 export interface PastRelease {
   packageId: string;
@@ -15,7 +15,7 @@ export interface PastRelease {
   percentage: number | null;
   paused: boolean | null;
   /** The resources or components of the release; null if it is older than this record. */
-  resources: ReleasedResource[] | null;
+  resources: PastReleaseResource[] | null;
   /** RFC 3339; null if the release had no end, or is older than this record. */
   expiresAt: string | null;
   releasedAt: string;
@@ -24,19 +24,22 @@ export interface PastRelease {
 }
 
 /** A past state of a slot. */
-type HeldAt = Pick<PastRelease, 'channel' | 'slot' | 'resources' | 'expiresAt' | 'releasedAt'> & { revision: number };
+type PastSlotState = Pick<PastRelease, 'channel' | 'slot' | 'resources' | 'expiresAt' | 'releasedAt'> & {
+  revision: number;
+};
 
-type Texts = { resources: string | null };
-type Row = Omit<PastRelease, 'paused' | 'resources'> & Texts & { seq: number; paused: 0 | 1 | null };
+type ResourcesColumn = { resources: string | null };
+type PastReleaseRow = Omit<PastRelease, 'paused' | 'resources'> &
+  ResourcesColumn & { seq: number; paused: 0 | 1 | null };
 
 const pastColumns = columns`
   package_id AS "packageId", seq, channel, slot, revision, before, percentage, paused, resources, expires_at AS "expiresAt",
   released_at AS "releasedAt", released_by AS "releasedBy"`;
 
-const readResources = (text: string | null): ReleasedResource[] | null =>
-  JSON.parse(text ?? 'null') as ReleasedResource[] | null;
+const readResources = (text: string | null): PastReleaseResource[] | null =>
+  JSON.parse(text ?? 'null') as PastReleaseResource[] | null;
 
-const asRelease = (row: Row) => ({
+const asRelease = (row: PastReleaseRow) => ({
   ...row,
   paused: row.paused === null ? null : row.paused === 1,
   resources: readResources(row.resources),
@@ -45,7 +48,7 @@ const asRelease = (row: Row) => ({
 export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the releases before a number, newest first. Numbers count up within a package. */
   async newest(packageId: string, before: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<PastReleaseRow>(sql`
       SELECT ${pastColumns}
       FROM past_releases WHERE package_id = ${packageId} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit}`);
     return rows.map(asRelease);
@@ -53,7 +56,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the releases after a number, oldest first. */
   async oldest(packageId: string, after: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<PastReleaseRow>(sql`
       SELECT ${pastColumns}
       FROM past_releases WHERE package_id = ${packageId} AND seq > ${after} ORDER BY seq LIMIT ${limit}`);
     return rows.map(asRelease);
@@ -79,8 +82,8 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     ).map(({ channel }) => channel),
 
   /** Returns the resources of the newest release of a revision; undefined if it was never released, or is older than this record. */
-  async resourcesOf(packageId: string, revision: number): Promise<ReleasedResource[] | undefined> {
-    const row = await db.get<Texts>(sql`
+  async resourcesOf(packageId: string, revision: number): Promise<PastReleaseResource[] | undefined> {
+    const row = await db.get<ResourcesColumn>(sql`
       SELECT resources FROM past_releases
       WHERE package_id = ${packageId} AND revision = ${revision} AND resources IS NOT NULL ORDER BY seq DESC LIMIT 1`);
     return readResources(row?.resources ?? null) ?? undefined;
@@ -88,16 +91,16 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Returns whether any release of a package included this revision of a resource. */
   async hasGiven(packageId: string, name: string, revision: number): Promise<boolean> {
-    const rows = await db.all<Texts>(sql`
+    const rows = await db.all<ResourcesColumn>(sql`
       SELECT DISTINCT resources FROM past_releases WHERE package_id = ${packageId} AND resources IS NOT NULL`);
     return rows.some(({ resources }) =>
-      readResources(resources)?.some((one) => one.name === name && one.revision === revision),
+      readResources(resources)?.some((resource) => resource.name === name && resource.revision === revision),
     );
   },
 
   /** Returns the revisions that the channels of a package gave to all devices at a time. */
-  async heldAt(packageId: string, at: string): Promise<HeldAt[]> {
-    const rows = await db.all<Omit<HeldAt, 'resources'> & Texts>(sql`
+  async heldAt(packageId: string, at: string): Promise<PastSlotState[]> {
+    const rows = await db.all<Omit<PastSlotState, 'resources'> & ResourcesColumn>(sql`
       SELECT channel, slot, revision, resources, expires_at AS "expiresAt", released_at AS "releasedAt"
       FROM past_releases
       WHERE package_id = ${packageId} AND revision IS NOT NULL AND seq IN (

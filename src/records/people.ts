@@ -1,8 +1,8 @@
 // People: accounts as administrators search for them, with their ways to log in and their last login.
-import { columns, holding, sql, type Reading } from '#engine/database.ts';
+import { columns, likePattern, sql, type ReadQueries } from '#engine/database.ts';
 import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
 
-export interface Person extends Account {
+export interface PersonRecord extends Account {
   roles: string[];
   disabledAt: string | null;
   /** Whether it is an account of another store. */
@@ -41,14 +41,14 @@ export type PeopleOrder = '-name' | `${'' | '-'}${'email' | 'packages' | 'seen'}
 /** How many accounts are sorted by another order than the user name. */
 const mostSorted = 20_000;
 
-export const people = (db: Reading) => ({
+export const people = (db: ReadQueries) => ({
   /**
    * Lists accounts by user name, after one: all, or those with a text in their user name, display name or email address, or with that id. A
    * scan of ten thousand accounts takes 3 ms.
    */
-  async page(text: string, after: string, limit: number): Promise<Person[]> {
-    const pattern = holding(text.toLowerCase());
-    const rows = await db.all<Omit<Person, 'roles'>>(sql`
+  async page(text: string, after: string, limit: number): Promise<PersonRecord[]> {
+    const pattern = likePattern(text.toLowerCase());
+    const rows = await db.all<Omit<PersonRecord, 'roles'>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM accounts
       WHERE username > ${after}
@@ -63,9 +63,9 @@ export const people = (db: Reading) => ({
     text: string,
     order: PeopleOrder,
     { offset, limit }: { offset: number; limit: number },
-  ): Promise<Person[]> {
-    const pattern = holding(text.toLowerCase());
-    const rows = await db.all<Omit<Person, 'roles'>>(sql`
+  ): Promise<PersonRecord[]> {
+    const pattern = likePattern(text.toLowerCase());
+    const rows = await db.all<Omit<PersonRecord, 'roles'>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM (SELECT * FROM accounts ORDER BY username LIMIT ${mostSorted}) AS accounts
       WHERE id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
@@ -81,8 +81,8 @@ export const people = (db: Reading) => ({
   },
 
   /** Finds a person by the account id. */
-  async find(id: string): Promise<Person | undefined> {
-    const rows = await db.all<Omit<Person, 'roles'>>(sql`
+  async find(id: string): Promise<PersonRecord | undefined> {
+    const rows = await db.all<Omit<PersonRecord, 'roles'>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM accounts WHERE id = ${id}`);
     return (await withRoles(db, rows))[0];

@@ -1,5 +1,5 @@
 // Proposals: acts that wait for approvals, with the approvals and the results.
-import type { Line } from '#domain/approvals.ts';
+import type { ApprovalLine } from '#domain/approvals.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface NewProposal {
@@ -13,17 +13,17 @@ export interface NewProposal {
   asked: string;
   /** SHA-256 over the request and its changes. */
   digest: string;
-  lines: readonly Line[];
+  lines: readonly ApprovalLine[];
   proposedAt: string;
   endsAt: string;
 }
 
 /** `fallen` if another change has altered its lines. An open proposal past its end is invalid as well. */
-export type ProposalState = 'open' | 'done' | 'rejected' | 'fallen';
+export type StoredProposalState = 'open' | 'done' | 'rejected' | 'fallen';
 
 export interface Proposal extends NewProposal {
   number: number;
-  state: ProposalState;
+  state: StoredProposalState;
   endedAt: string | null;
   /** An account id, or the actor in the form of the audit log. */
   endedBy: string | null;
@@ -31,7 +31,7 @@ export interface Proposal extends NewProposal {
 }
 
 /** The approval of a proposal by one account. */
-export interface Approval {
+export interface StoredApproval {
   accountId: string;
   username: string;
   displayName: string;
@@ -42,9 +42,12 @@ export interface Approval {
   signature: string | null;
 }
 
-type Row = Omit<Proposal, 'lines'> & { lines: string };
+type ProposalRow = Omit<Proposal, 'lines'> & { lines: string };
 
-const asProposal = ({ lines, ...row }: Row): Proposal => ({ ...row, lines: JSON.parse(lines) as Line[] });
+const asProposal = ({ lines, ...row }: ProposalRow): Proposal => ({
+  ...row,
+  lines: JSON.parse(lines) as ApprovalLine[],
+});
 
 const proposalColumns = columns`
   number, act, object, actor, asked, digest, lines, proposed_at AS "proposedAt", ends_at AS "endsAt", state,
@@ -52,22 +55,22 @@ const proposalColumns = columns`
 
 export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(number: number): Promise<Proposal | undefined> {
-    const row = await db.get<Row>(sql`SELECT ${proposalColumns} FROM proposals WHERE number = ${number}`);
+    const row = await db.get<ProposalRow>(sql`SELECT ${proposalColumns} FROM proposals WHERE number = ${number}`);
     return row && asProposal(row);
   },
 
   /** Finds the latest proposal with these changes that has not ended by `now`; it is open or rejected. */
   async standing(digest: string, now: string): Promise<Proposal | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ProposalRow>(sql`
       SELECT ${proposalColumns} FROM proposals
       WHERE digest = ${digest} AND state IN ('open', 'rejected') AND ends_at > ${now} ORDER BY number DESC LIMIT 1`);
     return row && asProposal(row);
   },
 
   /** Lists the proposals before a number, newest first; with `openAt`, only those open at that time. */
-  async list(wanted: { before: number; openAt: string | undefined }, limit: number): Promise<Proposal[]> {
-    const { before, openAt = '' } = wanted;
-    const rows = await db.all<Row>(sql`
+  async list(filter: { before: number; openAt: string | undefined }, limit: number): Promise<Proposal[]> {
+    const { before, openAt = '' } = filter;
+    const rows = await db.all<ProposalRow>(sql`
       SELECT ${proposalColumns} FROM proposals
       WHERE number < ${before} AND (${openAt} = '' OR (state = 'open' AND ends_at > ${openAt}))
       ORDER BY number DESC LIMIT ${limit}`);
@@ -76,7 +79,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the open proposals after a number, oldest first. */
   async waiting(after: number, now: string, limit: number): Promise<Proposal[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ProposalRow>(sql`
       SELECT ${proposalColumns} FROM proposals
       WHERE number > ${after} AND state = 'open' AND ends_at > ${now} ORDER BY number LIMIT ${limit}`);
     return rows.map(asProposal);
@@ -84,7 +87,7 @@ export const proposals = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the approvals of a proposal, oldest first. */
   approvals: (number: number) =>
-    db.all<Approval>(sql`
+    db.all<StoredApproval>(sql`
       SELECT given.account_id AS "accountId", accounts.username, accounts.display_name AS "displayName", given.at,
         known.key, CASE WHEN known.key IS NULL THEN NULL ELSE given.signature END AS signature
       FROM approvals AS given
@@ -120,21 +123,25 @@ export const proposalChanges = (db: Queries) => ({
   },
 
   /** Ends an open proposal. Returns false if it has ended before. */
-  end: async (number: number, state: ProposalState, { at, by, because = null }: Ending): Promise<boolean> =>
+  end: async (
+    number: number,
+    state: StoredProposalState,
+    { at, actor, because = null }: ProposalEnd,
+  ): Promise<boolean> =>
     0 <
     (await db.run(sql`
-      UPDATE proposals SET state = ${state}, ended_at = ${at}, ended_by = ${by}, because = ${because}
+      UPDATE proposals SET state = ${state}, ended_at = ${at}, ended_by = ${actor}, because = ${because}
       WHERE number = ${number} AND state = 'open'`)),
 
   /** Ends as fallen all open proposals with the same request and other changes. */
-  fallOthers: ({ asked, digest }: Pick<NewProposal, 'asked' | 'digest'>, { at, by }: Ending) =>
+  fallOthers: ({ asked: requestDigest, digest }: Pick<NewProposal, 'asked' | 'digest'>, { at, actor }: ProposalEnd) =>
     db.run(sql`
-      UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${by}
-      WHERE asked = ${asked} AND state = 'open' AND digest <> ${digest}`),
+      UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor}
+      WHERE asked = ${requestDigest} AND state = 'open' AND digest <> ${digest}`),
 
   /** Ends as fallen all open proposals. */
-  fallAll: ({ at, by }: Ending) =>
-    db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${by} WHERE state = 'open'`),
+  fallAll: ({ at, actor }: ProposalEnd) =>
+    db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor} WHERE state = 'open'`),
 
   /** Records an approval. It replaces an earlier one of the same account. */
   approve: ({ number, accountId, at, key = null, signature = null }: NewApproval) =>
@@ -147,11 +154,11 @@ export const proposalChanges = (db: Queries) => ({
   /**
    * Deletes proposals that ended before a time, at most so many. Keeps the newest, so that its number is not used again. Returns how many.
    */
-  forget: (before: string, most: number) =>
+  forget: (before: string, limit: number) =>
     db.run(sql`
       DELETE FROM proposals WHERE number IN (
         SELECT number FROM proposals WHERE ends_at < ${before} AND number < (SELECT max(number) FROM proposals)
-        ORDER BY number LIMIT ${most})`),
+        ORDER BY number LIMIT ${limit})`),
 });
 
 interface NewApproval {
@@ -163,8 +170,8 @@ interface NewApproval {
   signature?: string | null;
 }
 
-interface Ending {
+interface ProposalEnd {
   at: string;
-  by: string;
+  actor: string;
   because?: string | null;
 }

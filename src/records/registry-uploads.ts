@@ -1,5 +1,5 @@
 // Pending uploads of image blobs. Each takes several requests, which may reach different processes. Ephemeral.
-import { sql, type Queries, type Reading } from '#engine/database.ts';
+import { sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 export interface RegistryUpload {
   id: string;
@@ -13,13 +13,13 @@ export interface RegistryUpload {
 }
 
 /** A request that is sending, and the end of its claim unless it renews it. */
-export interface Sending {
+export interface RegistryUploadClaim {
   sender: string;
   now: string;
   until: string;
 }
 
-export const registryUploads = (db: Reading) => ({
+export const registryUploads = (db: ReadQueries) => ({
   find: (id: string, now: string) =>
     db.get<RegistryUpload>(sql`
       SELECT id, repository, account_id AS "accountId", size,
@@ -53,7 +53,7 @@ export const registryUploadPassing = (db: Queries) => ({
    * Claims an upload at its current size for a request, or renews the claim. Returns false if another request is sending, or the upload has
    * ended.
    */
-  send: async (id: string, size: number, { sender, now, until }: Sending, endsAt: string) =>
+  send: async (id: string, size: number, { sender, now, until }: RegistryUploadClaim, endsAt: string) =>
     0 <
     (await db.run(sql`
       UPDATE passing_registry_uploads SET sender = ${sender}, sending_until = ${until}, ends_at = ${endsAt}

@@ -1,20 +1,20 @@
 // Releases: the revisions that each channel of a package holds now.
-import { isProgressive, type Holding } from '#domain/channel-map.ts';
+import { isProgressive, type SlotRelease } from '#domain/channel-map.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-export interface Release extends Holding {
+export interface Release extends SlotRelease {
   packageId: string;
   resources: { name: string; revision: number | null; type: string }[];
   releasedAt: string;
 }
 
-type Row = Omit<Release, 'progressive' | 'resources'> & {
+type ReleaseRow = Omit<Release, 'progressive' | 'resources'> & {
   paused: 0 | 1 | null;
   percentage: number | null;
   resources: string;
 };
 
-const asRelease = ({ paused, percentage, ...row }: Row): Release => ({
+const asRelease = ({ paused, percentage, ...row }: ReleaseRow): Release => ({
   ...row,
   progressive: { paused: paused === null ? null : paused === 1, percentage },
   resources: JSON.parse(row.resources) as Release['resources'],
@@ -28,14 +28,14 @@ const releaseColumns = columns`
 export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the releases of a package, including expired ones. */
   async held(packageId: string): Promise<Release[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ReleaseRow>(sql`
       SELECT ${releaseColumns} FROM releases WHERE package_id = ${packageId} ORDER BY channel, slot, progressive`);
     return rows.map(asRelease);
   },
 
   /** Lists the releases of a package that have not expired by `now`. */
   async current(packageId: string, now: string): Promise<Release[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ReleaseRow>(sql`
       SELECT ${releaseColumns}
       FROM releases
       WHERE package_id = ${packageId} AND (expires_at IS NULL OR expires_at > ${now})
@@ -45,7 +45,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the releases in one channel that have not expired by `now`. */
   async inChannel(packageId: string, channel: string, now: string): Promise<Release[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ReleaseRow>(sql`
       SELECT ${releaseColumns}
       FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND (expires_at IS NULL OR expires_at > ${now})
@@ -55,7 +55,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the releases of a revision in any channel that have not expired by `now`. */
   async holding(packageId: string, revision: number, now: string): Promise<Release[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ReleaseRow>(sql`
       SELECT ${releaseColumns}
       FROM releases
       WHERE package_id = ${packageId} AND revision = ${revision} AND (expires_at IS NULL OR expires_at > ${now})

@@ -16,9 +16,12 @@ export interface RemodelEntry extends Remodel {
   modifiedBy: string | null;
 }
 
-type Row = RemodelEntry & { fromSerial: string };
+type RemodelRow = RemodelEntry & { fromSerial: string };
 
-const asEntry = (row: Row): RemodelEntry => ({ ...row, fromSerial: row.fromSerial === '' ? null : row.fromSerial });
+const asEntry = (row: RemodelRow): RemodelEntry => ({
+  ...row,
+  fromSerial: row.fromSerial === '' ? null : row.fromSerial,
+});
 
 const remodelColumns = columns`
   from_model AS "fromModel", from_serial AS "fromSerial", to_model AS "toModel", description,
@@ -33,7 +36,7 @@ export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
     limit: number,
   ): Promise<RemodelEntry[]> {
     const [model, serial, target] = [after?.fromModel ?? '', after?.fromSerial ?? '', after?.toModel ?? ''];
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<RemodelRow>(sql`
       SELECT ${remodelColumns}
       FROM remodel_allowlist
       WHERE brand_account_id = ${brandAccountId} AND (from_model, from_serial, to_model) > (${model}, ${serial}, ${target})
@@ -44,7 +47,7 @@ export const remodelAllowlist = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   async find(brandAccountId: string, { fromModel, fromSerial, toModel }: Remodel): Promise<RemodelEntry | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<RemodelRow>(sql`
       SELECT ${remodelColumns}
       FROM remodel_allowlist
       WHERE brand_account_id = ${brandAccountId} AND from_model = ${fromModel} AND from_serial = ${fromSerial ?? ''}
@@ -74,11 +77,14 @@ export const remodelAllowlistChanges = (db: Queries) => ({
       ON CONFLICT DO NOTHING`)),
 
   /** Sets an entry's description. Returns false if there is no such entry. */
-  describe: async (brandAccountId: string, entry: Remodel & { description: string | null; at: string; by: string }) =>
+  describe: async (
+    brandAccountId: string,
+    entry: Remodel & { description: string | null; at: string; actor: string },
+  ) =>
     0 <
     (await db.run(sql`
       UPDATE remodel_allowlist
-      SET description = ${entry.description}, modified_at = ${entry.at}, modified_by = ${entry.by}
+      SET description = ${entry.description}, modified_at = ${entry.at}, modified_by = ${entry.actor}
       WHERE brand_account_id = ${brandAccountId} AND from_model = ${entry.fromModel}
         AND from_serial = ${entry.fromSerial ?? ''} AND to_model = ${entry.toModel}`)),
 

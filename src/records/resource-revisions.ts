@@ -24,9 +24,12 @@ export interface ResourceRevision {
   updatedBy: string | null;
 }
 
-type Row = Omit<ResourceRevision, 'bases' | 'architectures'> & { bases: string | null; architectures: string | null };
+type ResourceRevisionRow = Omit<ResourceRevision, 'bases' | 'architectures'> & {
+  bases: string | null;
+  architectures: string | null;
+};
 
-const asResourceRevision = (row: Row): ResourceRevision => ({
+const asResourceRevision = (row: ResourceRevisionRow): ResourceRevision => ({
   ...row,
   bases: JSON.parse(row.bases ?? 'null') as ResourceBase[] | null,
   architectures: JSON.parse(row.architectures ?? 'null') as string[] | null,
@@ -38,7 +41,7 @@ const resourceRevisionColumns = columns`
   updated_at AS "updatedAt", updated_by AS "updatedBy"`;
 
 /** A component of a snap: a revision of its resource. */
-export interface Component {
+export interface ComponentRevision {
   name: string;
   revision: number;
   /** Bytes of its file. */
@@ -47,7 +50,7 @@ export interface Component {
 
 export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>) => ({
   async find(packageId: string, name: string, revision: number): Promise<ResourceRevision | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ResourceRevisionRow>(sql`
       SELECT ${resourceRevisionColumns}
       FROM resource_revisions
       WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision} AND deleted_at IS NULL`);
@@ -56,7 +59,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
 
   /** Lists the revisions of a resource, oldest first. */
   async list(packageId: string, name: string): Promise<ResourceRevision[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ResourceRevisionRow>(sql`
       SELECT ${resourceRevisionColumns}
       FROM resource_revisions
       WHERE package_id = ${packageId} AND name = ${name} AND deleted_at IS NULL ORDER BY revision`);
@@ -71,7 +74,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
 
   /** Lists the components of a snap that no remaining revision uses if the revisions in `without` are deleted, by name and number. */
   servingNone: (packageId: string, without: number[]) =>
-    db.all<Component>(sql`
+    db.all<ComponentRevision>(sql`
       SELECT name, revision, size FROM resource_revisions AS component
       WHERE package_id = ${packageId} AND package_revision IS NOT NULL AND deleted_at IS NULL
         AND NOT EXISTS (
@@ -84,7 +87,7 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
 
   /** Finds the newest revision of a component that was pushed for a revision of its snap. */
   async newestFor(packageId: string, name: string, packageRevision: number): Promise<ResourceRevision | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ResourceRevisionRow>(sql`
       SELECT ${resourceRevisionColumns}
       FROM resource_revisions AS component
       WHERE package_id = ${packageId} AND name = ${name} AND deleted_at IS NULL
@@ -168,8 +171,15 @@ export const resourceRevisionChanges = (db: Queries) => ({
       WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`),
 
   /** Sets the bases of a revision. */
-  rebase: (r: { packageId: string; name: string; revision: number; bases: ResourceBase[]; at: string; by: string }) =>
+  rebase: (r: {
+    packageId: string;
+    name: string;
+    revision: number;
+    bases: ResourceBase[];
+    at: string;
+    actor: string;
+  }) =>
     db.run(sql`
-      UPDATE resource_revisions SET bases = ${JSON.stringify(r.bases)}, updated_at = ${r.at}, updated_by = ${r.by}
+      UPDATE resource_revisions SET bases = ${JSON.stringify(r.bases)}, updated_at = ${r.at}, updated_by = ${r.actor}
       WHERE package_id = ${r.packageId} AND name = ${r.name} AND revision = ${r.revision}`),
 });

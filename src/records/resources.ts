@@ -1,20 +1,20 @@
 // Resources that revisions of packages declare.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-export interface DeclaredResource {
+export interface ResourceDeclaration {
   name: string;
   type: string;
   optional: boolean;
 }
 
-type Row = Omit<DeclaredResource, 'optional'> & { optional: 0 | 1 };
+type ResourceDeclarationRow = Omit<ResourceDeclaration, 'optional'> & { optional: 0 | 1 };
 
 const declaredColumns = columns`name, type, optional, revision`;
 
 export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the resources that a revision declares, each with its newest revision. */
-  async list(packageId: string, revision: number): Promise<(DeclaredResource & { newest: number | null })[]> {
-    const rows = await db.all<Row & { newest: number | null }>(sql`
+  async list(packageId: string, revision: number): Promise<(ResourceDeclaration & { newest: number | null })[]> {
+    const rows = await db.all<ResourceDeclarationRow & { newest: number | null }>(sql`
       SELECT name, type, optional,
         (SELECT MAX(revision) FROM resource_revisions
           WHERE resource_revisions.package_id = declared.package_id AND resource_revisions.name = declared.name
@@ -29,13 +29,13 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
     packageId: string,
     name: string,
     revision?: number,
-  ): Promise<(DeclaredResource & { revision: number }) | undefined> {
+  ): Promise<(ResourceDeclaration & { revision: number }) | undefined> {
     const row =
       revision === undefined
-        ? await db.get<Row & { revision: number }>(sql`
+        ? await db.get<ResourceDeclarationRow & { revision: number }>(sql`
             SELECT ${declaredColumns} FROM declared_resources
             WHERE package_id = ${packageId} AND name = ${name} ORDER BY revision DESC LIMIT 1`)
-        : await db.get<Row & { revision: number }>(sql`
+        : await db.get<ResourceDeclarationRow & { revision: number }>(sql`
             SELECT ${declaredColumns} FROM declared_resources
             WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}
               AND EXISTS (
@@ -49,7 +49,7 @@ export const resources = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const resourceChanges = (db: Queries) => ({
   ...resources(db),
 
-  declare: (packageId: string, revision: number, { name, type, optional }: DeclaredResource) =>
+  declare: (packageId: string, revision: number, { name, type, optional }: ResourceDeclaration) =>
     db.run(sql`
       INSERT INTO declared_resources (package_id, revision, name, type, optional)
       VALUES (${packageId}, ${revision}, ${name}, ${type}, ${Number(optional)})`),

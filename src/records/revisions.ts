@@ -2,7 +2,7 @@
 import type { PackageType } from '#domain/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { RevisionStatus } from '#domain/upload-status.ts';
-import { columns, list, sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, list, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 /** Details of a revision that only some namespaces have. */
 export interface RevisionDetails {
@@ -69,9 +69,9 @@ export type RevisionForDevices = Revision & { packageYaml: string | null };
 /** A revision of a charm with the data that juju needs to deploy it. An empty `sha384` means that this data has not been read yet. */
 export type RevisionForJuju = RevisionForDevices & CharmTexts;
 
-type Row = Omit<Revision, 'details'> & { details: string };
+type RevisionRow = Omit<Revision, 'details'> & { details: string };
 
-const asRevision = <R extends Row>(row: R): Omit<R, 'details'> & { details: RevisionDetails } => ({
+const asRevision = <R extends RevisionRow>(row: R): Omit<R, 'details'> & { details: RevisionDetails } => ({
   ...row,
   details: JSON.parse(row.details) as RevisionDetails,
 });
@@ -87,9 +87,9 @@ const revisionColumns = columns`
   deleted_because AS "deletedBecause"`;
 
 /** These queries leave out deleted revisions, unless they say otherwise. */
-export const revisions = (db: Reading) => ({
+export const revisions = (db: ReadQueries) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<RevisionRow>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} AND revision = ${revision} AND deleted_at IS NULL`);
     return row && asRevision(row);
@@ -105,7 +105,7 @@ export const revisions = (db: Reading) => ({
 
   /** Lists revisions, newest first, by offset. */
   async list(packageId: string, limit: number, passedOver = 0): Promise<Revision[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<RevisionRow>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} AND deleted_at IS NULL
       ORDER BY revision DESC LIMIT ${limit} OFFSET ${passedOver}`);
@@ -114,7 +114,7 @@ export const revisions = (db: Reading) => ({
 
   /** Lists the revisions before a number, newest first, including deleted ones. */
   async before(packageId: string, before: number, limit: number): Promise<Revision[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<RevisionRow>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} AND revision < ${before} ORDER BY revision DESC LIMIT ${limit}`);
     return rows.map(asRevision);
@@ -126,7 +126,7 @@ export const revisions = (db: Reading) => ({
     order: RevisionOrder,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<Revision[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<RevisionRow>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId}
       ORDER BY CASE ${order} WHEN 'revision' THEN revision WHEN 'size' THEN size END,
@@ -137,7 +137,7 @@ export const revisions = (db: Reading) => ({
 
   /** Lists these revisions of a package, newest first. */
   async listOf(packageId: string, numbers: number[]): Promise<Revision[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<RevisionRow>(sql`
       SELECT ${revisionColumns}
       FROM revisions WHERE package_id = ${packageId} AND revision IN ${list(numbers)} AND deleted_at IS NULL
       ORDER BY revision DESC`);
@@ -158,7 +158,7 @@ export const revisions = (db: Reading) => ({
 
   /** Finds a revision for devices, with the text of its snap.yaml. Withdrawn and deleted revisions are not found. */
   async forDevices(packageId: string, revision: number): Promise<RevisionForDevices | undefined> {
-    const row = await db.get<Row & { packageYaml: string | null }>(sql`
+    const row = await db.get<RevisionRow & { packageYaml: string | null }>(sql`
       SELECT ${revisionColumns}, package_yaml AS "packageYaml"
       FROM revisions
       WHERE package_id = ${packageId} AND revision = ${revision} AND withdrawn_at IS NULL AND deleted_at IS NULL`);
@@ -167,7 +167,7 @@ export const revisions = (db: Reading) => ({
 
   /** The same for a charm and juju. */
   async forJuju(packageId: string, revision: number): Promise<RevisionForJuju | undefined> {
-    const row = await db.get<Row & { packageYaml: string | null } & CharmTexts>(sql`
+    const row = await db.get<RevisionRow & { packageYaml: string | null } & CharmTexts>(sql`
       SELECT ${revisionColumns}, package_yaml AS "packageYaml", coalesce(sha384, '') AS sha384,
         config_yaml AS "configYaml", actions_yaml AS "actionsYaml"
       FROM revisions
@@ -232,11 +232,11 @@ export const revisions = (db: Reading) => ({
 });
 
 /** Returns whether the record of a revision is corrupt. */
-const isDamaged = (db: Reading, packageId: string, revision: number): Promise<boolean> =>
+const isDamaged = (db: ReadQueries, packageId: string, revision: number): Promise<boolean> =>
   db.isDamaged('revisions', { package_id: packageId, revision });
 
 /** Throws if the record is corrupt. A rewritten row gets a new digest, so its corruption would no longer be noticed. */
-async function refuseDamaged(db: Reading, packageId: string, revision: number): Promise<void> {
+async function refuseDamaged(db: ReadQueries, packageId: string, revision: number): Promise<void> {
   if (!(await isDamaged(db, packageId, revision))) return;
   const { name } = (await db.get<{ name: string }>(sql`SELECT name FROM packages WHERE id = ${packageId}`))!;
   throw new Refusal(
@@ -289,12 +289,12 @@ export const revisionChanges = (db: Queries) => ({
   async setWithdrawn(
     packageId: string,
     revision: number,
-    withdrawn: { at: string; by: string; because: string } | undefined,
+    withdrawn: { at: string; actor: string; because: string } | undefined,
   ): Promise<void> {
-    const { at = null, by = null, because = null } = withdrawn ?? {};
+    const { at = null, actor = null, because = null } = withdrawn ?? {};
     await refuseDamaged(db, packageId, revision);
     await db.run(sql`
-      UPDATE revisions SET withdrawn_at = ${at}, withdrawn_by = ${by}, withdrawn_because = ${because}
+      UPDATE revisions SET withdrawn_at = ${at}, withdrawn_by = ${actor}, withdrawn_because = ${because}
       WHERE package_id = ${packageId} AND revision = ${revision}`);
   },
 
@@ -302,12 +302,12 @@ export const revisionChanges = (db: Queries) => ({
   async setDeleted(
     packageId: string,
     numbers: number[],
-    deleted: { at: string; by: string; because: string } | undefined,
+    deleted: { at: string; actor: string; because: string } | undefined,
   ): Promise<void> {
-    const { at = null, by = null, because = null } = deleted ?? {};
+    const { at = null, actor = null, because = null } = deleted ?? {};
     for (const revision of numbers) await refuseDamaged(db, packageId, revision);
     await db.run(sql`
-      UPDATE revisions SET deleted_at = ${at}, deleted_by = ${by}, deleted_because = ${because}
+      UPDATE revisions SET deleted_at = ${at}, deleted_by = ${actor}, deleted_because = ${because}
       WHERE package_id = ${packageId} AND revision IN ${list(numbers)}`);
   },
 

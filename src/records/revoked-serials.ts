@@ -19,10 +19,10 @@ export const revokedSerials = (db: Pick<Queries, 'get'>) => ({
   /** Finds the revocation of a serial of a model, `BRAND/MODEL`; null if it is not revoked. */
   async find(serial: string, brandAndModel: string): Promise<RevokedSerial | null> {
     const [brandId = '', model = ''] = brandAndModel.split('/');
-    const found = await db.get<RevokedSerial>(sql`
+    const row = await db.get<RevokedSerial>(sql`
       SELECT ${revokedColumns} FROM revoked_serials
       WHERE brand_id = ${brandId} AND model = ${model} AND serial = ${serial}`);
-    return found ?? null;
+    return row ?? null;
   },
 });
 

@@ -1,7 +1,7 @@
 // Root keys, which sign tokens, sealed with the site key.
 import { sql, type Queries } from '#engine/database.ts';
 
-export interface RootKey {
+export interface SealedRootKey {
   id: string;
   sealed: string;
   createdAt: string;
@@ -9,10 +9,10 @@ export interface RootKey {
 
 export const rootKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (id: string) =>
-    db.get<RootKey>(sql`SELECT id, sealed, created_at AS "createdAt" FROM root_keys WHERE id = ${id}`),
+    db.get<SealedRootKey>(sql`SELECT id, sealed, created_at AS "createdAt" FROM root_keys WHERE id = ${id}`),
 
   newest: () =>
-    db.get<RootKey>(
+    db.get<SealedRootKey>(
       sql`SELECT id, sealed, created_at AS "createdAt" FROM root_keys ORDER BY created_at DESC, id LIMIT 1`,
     ),
 
@@ -36,7 +36,7 @@ export const rootKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
 
 export const rootKeyChanges = (db: Queries) => ({
   ...rootKeys(db),
-  add: (key: RootKey) =>
+  add: (key: SealedRootKey) =>
     db.run(sql`INSERT INTO root_keys (id, sealed, created_at) VALUES (${key.id}, ${key.sealed}, ${key.createdAt})`),
 
   /** Deletes a key. All tokens that it signed become invalid. */

@@ -13,7 +13,7 @@ export interface SeenDevice {
 }
 
 /** A revision of a snap that a device reports. */
-export interface Held {
+export interface ReportedRevision {
   packageId: string;
   revision: number;
 }
@@ -35,7 +35,7 @@ export type DeviceOrder = '-brand' | `${'' | '-'}${'serial' | 'model' | 'first' 
 const mostSorted = 100_000;
 
 /** How many devices are read per query, in about 5 ms. */
-const atOnce = 500;
+const batchSize = 500;
 
 /** A device that was silent for so long is deleted. */
 const remembered = days(400);
@@ -67,7 +67,11 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
       LIMIT ${limit} OFFSET ${offset}`),
 
   /** Finds a device with the revisions that it last reported. */
-  async find(brandId: string, model: string, serial: string): Promise<(SeenDevice & { holds: Held[] }) | undefined> {
+  async find(
+    brandId: string,
+    model: string,
+    serial: string,
+  ): Promise<(SeenDevice & { holds: ReportedRevision[] }) | undefined> {
     const row = await db.get<SeenDevice & { holds: string }>(sql`
       SELECT ${deviceColumns}, holds FROM passing_seen_devices
       WHERE brand_id = ${brandId} AND model = ${model} AND serial = ${serial}`);
@@ -83,13 +87,13 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /** Returns for each snap the revisions that most devices report, at most so many. */
-  async mostHeld(most: number): Promise<Map<string, number[]>> {
+  async mostHeld(maxRevisions: number): Promise<Map<string, number[]>> {
     const counts = new Map<number, Map<number, number>>();
     for (let after = ['', '', ''] as [string, string, string]; ;) {
       const rows = await db.all<{ brandId: string; model: string; serial: string; holds: string }>(sql`
         SELECT brand_id AS "brandId", model, serial, holds FROM passing_seen_devices
         WHERE (brand_id, model, serial) > (${after[0]}, ${after[1]}, ${after[2]})
-        ORDER BY brand_id, model, serial LIMIT ${atOnce}`);
+        ORDER BY brand_id, model, serial LIMIT ${batchSize}`);
       for (const { holds } of rows) {
         for (const [number, revision] of readHolds(holds)) {
           const of = counts.get(number) ?? new Map<number, number>();
@@ -97,7 +101,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
         }
       }
       const last = rows.at(-1);
-      if (last === undefined || rows.length < atOnce) break;
+      if (last === undefined || rows.length < batchSize) break;
       after = [last.brandId, last.model, last.serial];
     }
     const names = await db.all<{ number: number; packageId: string }>(sql`
@@ -105,7 +109,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     return new Map(
       names.map(({ number, packageId }) => {
         const held = [...counts.get(number)!].sort((a, b) => b[1] - a[1] || b[0] - a[0]);
-        return [packageId, held.slice(0, most).map(([revision]) => revision)];
+        return [packageId, held.slice(0, maxRevisions).map(([revision]) => revision)];
       }),
     );
   },
@@ -113,16 +117,17 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Counts the devices that report a snap, by its revision, newest revision first, among the `most` devices that called last. */
   async holding(
     packageId: string,
-    most: number,
+    maxDevices: number,
   ): Promise<{ looked: number; holds: [revision: number, devices: number][] }> {
     const looked = (await db.get<{ devices: number }>(sql`
-      SELECT count(*) AS devices FROM (SELECT last_at FROM passing_seen_devices LIMIT ${most}) AS looked `))!.devices;
+      SELECT count(*) AS devices FROM (SELECT last_at FROM passing_seen_devices LIMIT ${maxDevices}) AS looked `))!
+      .devices;
     const snap = await db.get<{ number: number }>(sql`
       SELECT number FROM passing_seen_snaps WHERE package_id = ${packageId}`);
     if (snap === undefined) return { looked, holds: [] };
     const rows = await db.all<{ holds: string }>(sql`
       SELECT holds FROM (
-        SELECT holds, last_at FROM passing_seen_devices WHERE last_at > '' ORDER BY last_at DESC LIMIT ${most}) AS looked
+        SELECT holds, last_at FROM passing_seen_devices WHERE last_at > '' ORDER BY last_at DESC LIMIT ${maxDevices}) AS looked
       WHERE ' ' || holds LIKE ${`% ${snap.number.toString(36)}:%`}`);
     const counts = new Map<number, number>();
     for (const { holds } of rows) {
@@ -138,14 +143,21 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT kind, key, count FROM notes
       WHERE kind IN ('refresh-offered', 'refresh-took', 'refresh-held', 'refresh-failed')
         AND key >= ${`${packageId} `} AND key < ${`${packageId}!`}`);
-    const found = new Map<string, OfferCounts>();
+    const countsByOffer = new Map<string, OfferCounts>();
     for (const { kind, key, count } of rows) {
       const [, channel = '', revision = ''] = key.split(' ');
-      const counts = found.get(key) ?? { channel, revision: Number(revision), offered: 0, took: 0, held: 0, failed: 0 };
+      const counts = countsByOffer.get(key) ?? {
+        channel,
+        revision: Number(revision),
+        offered: 0,
+        took: 0,
+        held: 0,
+        failed: 0,
+      };
       counts[kind.slice('refresh-'.length) as 'offered' | 'took' | 'held' | 'failed'] = count;
-      found.set(key, counts);
+      countsByOffer.set(key, counts);
     }
-    return [...found.values()].sort((a, b) => b.revision - a.revision || (a.channel < b.channel ? -1 : 1));
+    return [...countsByOffer.values()].sort((a, b) => b.revision - a.revision || (a.channel < b.channel ? -1 : 1));
   },
 });
 
@@ -157,8 +169,8 @@ export const seenDevicePassing = (db: Queries) => ({
 /** Parses the revisions that a device reports, by the short numbers of their snaps. */
 export const readHolds = (text: string): Map<number, number> =>
   new Map(
-    text.split(' ').flatMap((one) => {
-      const [number = '', revision = ''] = one.split(':');
+    text.split(' ').flatMap((entry) => {
+      const [number = '', revision = ''] = entry.split(':');
       return number === '' ? [] : [[parseInt(number, 36), parseInt(revision, 36)] as const];
     }),
   );

@@ -1,5 +1,5 @@
 // Shares: the part of a common amount that each process holds. They are ephemeral: each ends with its process.
-import { columns, sql, type Queries, type Reading } from '#engine/database.ts';
+import { columns, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 /** The amount of a share that one process holds. */
 export interface Share {
@@ -10,7 +10,7 @@ export interface Share {
 
 const asShare = columns`name, holder, amount`;
 
-export const shares = (db: Reading) => ({
+export const shares = (db: ReadQueries) => ({
   /** Lists the shares of all processes. */
   all: () => db.all<Share>(sql`SELECT ${asShare} FROM passing_shares`),
 

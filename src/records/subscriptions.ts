@@ -1,9 +1,9 @@
 // Subscriptions: standing requests of this site for packages, channels and architectures.
-import type { Namespace } from '#domain/namespace.ts';
-import type { Wish } from '#domain/subscription.ts';
+import type { PackageNamespace } from '#domain/namespace.ts';
+import type { PackageSubscription } from '#domain/subscription.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-export interface Subscription extends Wish {
+export interface Subscription extends PackageSubscription {
   /** The set, model or bundle that added it; null if a person did. */
   because: string | null;
   /** RFC 3339. */
@@ -12,9 +12,9 @@ export interface Subscription extends Wish {
   addedBy: string;
 }
 
-type Row = Omit<Subscription, 'channels' | 'architectures'> & { channels: string; architectures: string };
+type SubscriptionRow = Omit<Subscription, 'channels' | 'architectures'> & { channels: string; architectures: string };
 
-const asSubscription = (row: Row): Subscription => ({
+const asSubscription = (row: SubscriptionRow): Subscription => ({
   ...row,
   channels: JSON.parse(row.channels) as Subscription['channels'],
   architectures: JSON.parse(row.architectures) as Subscription['architectures'],
@@ -24,8 +24,8 @@ const subscriptionColumns = columns`
   namespace, name, channels, architectures, because, added_at AS "addedAt", added_by AS "addedBy"`;
 
 export const subscriptions = (db: Pick<Queries, 'get' | 'all'>) => ({
-  async find(namespace: Namespace, name: string): Promise<Subscription | undefined> {
-    const row = await db.get<Row>(sql`
+  async find(namespace: PackageNamespace, name: string): Promise<Subscription | undefined> {
+    const row = await db.get<SubscriptionRow>(sql`
       SELECT ${subscriptionColumns} FROM subscriptions WHERE namespace = ${namespace} AND name = ${name}`);
     return row && asSubscription(row);
   },
@@ -33,7 +33,7 @@ export const subscriptions = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists subscriptions by namespace and name, after one. */
   after: async (namespace: string, name: string, limit: number): Promise<Subscription[]> =>
     (
-      await db.all<Row>(sql`
+      await db.all<SubscriptionRow>(sql`
         SELECT ${subscriptionColumns} FROM subscriptions WHERE (namespace, name) > (${namespace}, ${name})
         ORDER BY namespace, name LIMIT ${limit}`)
     ).map(asSubscription),
@@ -51,6 +51,6 @@ export const subscriptionChanges = (db: Queries) => ({
       SET channels = excluded.channels, architectures = excluded.architectures, because = excluded.because,
         added_at = excluded.added_at, added_by = excluded.added_by`),
 
-  remove: (namespace: Namespace, name: string) =>
+  remove: (namespace: PackageNamespace, name: string) =>
     db.run(sql`DELETE FROM subscriptions WHERE namespace = ${namespace} AND name = ${name}`),
 });

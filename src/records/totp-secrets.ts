@@ -33,7 +33,7 @@ export const totpSecretChanges = (db: Queries) => ({
     const row = await db.get<{ recovery: string }>(sql`
       SELECT recovery FROM totp_secrets WHERE account_id = ${accountId}`);
     const digests = JSON.parse(row?.recovery ?? '[]') as string[];
-    const left = digests.filter((one) => one !== digest);
+    const left = digests.filter((unused) => unused !== digest);
     if (left.length === digests.length) return undefined;
     await db.run(sql`UPDATE totp_secrets SET recovery = ${JSON.stringify(left)} WHERE account_id = ${accountId}`);
     return left.length;

@@ -23,7 +23,7 @@ export interface TransferSource {
   /** How often its keys were rotated. */
   rotation: number;
   /** Its keys before each rotation, newest last. */
-  keysBefore: SourceKeys[];
+  keysBefore: SourceKeySet[];
   /** RFC 3339; when two different rotations with one number proved that one of its keys was copied. */
   keyCopiedAt: string | null;
   addedAt: string;
@@ -32,7 +32,7 @@ export interface TransferSource {
 }
 
 /** The keys that a source had after so many rotations. */
-export interface SourceKeys {
+export interface SourceKeySet {
   rotation: number;
   keys: string[];
   threshold: number;
@@ -40,14 +40,22 @@ export interface SourceKeys {
 
 type Lists = 'keys' | 'packages' | 'scanners' | 'keysBefore';
 type Flags = 'mayRelease' | 'floorInDoubt';
-type Row = Omit<TransferSource, Lists | Flags> & Record<Lists, string> & Record<Flags, 0 | 1>;
+type TransferSourceRow = Omit<TransferSource, Lists | Flags> & Record<Lists, string> & Record<Flags, 0 | 1>;
 
-const asSource = ({ keys, packages, scanners, keysBefore, mayRelease, floorInDoubt, ...row }: Row): TransferSource => ({
+const asSource = ({
+  keys,
+  packages,
+  scanners,
+  keysBefore,
+  mayRelease,
+  floorInDoubt,
+  ...row
+}: TransferSourceRow): TransferSource => ({
   ...row,
   keys: JSON.parse(keys) as string[],
   packages: JSON.parse(packages) as string[],
   scanners: JSON.parse(scanners) as string[],
-  keysBefore: JSON.parse(keysBefore) as SourceKeys[],
+  keysBefore: JSON.parse(keysBefore) as SourceKeySet[],
   mayRelease: mayRelease === 1,
   floorInDoubt: floorInDoubt === 1,
 });
@@ -58,12 +66,16 @@ const sourceColumns = columns`
 
 export const transferSources = (db: Pick<Queries, 'get' | 'all'>) => ({
   async find(name: string): Promise<TransferSource | undefined> {
-    const row = await db.get<Row>(sql`SELECT ${sourceColumns} FROM transfer_sources WHERE name = ${name}`);
+    const row = await db.get<TransferSourceRow>(
+      sql`SELECT ${sourceColumns} FROM transfer_sources WHERE name = ${name}`,
+    );
     return row && asSource(row);
   },
 
   list: async (): Promise<TransferSource[]> =>
-    (await db.all<Row>(sql`SELECT ${sourceColumns} FROM transfer_sources ORDER BY name LIMIT 1000`)).map(asSource),
+    (await db.all<TransferSourceRow>(sql`SELECT ${sourceColumns} FROM transfer_sources ORDER BY name LIMIT 1000`)).map(
+      asSource,
+    ),
 });
 
 export const transferSourceChanges = (db: Queries) => ({

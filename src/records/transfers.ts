@@ -143,7 +143,7 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
       (
         await db.all<{ id: string; digest: string; sequence: number }>(sql`
           SELECT package_id AS id, digest, sequence FROM sent_packages WHERE site IN ('', ${site}) ORDER BY sequence`)
-      ).map(({ id, ...told }) => [id, told]),
+      ).map(({ id, ...sent }) => [id, sent]),
     ),
 
   /** Returns which of these numbers of a source were accepted here. */
@@ -170,9 +170,9 @@ export const transfers = (db: Pick<Queries, 'get' | 'all'>) => ({
 async function allTexts(page: (after: string, limit: number) => Promise<{ text: string }[]>): Promise<Set<string>> {
   const all = new Set<string>();
   for (let after: string | undefined = ''; after !== undefined;) {
-    const found = await page(after, pageOfTexts);
-    for (const { text } of found) all.add(text);
-    after = found.length < pageOfTexts ? undefined : found.at(-1)?.text;
+    const rows = await page(after, pageOfTexts);
+    for (const { text } of rows) all.add(text);
+    after = rows.length < pageOfTexts ? undefined : rows.at(-1)?.text;
   }
   return all;
 }
@@ -199,9 +199,9 @@ export const transferChanges = (db: Queries) => ({
 
   setMedia: (id: string, media: string) => db.run(sql`UPDATE transfers SET media = ${media} WHERE id = ${id}`),
 
-  settle: (id: string, s: Pick<ReceivedTransfer, 'status' | 'receipt'> & { at: string; by: string }) =>
+  settle: (id: string, s: Pick<ReceivedTransfer, 'status' | 'receipt'> & { at: string; actor: string }) =>
     db.run(sql`
-      UPDATE transfers SET status = ${s.status}, settled_at = ${s.at}, settled_by = ${s.by}, receipt = ${s.receipt}
+      UPDATE transfers SET status = ${s.status}, settled_at = ${s.at}, settled_by = ${s.actor}, receipt = ${s.receipt}
       WHERE id = ${id}`),
 
   /** Deletes the received contents and the findings of a transfer that is no longer pending. */
@@ -224,8 +224,8 @@ export const transferChanges = (db: Queries) => ({
     {
       contents,
       texts,
-      told,
-    }: { contents: readonly string[]; texts: readonly string[]; told: ReadonlyMap<string, string> },
+      packageDigests,
+    }: { contents: readonly string[]; texts: readonly string[]; packageDigests: ReadonlyMap<string, string> },
   ): Promise<void> {
     await db.run(sql`
       INSERT INTO made_transfers (sequence, id, sites, statement, bytes, made_at, made_by)
@@ -239,7 +239,7 @@ export const transferChanges = (db: Queries) => ({
           INSERT INTO sent_contents (site, content, sequence) VALUES (${site}, ${content}, ${t.sequence})
           ON CONFLICT DO NOTHING`);
       }
-      for (const [packageId, digest] of told) {
+      for (const [packageId, digest] of packageDigests) {
         await db.run(sql`
           INSERT INTO sent_packages (site, package_id, digest, sequence) VALUES (${site}, ${packageId}, ${digest}, ${t.sequence})
           ON CONFLICT (site, package_id) DO UPDATE SET digest = excluded.digest, sequence = excluded.sequence`);

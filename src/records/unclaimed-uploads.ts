@@ -3,7 +3,7 @@
 import { sql, type Queries } from '#engine/database.ts';
 
 /** Received content that no package has claimed yet. */
-export interface Upload {
+export interface UnclaimedUpload {
   id: string;
   sha3_384: string;
   sha256: string;
@@ -55,7 +55,7 @@ export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
 export const unclaimedUploadChanges = (db: Queries) => ({
   ...unclaimedUploads(db),
 
-  add: (upload: Upload) =>
+  add: (upload: UnclaimedUpload) =>
     db.run(sql`
       INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, seq)
       VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt},

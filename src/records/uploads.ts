@@ -4,24 +4,24 @@ import type { ResourceBase } from '#domain/resource-base.ts';
 import type { UploadStatus } from '#domain/upload-status.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
-import { unclaimedUploadChanges, type Upload } from './unclaimed-uploads.ts';
+import { unclaimedUploadChanges, type UnclaimedUpload } from './unclaimed-uploads.ts';
 import type { Links } from './packages.ts';
-import type { DeclaredResource } from './resources.ts';
+import type { ResourceDeclaration } from './resources.ts';
 import type { CharmTexts, RevisionDetails } from './revisions.ts';
 
-export interface ReviewError {
+export interface UploadReviewError {
   code: string;
   message: string;
 }
 
 /** An upload that a package has claimed. */
-export interface Review extends Upload {
+export interface Review extends UnclaimedUpload {
   packageId: string;
   pushedBy: string;
   pushedAt: string;
   status: UploadStatus;
   revision: number | null;
-  errors: ReviewError[] | null;
+  errors: UploadReviewError[] | null;
   /** The resource that it was pushed for; null if it was pushed as a revision. */
   resource: string | null;
   request: ResourceRequest | null;
@@ -43,7 +43,7 @@ export type Findings =
       kind: 'revision';
       version: string | null;
       details: RevisionDetails;
-      declares: DeclaredResource[];
+      declares: ResourceDeclaration[];
       packageYaml: string | null;
       craftYaml: string | null;
       /** The data of a charm for juju, in addition to its metadata. */
@@ -64,15 +64,15 @@ interface ContentProse {
   links?: Links;
 }
 
-type Row = Omit<Review, 'errors' | 'request' | 'findings'> & {
+type ReviewRow = Omit<Review, 'errors' | 'request' | 'findings'> & {
   errors: string | null;
   request: string | null;
   findings: string | null;
 };
 
-const asReview = (row: Row): Review => ({
+const asReview = (row: ReviewRow): Review => ({
   ...row,
-  errors: JSON.parse(row.errors ?? 'null') as ReviewError[] | null,
+  errors: JSON.parse(row.errors ?? 'null') as UploadReviewError[] | null,
   request: JSON.parse(row.request ?? 'null') as ResourceRequest | null,
   findings: JSON.parse(row.findings ?? 'null') as Findings | null,
 });
@@ -84,13 +84,13 @@ const reviewColumns = columns`
 export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Finds an upload, claimed or not. */
   find: (id: string) =>
-    db.get<Upload & { packageId: string | null }>(sql`
+    db.get<UnclaimedUpload & { packageId: string | null }>(sql`
       SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt", package_id AS "packageId"
       FROM uploads WHERE id = ${id}`),
 
   /** Finds the review of an upload by a package. */
   async review(packageId: string, id: string): Promise<Review | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ReviewRow>(sql`
       SELECT ${reviewColumns}
       FROM uploads WHERE id = ${id} AND package_id = ${packageId}`);
     return row && asReview(row);
@@ -98,7 +98,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Finds a claimed upload of any package. */
   async claimed(id: string): Promise<Review | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ReviewRow>(sql`
       SELECT ${reviewColumns}
       FROM uploads WHERE id = ${id} AND package_id IS NOT NULL`);
     return row && asReview(row);
@@ -106,7 +106,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists the uploads that wait for a person's verdict, the longest wait first. */
   async awaitingPeople(limit: number): Promise<Review[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ReviewRow>(sql`
       SELECT ${reviewColumns}
       FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')
       ORDER BY pushed_at, seq LIMIT ${limit}`);
@@ -123,7 +123,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists a package's reviews, newest first. */
   async reviews(packageId: string, limit: number): Promise<Review[]> {
-    const rows = await db.all<Row>(sql`
+    const rows = await db.all<ReviewRow>(sql`
       SELECT ${reviewColumns}
       FROM uploads WHERE package_id = ${packageId}
       ORDER BY pushed_at DESC, seq DESC LIMIT ${limit}`);
@@ -132,7 +132,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Returns the next upload to review, among those pushed as revisions or as resources, skipping the given ids. */
   async nextToReview(of: 'revisions' | 'resources', but: string[] = []): Promise<Review | undefined> {
-    const row = await db.get<Row>(sql`
+    const row = await db.get<ReviewRow>(sql`
       SELECT ${reviewColumns}
       FROM uploads
       WHERE status = 'new' AND status IN ('new', 'scanned') AND CASE WHEN resource IS NULL THEN 'revisions' ELSE 'resources' END = ${of}
@@ -159,7 +159,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
 });
 
 /** A push: the account, and the purpose of the upload. */
-export interface Claim {
+export interface UploadClaim {
   packageId: string;
   pushedBy: string;
   pushedAt: string;
@@ -176,7 +176,7 @@ export const uploadChanges = (db: Queries) => ({
   ...uploads(db),
   ...unclaimed(db),
 
-  claim: async (id: string, claim: Claim) =>
+  claim: async (id: string, claim: UploadClaim) =>
     0 <
     (await db.run(sql`
       UPDATE uploads
@@ -196,7 +196,7 @@ export const uploadChanges = (db: Queries) => ({
         icon = ${findings.kind === 'revision' ? (findings.icon ?? null) : null}
       WHERE id = ${id}`),
 
-  reject: (id: string, errors: ReviewError[]) =>
+  reject: (id: string, errors: UploadReviewError[]) =>
     db.run(sql`
       UPDATE uploads SET status = 'rejected', errors = ${JSON.stringify(errors)}, findings = NULL, icon = NULL
       WHERE id = ${id}`),

@@ -2,20 +2,26 @@
 // limit.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-import type { Acts, By } from '#acts/act.ts';
-import { giveToPush, handOutImage, longestPush, useImageCredential, type HandedOut } from '#acts/image-credentials.ts';
+import type { Acts, Actor } from '#acts/act.ts';
+import {
+  issuePushCredential,
+  issuePullCredential,
+  maxPushCredentialMs,
+  useImageCredential,
+  type PulledImage,
+} from '#acts/image-credentials.ts';
 import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { ImageCredential } from '#records/image-credentials.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
-export interface Login {
+export interface RegistryLogin {
   username: string;
   password: string;
 }
 
 export interface CredentialsOptions {
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
   clock: Now;
   newId: NewIds;
@@ -26,13 +32,16 @@ export interface CredentialsOptions {
   seesUploads: () => boolean;
 }
 
-export interface Credentials {
+export interface RegistryCredentials {
   /** Creates credentials to push, and to pull, for an account. */
-  toPush(wanted: Pick<HandedOut, 'package' | 'repository'>, by: By & { sessionId: string }): Promise<Login>;
+  toPush(
+    target: Pick<PulledImage, 'package' | 'repository'>,
+    actor: Actor & { sessionId: string },
+  ): Promise<RegistryLogin>;
   /** Returns the credentials to pull an image from its repository; the same ones at every call. */
-  toPull(image: HandedOut, by: By): Promise<Login>;
+  toPull(image: PulledImage, actor: Actor): Promise<RegistryLogin>;
   /** Returns the credentials with this name and password while they are valid; records the first use. */
-  logIn(login: Login, from: { address: string; requestId: string }): Promise<ImageCredential | undefined>;
+  logIn(login: RegistryLogin, from: { address: string; requestId: string }): Promise<ImageCredential | undefined>;
   /** Returns the credentials with this name while they are valid. */
   find(id: string): Promise<ImageCredential | undefined>;
   /** Returns the credentials with this name, even if they have expired. */
@@ -44,48 +53,49 @@ export interface Credentials {
 }
 
 /** How long push credentials wait for their first use, and afterwards for progress of an upload. */
-const patience = minutes(10);
+const progressTimeoutMs = minutes(10);
 
-export function createCredentials(options: CredentialsOptions): Credentials {
+export function createCredentials(options: CredentialsOptions): RegistryCredentials {
   const { records, acts, clock, newId, seal, unseal } = options;
   const { moves, end, lasts } = lives(options);
 
   async function find(id: string): Promise<ImageCredential | undefined> {
-    const found = await records.imageCredentials.find(id, timestamp(clock()));
-    return found !== undefined && (await lasts(found)) ? found : undefined;
+    const credential = await records.imageCredentials.find(id, timestamp(clock()));
+    return credential !== undefined && (await lasts(credential)) ? credential : undefined;
   }
 
   /** Credentials for a repository that may have none yet. */
   const newToPull = () => ({ ...newPullCredential(newId, seal), moment: timestamp(clock()) });
 
   return {
-    async toPush(wanted, by) {
+    async toPush(target, actor) {
       const password = newPassword();
       const credential = { id: `push-${newId.id()}`, secretSha256: digestOf(password) };
       const moment = timestamp(clock());
-      await acts.do(giveToPush, by, { ...wanted, credential, sessionId: by.sessionId, moment });
+      await acts.do(issuePushCredential, actor, { ...target, credential, sessionId: actor.sessionId, moment });
       return { username: credential.id, password };
     },
 
-    async toPull(image, by) {
-      const { repository, wanted, registry } = image;
-      const there = wanted || registry !== undefined ? undefined : await records.imageCredentials.toPull(repository);
-      const kept = there ?? (await acts.do(handOutImage, by, { ...image, ...newToPull() }));
-      return { username: kept.id, password: passwordOf(kept, unseal) };
+    async toPull(image, actor) {
+      const { repository, shouldKeep: isWanted, registry } = image;
+      const existing =
+        isWanted || registry !== undefined ? undefined : await records.imageCredentials.toPull(repository);
+      const credential = existing ?? (await acts.do(issuePullCredential, actor, { ...image, ...newToPull() }));
+      return { username: credential.id, password: passwordOf(credential, unseal) };
     },
 
     async logIn({ username, password }, { address, requestId }) {
-      const found = await find(username);
-      const given = Buffer.from(digestOf(password));
-      if (found === undefined || !timingSafeEqual(given, Buffer.from(found.secretSha256))) return undefined;
-      if (found.kind === 'push') {
-        if (found.firstUsedAt === null) {
-          const by = { actor: found.accountId ?? 'anyone', requestId };
-          await acts.do(useImageCredential, by, { credential: found, address, moment: timestamp(clock()) });
+      const credential = await find(username);
+      const digest = Buffer.from(digestOf(password));
+      if (credential === undefined || !timingSafeEqual(digest, Buffer.from(credential.secretSha256))) return undefined;
+      if (credential.kind === 'push') {
+        if (credential.firstUsedAt === null) {
+          const actor = { actor: credential.accountId ?? 'anyone', requestId };
+          await acts.do(useImageCredential, actor, { credential: credential, address, moment: timestamp(clock()) });
         }
-        moves(found.id);
+        moves(credential.id);
       }
-      return found;
+      return credential;
     },
 
     find,
@@ -116,7 +126,7 @@ function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'record
   };
 
   const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
-    kind === 'pull' ? undefined : after(new Date(issuedAt), longestPush);
+    kind === 'pull' ? undefined : after(new Date(issuedAt), maxPushCredentialMs);
 
   async function lasts(credential: ImageCredential): Promise<boolean> {
     const until = end(credential);
@@ -125,7 +135,7 @@ function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'record
     const now = clock();
     if (firstUsedAt !== null && !seesUploads()) return now < until;
     const moved = firstUsedAt === null ? undefined : await records.lastNoted('image-upload', id);
-    return now < until && now < after(new Date(moved ?? firstUsedAt ?? issuedAt), patience);
+    return now < until && now < after(new Date(moved ?? firstUsedAt ?? issuedAt), progressTimeoutMs);
   }
 
   return { moves, end, lasts };

@@ -3,19 +3,19 @@ import type { Readable } from 'node:stream';
 
 import { itself, type Acts } from '#acts/act.ts';
 import { readImageResources } from '#acts/unwanted-images.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
 /** A resource that a deployment reads has some hundred bytes. */
-const longestContent = 64 * 1024;
-const atOnce = 500;
+const maxContentBytes = 64 * 1024;
+const batchSize = 500;
 
 /** Reads contents. */
-export interface Contents {
+export interface RegistryContentReader {
   open(sha3_384: string): Promise<{ stream: Readable } | undefined>;
 }
 
 /** Reads a content as text; undefined if it is missing or corrupt, which the scrub reports. */
-export async function textOf(contents: Contents, sha3_384: string): Promise<string | undefined> {
+export async function readContentText(contents: RegistryContentReader, sha3_384: string): Promise<string | undefined> {
   const content = await contents.open(sha3_384);
   if (content === undefined) return undefined;
   try {
@@ -26,11 +26,15 @@ export async function textOf(contents: Contents, sha3_384: string): Promise<stri
 }
 
 /** Records which images the contents of resources name; returns how many of the unknown contents could not be read. */
-export async function readMentions(records: Pick<Records, 'images'>, acts: Acts, contents: Contents): Promise<number> {
-  const unread = await records.images.unreadContents(atOnce);
+export async function readMentions(
+  records: Pick<StoreRecords, 'images'>,
+  acts: Acts,
+  contents: RegistryContentReader,
+): Promise<number> {
+  const unread = await records.images.unreadContents(batchSize);
   const read: { content: string; manifest: string | null }[] = [];
   for (const { sha3_384, size } of unread) {
-    const text = size > longestContent ? '' : await textOf(contents, sha3_384);
+    const text = size > maxContentBytes ? '' : await readContentText(contents, sha3_384);
     if (text !== undefined) read.push({ content: sha3_384, manifest: mentioned(text) });
   }
   if (read.length > 0) await acts.do(readImageResources, itself, { read });

@@ -1,31 +1,31 @@
 // Notifications from another registry about pushed images. A notification follows a moment after the push, perhaps to
 // another process of the store, so a request for an image may have to wait for it.
-import { createWaiting } from '#shared/waiting.ts';
+import { createChangeWaiter } from '#shared/waiting.ts';
 
-export interface News {
+export interface ImageNotifications {
   /** Reports that this image now exists. */
-  tell(what: string): void;
+  tell(key: string): void;
   /** Returns the result of `look` as soon as it finds something; undefined after `patience` milliseconds. */
-  wait<Found>(what: string, look: () => Promise<Found | undefined>, patience: number): Promise<Found | undefined>;
+  wait<Found>(key: string, find: () => Promise<Found | undefined>, timeoutMs: number): Promise<Found | undefined>;
 }
 
 /** Beyond this number, requests do not wait. */
-const waitingAtOnce = 256;
+const maxWaiting = 256;
 
-export function createNews(): News {
-  const waiting = createWaiting();
+export function createImageNotifications(): ImageNotifications {
+  const waiting = createChangeWaiter();
   let count = 0;
 
   return {
-    tell(what) {
-      waiting.tell(what);
+    tell(key) {
+      waiting.tell(key);
     },
 
-    async wait(what, look, patience) {
-      if (count >= waitingAtOnce) return look();
+    async wait(key, find, timeoutMs) {
+      if (count >= maxWaiting) return find();
       count++;
       try {
-        return await waiting.until(what, look, { patience });
+        return await waiting.until(key, find, { timeoutMs });
       } finally {
         count--;
       }

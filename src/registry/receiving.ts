@@ -13,7 +13,7 @@ export interface Stored {
 }
 
 /** Stores content as it is received; if `accept` throws, nothing is left of it. */
-export type Receive = (
+export type ReceiveBlob = (
   source: AsyncIterable<Chunks>,
   options: {
     id: string;
@@ -30,7 +30,7 @@ export type Receive = (
 ) => Promise<Stored>;
 
 export interface ReceivingOptions {
-  receive: Receive;
+  receive: ReceiveBlob;
   id: string;
   /** The sender, for its share of upload places. */
   from: string;
@@ -40,7 +40,7 @@ export interface ReceivingOptions {
   ended: () => void;
 }
 
-export class Receiving {
+export class BlobUploadReceiver {
   /** The number of bytes received. */
   size: number;
   readonly #options: ReceivingOptions;
@@ -53,10 +53,10 @@ export class Receiving {
     this.size = options.size;
   }
 
-  async send(chunks: Chunks, limit: number, whole?: number): Promise<void> {
+  async send(chunks: Chunks, limit: number, totalBytes?: number): Promise<void> {
     // Once the chunks are taken, their memory may be freed.
     const length = lengthOf(chunks);
-    const stored = this.#store(limit, whole);
+    const stored = this.#store(limit, totalBytes);
     // The storage ended early; await its reason.
     if (!(await this.#pipe.send(chunks))) await stored;
     this.size += length;
@@ -88,14 +88,14 @@ export class Receiving {
   }
 
   /** Storing begins with the first bytes. */
-  #store(limit: number, whole: number | undefined): Promise<Stored> {
+  #store(limit: number, totalBytes: number | undefined): Promise<Stored> {
     if (this.#storing === undefined) {
       const { receive, id, from, size, ended } = this.#options;
       this.#storing = receive(this.#pipe.content(), {
         id,
         from,
         limit,
-        expected: whole,
+        expected: totalBytes,
         ownsChunks: true,
         ...(size > 0 && { resume: size }),
         wantsSha512: () => this.#expected?.algorithm === 'sha512',

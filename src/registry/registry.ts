@@ -1,23 +1,23 @@
 // The image registry: who may access which repository, and the uploads in progress.
 import type { Now } from '#domain/clock.ts';
-import { createCredentials, type Credentials, type CredentialsOptions } from './credentials.ts';
-import { createNews, type News } from './news.ts';
+import { createCredentials, type RegistryCredentials, type CredentialsOptions } from './credentials.ts';
+import { createImageNotifications, type ImageNotifications } from './news.ts';
 import type { Repository } from './repository.ts';
 import type { SignedTokens } from './signed-tokens.ts';
 import { createTokens, type RegistryTokens } from './tokens.ts';
-import type { Receive } from './receiving.ts';
+import type { ReceiveBlob } from './receiving.ts';
 import { createBlobUploads, type BlobUploads } from './uploads.ts';
 
 /** The type that the newest declaration of a package gives a resource; undefined if no revision declares it. */
 export type DeclaredType = (repository: Repository) => Promise<string | undefined>;
 
 export interface Registry {
-  credentials: Credentials;
+  credentials: RegistryCredentials;
   tokens: RegistryTokens;
   /** Tokens for another registry, if the configuration names one. */
   signedTokens: SignedTokens;
   /** Notifications from another registry. */
-  news: News;
+  news: ImageNotifications;
   uploads: BlobUploads;
   declaredType: DeclaredType;
 }
@@ -27,7 +27,7 @@ export interface RegistryOptions extends CredentialsOptions {
   /** Signs the tokens: 32 bytes that only the processes of the store have. */
   tokenKey: Buffer;
   signedTokens: SignedTokens;
-  receive: Receive;
+  receive: ReceiveBlob;
   /** Free bytes for blobs. */
   free: () => Promise<number>;
   declaredType: DeclaredType;
@@ -38,7 +38,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     credentials: createCredentials(options),
     tokens: createTokens(options.tokenKey, options.clock),
     signedTokens: options.signedTokens,
-    news: createNews(),
+    news: createImageNotifications(),
     uploads: createBlobUploads({
       records: options.records,
       receive: options.receive,

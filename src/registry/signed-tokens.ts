@@ -4,15 +4,15 @@
 import { createPrivateKey, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import { itself, type Acts, type By } from '#acts/act.ts';
+import { itself, type Acts, type Actor } from '#acts/act.ts';
 import { makeRegistryKey, registryKey } from '#acts/image-credentials.ts';
 import { after, minutes, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { RegistryToken } from './tokens.ts';
 
 export interface SignedTokensOptions {
-  records: Pick<Records, 'appliance'>;
+  records: Pick<StoreRecords, 'appliance'>;
   acts: Acts;
   clock: Now;
   newId: NewIds;
@@ -29,7 +29,7 @@ export interface SignedTokens {
     to: { registry: string; issuer: string },
   ): Promise<{ text: string; issuedAt: Date; lasts: number }>;
   /** The data that the other registry must be given: created at the first call, the same ever after. */
-  shared(by?: By): Promise<SharedWithRegistry>;
+  shared(actor?: Actor): Promise<SharedWithRegistry>;
 }
 
 export interface SharedWithRegistry {
@@ -39,20 +39,20 @@ export interface SharedWithRegistry {
   secret: string;
 }
 
-const life = minutes(5);
+const tokenLifetimeMs = minutes(5);
 /** How far the other registry's clock may be behind. */
-const leeway = minutes(1);
+const clockLeewayMs = minutes(1);
 
 const purpose = 'key of the tokens for the registry of images';
 const signInThread = promisify(sign);
 
-interface Kept extends SharedWithRegistry {
+interface RegistryKeyMaterial extends SharedWithRegistry {
   key: string;
 }
 
-interface Opened {
+interface OpenedRegistryKey {
   sealed: string;
-  kept: Kept;
+  material: RegistryKeyMaterial;
   key: KeyObject;
   /** The certificate in the form for the header of tokens. */
   x5c: string;
@@ -60,23 +60,23 @@ interface Opened {
 
 export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
   const { records, acts, clock, newId, seal, unseal, certify } = options;
-  let opened: Opened | undefined;
+  let opened: OpenedRegistryKey | undefined;
 
   /** Reads the key; looks it up in the records each time, because another process may have created it. */
-  async function open(by: By = itself): Promise<Opened> {
-    const sealed = (await records.appliance.find(registryKey)) ?? (await make(by));
+  async function open(actor: Actor = itself): Promise<OpenedRegistryKey> {
+    const sealed = (await records.appliance.find(registryKey)) ?? (await make(actor));
     if (opened?.sealed !== sealed) {
-      const kept = JSON.parse(unseal(sealed, purpose).toString()) as Kept;
-      const x5c = new X509Certificate(kept.certificate).raw.toString('base64');
-      opened = { sealed, kept, key: createPrivateKey(kept.key), x5c };
+      const material = JSON.parse(unseal(sealed, purpose).toString()) as RegistryKeyMaterial;
+      const x5c = new X509Certificate(material.certificate).raw.toString('base64');
+      opened = { sealed, material, key: createPrivateKey(material.key), x5c };
     }
     return opened;
   }
 
-  async function make(by: By): Promise<string> {
+  async function make(actor: Actor): Promise<string> {
     const { certificate, key } = await certify('larder, tokens for the registry of images', clock());
-    const kept: Kept = { certificate, key, secret: randomBytes(32).toString('base64url') };
-    return acts.do(makeRegistryKey, by, { sealed: seal(Buffer.from(JSON.stringify(kept)), purpose) });
+    const material: RegistryKeyMaterial = { certificate, key, secret: randomBytes(32).toString('base64url') };
+    return acts.do(makeRegistryKey, actor, { sealed: seal(Buffer.from(JSON.stringify(material)), purpose) });
   }
 
   return {
@@ -88,18 +88,18 @@ export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
         sub: credential,
         aud: registry,
         iat: secondsOf(issuedAt),
-        nbf: secondsOf(after(issuedAt, -leeway)),
-        exp: secondsOf(after(issuedAt, life)),
+        nbf: secondsOf(after(issuedAt, -clockLeewayMs)),
+        exp: secondsOf(after(issuedAt, tokenLifetimeMs)),
         jti: newId.uuid(),
         access: grants.map(({ repository, actions }) => ({ type: 'repository', name: repository, actions })),
       };
       const text = `${encoded({ typ: 'JWT', alg: 'RS256', x5c: [x5c] })}.${encoded(claims)}`;
       const signature = await signInThread('sha256', Buffer.from(text), key);
-      return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lasts: life / 1000 };
+      return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lasts: tokenLifetimeMs / 1000 };
     },
 
-    async shared(by) {
-      const { certificate, secret } = (await open(by)).kept;
+    async shared(actor) {
+      const { certificate, secret } = (await open(actor)).material;
       return { certificate, secret };
     },
   };

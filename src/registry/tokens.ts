@@ -25,7 +25,7 @@ export interface RegistryTokens {
   read(text: string): RegistryToken | undefined;
 }
 
-const life = minutes(5);
+const tokenLifetimeMs = minutes(5);
 
 /** `key` signs the tokens: 32 bytes that no client knows. */
 export function createTokens(key: Buffer, clock: Now): RegistryTokens {
@@ -34,15 +34,16 @@ export function createTokens(key: Buffer, clock: Now): RegistryTokens {
   return {
     mint(token) {
       const issuedAt = clock();
-      const content = { ...token, until: after(issuedAt, life).getTime() };
+      const content = { ...token, until: after(issuedAt, tokenLifetimeMs).getTime() };
       const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
-      return { text: `${payload}.${sign(payload).toString('base64url')}`, issuedAt, lasts: life / 1000 };
+      return { text: `${payload}.${sign(payload).toString('base64url')}`, issuedAt, lasts: tokenLifetimeMs / 1000 };
     },
 
     read(text) {
       const [payload = '', signature = '', ...more] = text.split('.', 3);
-      const given = Buffer.from(signature, 'base64url');
-      if (more.length > 0 || given.length !== 32 || !timingSafeEqual(given, sign(payload))) return undefined;
+      const signatureBytes = Buffer.from(signature, 'base64url');
+      if (more.length > 0 || signatureBytes.length !== 32 || !timingSafeEqual(signatureBytes, sign(payload)))
+        return undefined;
       const { until, ...token } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as RegistryToken & {
         until: number;
       };
@@ -56,16 +57,16 @@ export function createTokens(key: Buffer, clock: Now): RegistryTokens {
  * to push includes deletion.
  */
 export function readScope(text: string): Grant[] {
-  return text.split(' ').flatMap((one) => {
-    const [, repository = '', actions = ''] = /^repository:([^:\s]{1,400}):([a-z,*]{1,40})$/.exec(one) ?? [];
+  return text.split(' ').flatMap((scope) => {
+    const [, repository = '', actions = ''] = /^repository:([^:\s]{1,400}):([a-z,*]{1,40})$/.exec(scope) ?? [];
     if (repository === '') return [];
-    const asked = new Set(actions.split(','));
-    const wanted = (['pull', 'push'] as const).filter(
-      (action) => asked.has(action) || asked.has('*') || (action === 'push' && asked.has('delete')),
+    const requested = new Set(actions.split(','));
+    const rights = (['pull', 'push'] as const).filter(
+      (action) => requested.has(action) || requested.has('*') || (action === 'push' && requested.has('delete')),
     );
-    return wanted.length === 0 ? [] : [{ repository, actions: wanted }];
+    return rights.length === 0 ? [] : [{ repository, actions: rights }];
   });
 }
 
-export const grants = (token: RegistryToken, repository: string, action: Action): boolean =>
+export const isGranted = (token: RegistryToken, repository: string, action: Action): boolean =>
   token.grants.some((grant) => grant.repository === repository && grant.actions.includes(action));

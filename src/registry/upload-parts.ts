@@ -2,12 +2,12 @@
 // then left to it.
 import { randomUUID } from 'node:crypto';
 
-import { LeftToOthers } from '#blobs/blobs.ts';
+import { UploadHandedOver } from '#blobs/blobs.ts';
 import { after, minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { RegistryUpload } from '#records/registry-uploads.ts';
-import { Receiving, type Receive } from './receiving.ts';
+import { BlobUploadReceiver, type ReceiveBlob } from './receiving.ts';
 import { repositoryName, type Repository } from './repository.ts';
 
 /** The sender and the target repository. */
@@ -16,8 +16,8 @@ export interface Sender extends Repository {
 }
 
 export interface UploadPartsOptions {
-  records: Pick<Records, 'registryUploads' | 'passing'>;
-  receive: Receive;
+  records: Pick<StoreRecords, 'registryUploads' | 'passing'>;
+  receive: ReceiveBlob;
   /** Free bytes for blobs. */
   free: () => Promise<number>;
   now: Now;
@@ -25,24 +25,24 @@ export interface UploadPartsOptions {
   idle?: number;
 }
 
-interface Part {
-  receiving: Receiving | undefined;
+interface LocalBlobUpload {
+  receiving: BlobUploadReceiver | undefined;
   size: number;
   clock: NodeJS.Timeout;
 }
 
-const patience = minutes(10);
+const defaultIdleTimeoutMs = minutes(10);
 /** A sending request renews its claim on the upload; the claim of a dead process expires after this time. */
-const sendingLasts = seconds(60);
+const claimLifetimeMs = seconds(60);
 
-export class UploadParts {
+export class LocalBlobUploads {
   readonly #options: UploadPartsOptions;
   readonly #idle: number;
-  readonly #here = new Map<string, Part>();
+  readonly #here = new Map<string, LocalBlobUpload>();
 
   constructor(options: UploadPartsOptions) {
     this.#options = options;
-    this.#idle = options.idle ?? patience;
+    this.#idle = options.idle ?? defaultIdleTimeoutMs;
   }
 
   /** Whether there is room for more bytes; if there is none, no claim is written to the records. */
@@ -56,7 +56,7 @@ export class UploadParts {
   }
 
   /** Watches an upload that a request has begun or continued in this process. */
-  watch(id: string, size: number, receiving?: Receiving): void {
+  watch(id: string, size: number, receiving?: BlobUploadReceiver): void {
     clearTimeout(this.#here.get(id)?.clock);
     const lookAfter = (): void => {
       this.#lookAfter(id).catch(() => undefined);
@@ -78,13 +78,13 @@ export class UploadParts {
    * Returns the receiver of an upload in this process, at the current size; also continues from bytes that another
    * process has received.
    */
-  async take(id: string, size: number, sender: Sender): Promise<Receiving> {
-    const known = this.#here.get(id)?.receiving;
-    if (known?.size === size) {
-      this.watch(id, size, known);
-      return known;
+  async take(id: string, size: number, sender: Sender): Promise<BlobUploadReceiver> {
+    const existing = this.#here.get(id)?.receiving;
+    if (existing?.size === size) {
+      this.watch(id, size, existing);
+      return existing;
     }
-    await known?.breakOff(new LeftToOthers());
+    await existing?.breakOff(new UploadHandedOver());
     const ended = (): void => {
       if (this.#here.get(id)?.receiving !== receiving) return;
       this.forget(id);
@@ -93,7 +93,7 @@ export class UploadParts {
     };
     // The sender is authenticated, so it does not share places with strangers at its address.
     const from = sender.accountId ?? repositoryName(sender);
-    const receiving = new Receiving({ receive: this.#options.receive, id, from, size, ended });
+    const receiving = new BlobUploadReceiver({ receive: this.#options.receive, id, from, size, ended });
     this.watch(id, size, receiving);
     return receiving;
   }
@@ -106,14 +106,14 @@ export class UploadParts {
     const { records, now } = this.#options;
     const sender = randomUUID();
     const say = (): Promise<boolean> => {
-      const sending = { sender, now: timestamp(now()), until: timestamp(after(now(), sendingLasts)) };
-      const endsAt = timestamp(after(now(), Math.max(this.#idle, sendingLasts)));
+      const sending = { sender, now: timestamp(now()), until: timestamp(after(now(), claimLifetimeMs)) };
+      const endsAt = timestamp(after(now(), Math.max(this.#idle, claimLifetimeMs)));
       return records.passing((tx) => tx.registryUploads.send(id, size, sending, endsAt));
     };
     if (!(await say())) throw (await this.#find(id)) === undefined ? unknown() : busy();
     const renewal = setInterval(() => {
       say().catch(() => undefined);
-    }, sendingLasts / 4).unref();
+    }, claimLifetimeMs / 4).unref();
     return async (sent) => {
       clearInterval(renewal);
       const goesOn = await records.passing(async ({ registryUploads }) => {
@@ -151,20 +151,20 @@ export class UploadParts {
 
   /** Runs when this process has had no request for the upload for a while. */
   async #lookAfter(id: string): Promise<void> {
-    const found = await this.#find(id);
-    if (typeof found?.sender === 'string') this.#here.get(id)?.clock.refresh();
-    else await this.#leave(id, found);
+    const upload = await this.#find(id);
+    if (typeof upload?.sender === 'string') this.#here.get(id)?.clock.refresh();
+    else await this.#leave(id, upload);
   }
 
   /** Drops the local state of an upload, and the whole upload unless another process continues it. */
-  async #leave(id: string, found: RegistryUpload | undefined): Promise<void> {
+  async #leave(id: string, upload: RegistryUpload | undefined): Promise<void> {
     const part = this.#here.get(id);
     if (part === undefined) return;
     this.forget(id);
     // If the upload has ended, no process can continue it.
-    const isContinued = found !== undefined && found.size !== (part.receiving?.size ?? part.size);
-    if (found !== undefined && !isContinued) await this.#end(id);
-    await part.receiving?.breakOff(isContinued ? new LeftToOthers() : cancelled());
+    const isContinued = upload !== undefined && upload.size !== (part.receiving?.size ?? part.size);
+    if (upload !== undefined && !isContinued) await this.#end(id);
+    await part.receiving?.breakOff(isContinued ? new UploadHandedOver() : cancelled());
   }
 }
 

@@ -1,13 +1,13 @@
 // Uploads of blobs: each may be sent in several requests, one after the other, to any process of the store. The records
 // have its size; the bytes are in one file. An unfinished upload ends when the store stops; clients then begin again.
 import type { Chunks } from '#blobs/blobs.ts';
-import { noRoom } from '#domain/disk-full.ts';
+import { notEnoughSpace } from '#domain/disk-full.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
-import type { Receiving, Stored } from './receiving.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { BlobUploadReceiver, Stored } from './receiving.ts';
 import { repositoryName, type Digest } from './repository.ts';
-import { busy, UploadParts, type Sender, type UploadPartsOptions } from './upload-parts.ts';
+import { busy, LocalBlobUploads, type Sender, type UploadPartsOptions } from './upload-parts.ts';
 
 export interface BlobUpload {
   readonly id: string;
@@ -30,7 +30,7 @@ export interface BlobUpload {
 
 export interface AppendOptions {
   limit: number;
-  whole?: number | undefined;
+  totalBytes?: number | undefined;
   isLast?: boolean | undefined;
 }
 
@@ -42,8 +42,8 @@ export interface BlobUploads {
   close(): Promise<void>;
 }
 
-const atOnce = 128;
-const atOnceInRepository = 32;
+const maxUploads = 128;
+const maxUploadsPerRepository = 32;
 
 export interface BlobUploadOptions extends UploadPartsOptions {
   newId: () => string;
@@ -51,32 +51,33 @@ export interface BlobUploadOptions extends UploadPartsOptions {
 
 export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
   const { records, newId, now } = options;
-  const parts = new UploadParts(options);
+  const parts = new LocalBlobUploads(options);
 
   return {
     async begin(sender) {
       const [id, repository] = [newId(), repositoryName(sender)];
       const at = timestamp(now());
-      const refuseBeyond = async ({ count, countAll }: Records['registryUploads']): Promise<void> => {
-        if ((await countAll(at)) >= atOnce || (await count(repository, at)) >= atOnceInRepository) throw tooMany();
+      const refuseBeyond = async ({ count, countAll }: StoreRecords['registryUploads']): Promise<void> => {
+        if ((await countAll(at)) >= maxUploads || (await count(repository, at)) >= maxUploadsPerRepository)
+          throw tooMany();
       };
       // Refuse early, before any cost; the second check is needed because requests run concurrently.
       await refuseBeyond(records.registryUploads);
-      if (!(await parts.hasRoom())) throw noRoom();
+      if (!(await parts.hasRoom())) throw notEnoughSpace();
       await records.passing(async (tx) => {
         await refuseBeyond(tx.registryUploads);
         await tx.registryUploads.begin({ id, repository, accountId: sender.accountId, endsAt: parts.ending() });
       });
       parts.watch(id, 0);
-      return new UnderWay(id, 0, sender, parts);
+      return new BlobUploadInProgress(id, 0, sender, parts);
     },
 
     async find(sender, id) {
-      const found = await records.registryUploads.find(id, timestamp(now()));
-      const isTheirs = found?.accountId === sender.accountId && found.repository === repositoryName(sender);
+      const upload = await records.registryUploads.find(id, timestamp(now()));
+      const isTheirs = upload?.accountId === sender.accountId && upload.repository === repositoryName(sender);
       if (!isTheirs) return undefined;
-      const isBusy = found.sender !== null;
-      return new UnderWay(id, isBusy ? parts.sizeHere(found) : found.size, sender, parts, isBusy);
+      const isBusy = upload.sender !== null;
+      return new BlobUploadInProgress(id, isBusy ? parts.sizeHere(upload) : upload.size, sender, parts, isBusy);
     },
 
     close: () => parts.close(),
@@ -87,22 +88,22 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
  * A request that sends to an upload. Call `stop` with the number of bytes received, or with undefined if the upload has
  * ended.
  */
-interface Sending {
-  receiving: Receiving;
+interface BlobUploadClaim {
+  receiving: BlobUploadReceiver;
   stop: (size: number | undefined) => Promise<void>;
 }
 
 /** One upload, as one request sees it. */
-class UnderWay implements BlobUpload {
+class BlobUploadInProgress implements BlobUpload {
   readonly id: string;
   size: number;
   readonly #sender: Sender;
-  readonly #parts: UploadParts;
+  readonly #parts: LocalBlobUploads;
   readonly isBusy: boolean;
   /** The claim of this request, kept until it finishes the upload. */
-  #sending: Sending | undefined;
+  #sending: BlobUploadClaim | undefined;
 
-  constructor(id: string, size: number, sender: Sender, parts: UploadParts, isBusy = false) {
+  constructor(id: string, size: number, sender: Sender, parts: LocalBlobUploads, isBusy = false) {
     this.id = id;
     this.size = size;
     this.#sender = sender;
@@ -110,14 +111,14 @@ class UnderWay implements BlobUpload {
     this.isBusy = isBusy;
   }
 
-  async append(source: AsyncIterable<Chunks>, { limit, whole, isLast = false }: AppendOptions): Promise<void> {
-    let sending: Sending | undefined;
+  async append(source: AsyncIterable<Chunks>, { limit, totalBytes, isLast = false }: AppendOptions): Promise<void> {
+    let sending: BlobUploadClaim | undefined;
     try {
       for await (const chunks of source) {
         if (chunks.length === 0) continue;
         // A request without bytes, such as the last one of an upload in chunks, takes no claim.
         sending ??= await this.#begin();
-        await sending.receiving.send(chunks, limit, whole);
+        await sending.receiving.send(chunks, limit, totalBytes);
       }
     } catch (error) {
       // A failure to pause is reported to the next request that continues the upload.
@@ -130,7 +131,7 @@ class UnderWay implements BlobUpload {
   }
 
   /** Makes the received bytes available to other requests and processes; if that fails, the upload has ended. */
-  async #pause({ receiving, stop }: Sending): Promise<void> {
+  async #pause({ receiving, stop }: BlobUploadClaim): Promise<void> {
     try {
       await receiving.flush();
     } catch (error) {
@@ -156,10 +157,10 @@ class UnderWay implements BlobUpload {
     return this.#parts.abandon(this.id, this.size, this.#sender);
   }
 
-  async #begin(): Promise<Sending> {
+  async #begin(): Promise<BlobUploadClaim> {
     if (!(await this.#parts.hasRoom())) {
       await this.abandon();
-      throw noRoom();
+      throw notEnoughSpace();
     }
     const stop = await this.#parts.send(this.id, this.size);
     return { receiving: await this.#parts.take(this.id, this.size, this.#sender), stop };

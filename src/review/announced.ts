@@ -2,7 +2,7 @@
 import { firstEpoch, readEpoch, type Epoch } from '#domain/epoch.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 
-export interface Announced {
+export interface SnapDeviceFacts {
   epoch: Epoch;
   /** The ids of its apps in other systems, such as `org.example.Hello`. */
   commonIds: string[];
@@ -12,27 +12,27 @@ export interface Announced {
   components: { name: string; description: string | undefined }[];
 }
 
-export const nothingAnnounced: Announced = { epoch: firstEpoch, commonIds: [], aliases: [], components: [] };
+export const noDeviceFacts: SnapDeviceFacts = { epoch: firstEpoch, commonIds: [], aliases: [], components: [] };
 
 /** Reads a text that has passed its review. */
-export function announcedIn(snapYaml: string): Announced {
+export function readDeviceFacts(snapYaml: string): SnapDeviceFacts {
   const document = readYaml(snapYaml, 'meta/snap.yaml');
-  if (!(document instanceof Map)) return nothingAnnounced;
+  if (!(document instanceof Map)) return noDeviceFacts;
   const epoch = document.get('epoch') ?? null;
   const apps = document.get('apps');
   const listed = apps instanceof Map ? [...apps.values()] : [];
-  const said = (key: string): Yaml[] => listed.flatMap((app) => (app instanceof Map ? (app.get(key) ?? []) : []));
+  const valuesOf = (key: string): Yaml[] => listed.flatMap((app) => (app instanceof Map ? (app.get(key) ?? []) : []));
   return {
     epoch: readEpoch(epoch instanceof Map ? plain(epoch) : epoch) ?? firstEpoch,
-    commonIds: texts(said('common-id')),
-    aliases: texts(said('aliases')),
+    commonIds: texts(valuesOf('common-id')),
+    aliases: texts(valuesOf('aliases')),
     components: componentsIn(document.get('components')),
   };
 }
 
-const componentsIn = (said: Yaml | undefined): Announced['components'] =>
-  said instanceof Map
-    ? [...said].flatMap(([name, about]) => {
+const componentsIn = (value: Yaml | undefined): SnapDeviceFacts['components'] =>
+  value instanceof Map
+    ? [...value].flatMap(([name, about]) => {
         const description = about instanceof Map ? about.get('description') : undefined;
         return typeof name === 'string'
           ? [{ name, description: typeof description === 'string' ? description : undefined }]

@@ -7,9 +7,9 @@ import { readMetadata, type CharmMetadata } from './juju/metadata.ts';
 import { checkLxdProfile, checkMetrics, checkRevision } from './juju/other-files.ts';
 import type { CharmRelation } from './juju/relations.ts';
 import { isNonText } from './juju/values.ts';
-import type { Source } from './squashfs/source.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
-import type { Base, CharmFacts, CharmSayings, DeclaredResource } from './verdict.ts';
+import type { Base, CharmFacts, CharmCatalogFacts, ReviewedResource } from './verdict.ts';
 import { readTypedYaml, type TypedYaml } from './yaml.ts';
 import { openZip, type Zip } from './zip.ts';
 
@@ -32,7 +32,7 @@ const charmFiles = [
 ];
 
 /** Reads a charm; throws `Unacceptable` if it is not acceptable for the package `packageName`. */
-export function readCharm(source: Source, packageName: string): CharmFacts {
+export function readCharm(source: UploadBytes, packageName: string): CharmFacts {
   const zip = openZip(source, charmFiles);
   const own = documentIn(zip, 'metadata.yaml');
   if (own === undefined) {
@@ -52,7 +52,7 @@ export function readCharm(source: Source, packageName: string): CharmFacts {
     description: proseOf(own, 'description', 64 << 10),
     bases: basesOf(bases),
     resources: resourcesOf(metadata, own),
-    said: sayingsOf(metadata, own),
+    catalogFacts: sayingsOf(metadata, own),
     packageYaml: own.text,
     configYaml: config ?? null,
     actionsYaml: actions ?? null,
@@ -63,9 +63,9 @@ export function readCharm(source: Source, packageName: string): CharmFacts {
 /** Checks the other files of a charm by juju's rules; returns the texts of config.yaml and actions.yaml. */
 function checkOthers(zip: Zip, { name }: CharmMetadata): [string | undefined, string | undefined] {
   const read = (file: string, check: (document: TypedYaml, file: string) => void): string | undefined => {
-    const found = documentIn(zip, file);
-    if (found !== undefined) check(found.document, file);
-    return found?.text;
+    const yamlFile = documentIn(zip, file);
+    if (yamlFile !== undefined) check(yamlFile.document, file);
+    return yamlFile?.text;
   };
   const config = read('config.yaml', checkConfig);
   read('metrics.yaml', checkMetrics);
@@ -79,7 +79,7 @@ function checkOthers(zip: Zip, { name }: CharmMetadata): [string | undefined, st
 }
 
 /** Reads a bundle, which deploys several charms together. If the file has several documents, the first is the bundle. */
-export function readBundle(source: Source, packageName: string): CharmFacts {
+export function readBundle(source: UploadBytes, packageName: string): CharmFacts {
   const zip = openZip(source, ['bundle.yaml', 'metadata.yaml', 'charmcraft.yaml', 'version', 'README.md']);
   const own = documentIn(zip, 'bundle.yaml');
   if (own === undefined) {
@@ -98,7 +98,7 @@ export function readBundle(source: Source, packageName: string): CharmFacts {
     description: proseOf(own, 'description', 64 << 10),
     bases: basesOf([]),
     resources: [],
-    said: { provides: [], requires: [], resources: {}, ...sortOf(own, wordsIn(own, ['categories', 'tags'])) },
+    catalogFacts: { provides: [], requires: [], resources: {}, ...sortOf(own, wordsIn(own, ['categories', 'tags'])) },
     packageYaml: own.text,
     configYaml: null,
     actionsYaml: null,
@@ -106,20 +106,20 @@ export function readBundle(source: Source, packageName: string): CharmFacts {
   };
 }
 
-const otherKind = (is: string, wanted: string, packageName: string): Unacceptable =>
+const otherKind = (is: string, expected: string, packageName: string): Unacceptable =>
   new Unacceptable(
-    `The file is a ${is}, but ${quoted(packageName)} is the name of a ${wanted}. Push it to a name of the type ${is}.`,
+    `The file is a ${is}, but ${quoted(packageName)} is the name of a ${expected}. Push it to a name of the type ${is}.`,
   );
 
 /** A YAML file of the archive; `members` is empty unless the document is a mapping. */
-interface Document {
+interface CharmDocument {
   file: string;
   text: string;
   document: TypedYaml;
   members: ReadonlyMap<TypedYaml, TypedYaml>;
 }
 
-function documentIn(zip: Zip, file: string): Document | undefined {
+function documentIn(zip: Zip, file: string): CharmDocument | undefined {
   const text = zip.text(file);
   if (text === undefined) return undefined;
   const document = readTypedYaml(text, file);
@@ -131,7 +131,7 @@ function documentIn(zip: Zip, file: string): Document | undefined {
   return { file, text, document, members };
 }
 
-function checkName({ members, file }: Document, packageName: string): void {
+function checkName({ members, file }: CharmDocument, packageName: string): void {
   const name = wordOf(members.get('name'));
   if (name === undefined || name === '') throw new Unacceptable(`${file} has no 'name': add 'name: ${packageName}'.`);
   if (name === packageName) return;
@@ -145,9 +145,9 @@ const wordOf = (value: TypedYaml | undefined): string | undefined =>
   typeof value === 'string' ? value : isNonText(value) ? value.text : undefined;
 
 /** Text for people. It only supplies defaults for the publisher's metadata, so invalid text is left out. */
-function proseOf({ members }: Document, key: string, most: number): string | null {
+function proseOf({ members }: CharmDocument, key: string, maxLength: number): string | null {
   const text = wordOf(members.get(key)) ?? '';
-  if (text === '' || text.length > most || !text.isWellFormed() || text.includes('\0')) return null;
+  if (text === '' || text.length > maxLength || !text.isWellFormed() || text.includes('\0')) return null;
   return text;
 }
 
@@ -160,16 +160,16 @@ function versionOf(zip: Zip): string | null {
 
 /** Bases, one per architecture; a charm without bases runs everywhere. */
 function basesOf(bases: readonly CharmBase[]): Base[] {
-  const found = new Map<string, Base>();
+  const basesByKey = new Map<string, Base>();
   for (const { name, channel, architectures } of bases)
     for (const architecture of architectures.length === 0 ? ['all'] : architectures)
-      found.set(`${name}/${channel}/${architecture}`, { architecture, channel, name });
-  if (found.size > maxBases)
+      basesByKey.set(`${name}/${channel}/${architecture}`, { architecture, channel, name });
+  if (basesByKey.size > maxBases)
     throw new Unacceptable(`manifest.yaml names more than ${String(maxBases)} bases: leave some out.`);
-  return found.size === 0 ? [{ architecture: 'all', channel: 'all', name: 'all' }] : [...found.values()];
+  return basesByKey.size === 0 ? [{ architecture: 'all', channel: 'all', name: 'all' }] : [...basesByKey.values()];
 }
 
-function resourcesOf({ resources }: CharmMetadata, { file, members }: Document): DeclaredResource[] {
+function resourcesOf({ resources }: CharmMetadata, { file, members }: CharmDocument): ReviewedResource[] {
   if (resources.size > maxResources)
     throw new Unacceptable(
       `${file} declares ${String(resources.size)} resources, but at most ${String(maxResources)} are accepted.`,
@@ -191,17 +191,18 @@ function resourcesOf({ resources }: CharmMetadata, { file, members }: Document):
 const maxInterfaces = 200;
 
 /** The descriptions of a charm's relations and resources for people; invalid ones are left out. */
-function sayingsOf({ relations, resources, categories, tags }: CharmMetadata, own: Document): CharmSayings {
-  const fitting = (text: string, most: number): string => (text.length <= most && text.isWellFormed() ? text : '');
-  const told: CharmSayings['resources'] = {};
+function sayingsOf({ relations, resources, categories, tags }: CharmMetadata, own: CharmDocument): CharmCatalogFacts {
+  const fitting = (text: string, maxLength: number): string =>
+    text.length <= maxLength && text.isWellFormed() ? text : '';
+  const resourceTexts: CharmCatalogFacts['resources'] = {};
   for (const [name, resource] of resources) {
     const [filename, description] = [fitting(resource.filename, 255), fitting(resource.description, 2000)];
-    if (filename !== '' || description !== '') told[name] = { filename, description };
+    if (filename !== '' || description !== '') resourceTexts[name] = { filename, description };
   }
   return {
     provides: interfacesOf(relations.provides),
     requires: interfacesOf(relations.requires),
-    resources: told,
+    resources: resourceTexts,
     ...sortOf(own, [...categories, ...tags]),
   };
 }
@@ -209,15 +210,18 @@ function sayingsOf({ relations, resources, categories, tags }: CharmMetadata, ow
 const maxCategories = 20;
 
 /** Its license, and its categories, called tags in older metadata; invalid ones are left out. */
-const sortOf = (own: Document, categories: readonly string[]): Pick<CharmSayings, 'categories' | 'license'> => ({
+const sortOf = (
+  own: CharmDocument,
+  categories: readonly string[],
+): Pick<CharmCatalogFacts, 'categories' | 'license'> => ({
   categories: [...new Set(categories.filter(isWord))].slice(0, maxCategories),
   license: proseOf(own, 'license', 256),
 });
 
-function wordsIn({ members }: Document, keys: readonly string[]): string[] {
+function wordsIn({ members }: CharmDocument, keys: readonly string[]): string[] {
   return keys.flatMap((key) => {
     const listed = members.get(key);
-    return Array.isArray(listed) ? listed.flatMap((one) => wordOf(one) ?? []) : [];
+    return Array.isArray(listed) ? listed.flatMap((value) => wordOf(value) ?? []) : [];
   });
 }
 

@@ -1,12 +1,12 @@
 // Checks a component of a snap against its meta/component.yaml, as a device does (snapd's snap/component.go).
 import { checkComponentFiles } from './snap-rules/container.ts';
-import { Faults, Fields } from './snap-rules/fields.ts';
+import { Faults, YamlFields } from './snap-rules/fields.ts';
 import type { DuplicateKeys } from './snap-rules/model.ts';
 import { checkProvenance, isLonger, maxDescription, maxSummary } from './snap-rules/rules.ts';
 import { readMetaFile, requireMetaFolder, type MetaFile } from './meta-file.ts';
 import { isSnapVersion, snapVersionRule } from './snap-yaml.ts';
 import { openImage, type Image } from './squashfs/image.ts';
-import type { Source } from './squashfs/source.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
 import type { DeclaredComponent } from './verdict.ts';
 import { readTypedYaml } from './yaml.ts';
@@ -17,7 +17,7 @@ const metaFile: MetaFile = { container: 'component', name: 'component.yaml' };
 const keys = ['component', 'type', 'version', 'summary', 'description', 'provenance'];
 
 /** Throws `Unacceptable` if a device would not install the file as this component of the snap `snapName`. */
-export function checkComponent(source: Source, snapName: string, declared: DeclaredComponent): void {
+export function checkComponent(source: UploadBytes, snapName: string, declared: DeclaredComponent): void {
   const image = openImage(source);
   const text = readComponentYaml(image);
   const faults = new Faults();
@@ -42,7 +42,7 @@ function checkYaml(text: string, snapName: string, declared: DeclaredComponent, 
   if (!(document instanceof Map)) {
     throw new Unacceptable(`${file} must be a mapping, with lines such as 'component: ${snapName}+${declared.name}'.`);
   }
-  const component = new Fields(document, file, faults);
+  const component = new YamlFields(document, file, faults);
   if (duplicates.has(document)) faults.add(`${file} has a key twice: a device refuses that.`);
   for (const [key] of component) {
     if (!keys.includes(key)) faults.add(`${file} has the key ${quoted(key)}, which no device knows: remove it.`);
@@ -52,7 +52,7 @@ function checkYaml(text: string, snapName: string, declared: DeclaredComponent, 
 }
 
 /** Checks that it is the component that it was pushed as. */
-function checkIdentity(component: Fields, snapName: string, declared: DeclaredComponent): void {
+function checkIdentity(component: YamlFields, snapName: string, declared: DeclaredComponent): void {
   const { faults } = component;
   const [name, expectedName] = [component.text('component'), `${snapName}+${declared.name}`];
   if (name !== expectedName) {
@@ -68,7 +68,7 @@ function checkIdentity(component: Fields, snapName: string, declared: DeclaredCo
   }
 }
 
-function checkTexts(component: Fields): void {
+function checkTexts(component: YamlFields): void {
   const { faults } = component;
   const version = component.text('version');
   if (version !== '' && !isSnapVersion(version))

@@ -14,8 +14,8 @@ export const maxIconBytes = 300_000;
 /** Reads an icon, or returns why the bytes are not one. */
 export function readIcon(bytes: Uint8Array): SnapIcon | string {
   if (bytes.length > maxIconBytes) return `it has ${String(bytes.length)} bytes`;
-  const found = signatures.find(([, signature]) => signature.every((byte, at) => bytes[at] === byte));
-  if (found !== undefined) return { mediaType: found[0], bytes };
+  const format = signatures.find(([, signature]) => signature.every((byte, at) => bytes[at] === byte));
+  if (format !== undefined) return { mediaType: format[0], bytes };
   const text = drawingText(bytes);
   if (text === undefined || !/<[^<>]{0,100}svg/i.test(text)) return 'it is neither a PNG nor a JPEG nor an SVG';
   const problem = svgProblem(text);

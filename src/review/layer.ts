@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 
 import { block, padding, type TarHeader } from '#files/tar-header.ts';
-import type { Source } from './squashfs/source.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { nextHeader, readExtension, type TarFile } from './tar.ts';
 import { Unacceptable } from './unacceptable.ts';
 
@@ -17,18 +17,18 @@ export interface Budget {
  * The result for a file in one layer: its content; `hidden` if the layer deletes it or replaces it by something else;
  * or undefined, so that the layers below decide. A layer that cannot be unpacked gives undefined.
  */
-export type Finding = Uint8Array | 'hidden' | undefined;
+export type LayerFinding = Uint8Array | 'hidden' | undefined;
 
 const piece = 256 << 10;
-const longestExtension = 64 << 10;
+const maxExtensionBytes = 64 << 10;
 
 /** Finds the file `folder/name`; returns at most `longest` bytes, and one more if it is longer. */
 export async function findInLayer(
-  source: Source,
+  source: UploadBytes,
   layer: TarFile,
   { folder, name, longest }: { folder: string; name: string; longest: number },
   budget: Budget,
-): Promise<Finding> {
+): Promise<LayerFinding> {
   const path = `${folder}/${name}`;
   const hides = [folder, `.wh.${folder}`, '.wh..wh..opq', `${folder}/.wh.${name}`, `${folder}/.wh..wh..opq`, path];
   const content = unpacked(source, layer, budget);
@@ -50,13 +50,13 @@ export async function findInLayer(
 }
 
 /** The header of the next entry, with its extended headers applied. */
-async function nextEntry(content: Unpacked): Promise<TarHeader | undefined> {
+async function nextEntry(content: LayerReader): Promise<TarHeader | undefined> {
   let extended: { path?: string; size?: number } = {};
   for (;;) {
     const header = nextHeader(await content.take(block));
     if (header === undefined) return undefined;
     const { type, size } = header;
-    if (type === 'x' && size <= longestExtension) {
+    if (type === 'x' && size <= maxExtensionBytes) {
       extended = readExtension(Buffer.from(await content.take(size)));
       await content.skip(padding(size));
     } else if (type === 'g' || type === 'x' || type === 'K' || type === 'L') {
@@ -74,14 +74,14 @@ const isFile = (type: string): boolean => type === '0' || type === '\0';
 /** The layer ends too early, is not in its format, or unpacks to too much. */
 class Unreadable extends Error {}
 
-interface Unpacked {
+interface LayerReader {
   take(length: number): Promise<Uint8Array>;
   skip(length: number): Promise<void>;
   end(): void;
 }
 
 /** The unpacked bytes of a layer. */
-function unpacked(source: Source, layer: TarFile, budget: Budget): Unpacked {
+function unpacked(source: UploadBytes, layer: TarFile, budget: Budget): LayerReader {
   let fault: Error | undefined;
   function* packed(): Generator<Uint8Array> {
     try {
@@ -140,7 +140,7 @@ function unpacked(source: Source, layer: TarFile, budget: Budget): Unpacked {
 }
 
 /** The format is recognized by the first bytes, as every client does: media types are not always correct. */
-function unpackerOf(source: Source, { start, size }: TarFile) {
+function unpackerOf(source: UploadBytes, { start, size }: TarFile) {
   const magic = Buffer.from(source.read(start, Math.min(4, size))).toString('hex');
   if (magic.startsWith('1f8b')) return createGunzip({ chunkSize: piece });
   if (magic !== '28b52ffd') return undefined;

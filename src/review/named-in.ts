@@ -2,19 +2,19 @@
 import { readYaml, type Yaml } from './yaml.ts';
 
 /** The snaps that provide content to a snap (`default-provider` of its plugs of the content interface). */
-export function contentProviders(snapYaml: string): string[] {
+export function findContentProviders(snapYaml: string): string[] {
   const plugs = memberOf(documentOf(snapYaml, 'meta/snap.yaml'), 'plugs');
-  const named = (plugs instanceof Map ? [...plugs] : []).flatMap(([name, plug]) => {
+  const providers = (plugs instanceof Map ? [...plugs] : []).flatMap(([name, plug]) => {
     const provider = memberOf(plug, 'default-provider');
     const isContent = (memberOf(plug, 'interface') ?? name) === 'content';
     // The snap is before the colon; older texts have its slot after it.
     return isContent && typeof provider === 'string' ? [provider.split(':', 1)[0]!] : [];
   });
-  return [...new Set(named)];
+  return [...new Set(providers)];
 }
 
 /** A charm from a store that a bundle deploys. */
-export interface NamedCharm {
+export interface BundleCharm {
   name: string;
   /** As written in the bundle; undefined if it has none. */
   channel: string | undefined;
@@ -23,22 +23,22 @@ export interface NamedCharm {
 }
 
 /** The charms of a bundle.yaml from a store, by name and channel. */
-export function charmsOfBundle(bundleYaml: string): NamedCharm[] {
+export function listBundleCharms(bundleYaml: string): BundleCharm[] {
   const document = documentOf(bundleYaml, 'bundle.yaml');
   const applications = memberOf(document, 'applications') ?? memberOf(document, 'services');
-  const named = new Map<string, NamedCharm>();
+  const charms = new Map<string, BundleCharm>();
   for (const application of applications instanceof Map ? applications.values() : []) {
-    const [url, said] = [memberOf(application, 'charm'), memberOf(application, 'channel')];
+    const [url, channelValue] = [memberOf(application, 'charm'), memberOf(application, 'channel')];
     const [, name] = typeof url === 'string' ? (/^(?:ch:)?([a-z0-9][a-z0-9-]*)$/.exec(url) ?? []) : [];
-    const channel = typeof said === 'string' ? said : undefined;
+    const channel = typeof channelValue === 'string' ? channelValue : undefined;
     if (name === undefined) continue;
     const key = `${name} ${channel ?? ''}`;
-    const charm = named.get(key) ?? { name, channel, revisions: [] };
-    named.set(key, charm);
+    const charm = charms.get(key) ?? { name, channel, revisions: [] };
+    charms.set(key, charm);
     const pinned = memberOf(application, 'revision');
     if (typeof pinned === 'string' && /^\d{1,10}$/.test(pinned)) charm.revisions.push(Number(pinned));
   }
-  return [...named.values()];
+  return [...charms.values()];
 }
 
 const documentOf = (text: string, file: string): Yaml | undefined => (text === '' ? undefined : readYaml(text, file));

@@ -5,7 +5,7 @@ import { readYaml } from './yaml.ts';
 const ofEveryStore = 'global-upload';
 
 /** The provenance that a snap.yaml names; undefined for the default one. */
-export function provenanceIn(snapYaml: string): string | undefined {
+export function readProvenance(snapYaml: string): string | undefined {
   const document = readYaml(snapYaml, 'meta/snap.yaml');
   const provenance = document instanceof Map ? document.get('provenance') : undefined;
   return typeof provenance === 'string' && provenance !== '' && provenance !== ofEveryStore ? provenance : undefined;

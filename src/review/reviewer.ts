@@ -8,18 +8,18 @@ import {
   type OwnName,
   type Rejection,
   type SnapFacts,
-  type Upload,
-  type Verdict,
+  type ReviewUpload,
+  type ReviewVerdict,
 } from './verdict.ts';
-import type { Answer, Found, Question } from './worker.ts';
+import type { ReviewReply, ReviewResult, ReviewRequest } from './worker.ts';
 
 export interface Reviewer {
   /** Returns the verdict on an upload; rejects with an error that says "cannot review …" after an internal fault. */
-  review(upload: Upload): Promise<Verdict>;
+  review(upload: ReviewUpload): Promise<ReviewVerdict>;
   /** Like `review`, for an open file. */
-  reviewOpen(upload: OpenUpload): Promise<Verdict>;
+  reviewOpen(upload: OpenUpload): Promise<ReviewVerdict>;
   /** The package that an open file, given by its descriptor, says it belongs to, if any; rejects as `review` does. */
-  ownName(file: number): Promise<{ named: OwnName | undefined } | Rejection>;
+  ownName(file: number): Promise<{ ownName: OwnName | undefined } | Rejection>;
   /** Ends the worker; running and waiting reviews are rejected. */
   close(): Promise<void>;
 }
@@ -39,10 +39,10 @@ export async function snapFactsOf(
   file: number,
   reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>,
 ): Promise<SnapFacts | string> {
-  const found = await reviewer.ownName(file);
-  const name = 'named' in found ? found.named?.name : undefined;
+  const reply = await reviewer.ownName(file);
+  const name = 'ownName' in reply ? reply.ownName?.name : undefined;
   const verdict =
-    'errors' in found ? found : await reviewer.reviewOpen({ kind: 'snap', file, name: name ?? '', signed: true });
+    'errors' in reply ? reply : await reviewer.reviewOpen({ kind: 'snap', file, name: name ?? '', signed: true });
   if (!verdict.approved) return verdict.errors.map(({ message }) => message).join(' ');
   if (verdict.kind !== 'snap') throw new Error('cannot review a snap: it was read as something else');
   return verdict.facts;
@@ -59,10 +59,10 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Runs a request when all earlier ones are answered. */
-  function inTurn<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  function inTurn<Result>(subject: string, work: () => Promise<Result>): Promise<Result> {
     const answered = turn.then(() =>
       work().catch((cause: unknown) => {
-        throw new Error(`cannot review ${what}`, { cause });
+        throw new Error(`cannot review ${subject}`, { cause });
       }),
     );
     turn = answered.catch(() => undefined);
@@ -70,17 +70,17 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
   }
 
   // The worker answers two kinds of requests: for a verdict on an upload, and for the name in a file.
-  async function judge(upload: Upload | OpenUpload): Promise<Verdict> {
+  async function judge(upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> {
     if (closed) throw new Error('the reviewer is closed');
-    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as Verdict);
+    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as ReviewVerdict);
   }
 
-  async function nameOf(file: number): Promise<{ named: OwnName | undefined } | Rejection> {
+  async function nameOf(file: number): Promise<{ ownName: OwnName | undefined } | Rejection> {
     if (closed) throw new Error('the reviewer is closed');
-    return (await worker.ask({ kind: 'own-name', file })) as { named: OwnName | undefined } | Rejection;
+    return (await worker.ask({ kind: 'own-name', file })) as { ownName: OwnName | undefined } | Rejection;
   }
 
-  const review = (upload: Upload | OpenUpload): Promise<Verdict> =>
+  const review = (upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> =>
     inTurn(`the ${upload.kind} '${upload.name}'`, () => judge(upload));
 
   return {
@@ -102,25 +102,25 @@ class ReviewWorker {
   #online = false;
   #idle: NodeJS.Timeout | undefined;
   /** Rejects the running review when its worker has ended. */
-  #interrupt: ((why: Error) => void) | undefined;
+  #interrupt: ((error: Error) => void) | undefined;
 
   constructor({ startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 }: ReviewerOptions) {
     this.#options = { startWorker, timeLimitMs, heapMb, idleMs };
   }
 
-  async ask(question: Question): Promise<Found> {
+  async ask(question: ReviewRequest): Promise<ReviewResult> {
     const kind = question.kind === 'own-name' ? 'file' : question.kind;
     clearTimeout(this.#idle);
     const thread = (this.#worker ??= this.#start());
-    const found = Promise.withResolvers<Found>();
-    const { resolve, reject } = found;
+    const pending = Promise.withResolvers<ReviewResult>();
+    const { resolve, reject } = pending;
     const { timeLimitMs, heapMb, idleMs } = this.#options;
     const beyond = (limit: string): void => {
       resolve(rejection(`The ${kind} could not be read within ${limit}. ${advice}`));
     };
-    this.#interrupt = (why) => {
-      if ('code' in why && why.code === 'ERR_WORKER_OUT_OF_MEMORY') beyond(`${String(heapMb)} MB of memory`);
-      else reject(why);
+    this.#interrupt = (error) => {
+      if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') beyond(`${String(heapMb)} MB of memory`);
+      else reject(error);
     };
     const timer = setTimeout(() => {
       if (this.#online) beyond(`${String(timeLimitMs / 1000)} seconds`);
@@ -128,13 +128,13 @@ class ReviewWorker {
       // Do not wait for its end: it may hang in a read from a failing disk.
       void this.#dismiss();
     }, timeLimitMs);
-    thread.once('message', (answer: Answer) => {
-      settle(found, answer);
+    thread.once('message', (answer: ReviewReply) => {
+      settle(pending, answer);
     });
     thread.ref();
     thread.postMessage(question);
     try {
-      return await found.promise;
+      return await pending.promise;
     } finally {
       clearTimeout(timer);
       this.#interrupt = undefined;
@@ -163,10 +163,10 @@ class ReviewWorker {
     thread.once('online', () => {
       if (this.#worker === thread) this.#online = true;
     });
-    const ended = (why: Error) => {
+    const ended = (error: Error) => {
       if (this.#worker !== thread) return;
       this.#worker = undefined;
-      this.#interrupt?.(why);
+      this.#interrupt?.(error);
     };
     thread.on('error', (error) => {
       ended(error instanceof Error ? error : new Error(String(error)));
@@ -185,8 +185,8 @@ class ReviewWorker {
   }
 }
 
-function settle({ resolve, reject }: PromiseWithResolvers<Found>, answer: Answer): void {
-  if ('found' in answer) resolve(answer.found);
+function settle({ resolve, reject }: PromiseWithResolvers<ReviewResult>, answer: ReviewReply): void {
+  if ('result' in answer) resolve(answer.result);
   else {
     const { fault: cause, code } = answer;
     reject(Object.assign(new Error('the upload could not be read', { cause }), { code }));

@@ -1,12 +1,12 @@
 // Reads the file /.rock/metadata.yaml, which rockcraft leaves in a layer of every rock.
-import { findInLayer, type Budget, type Finding } from './layer.ts';
-import type { Source } from './squashfs/source.ts';
+import { findInLayer, type Budget, type LayerFinding } from './layer.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import type { TarFile } from './tar.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { readYaml } from './yaml.ts';
 
 /** The maximum bytes unpacked of all layers together: rockcraft adds the file last, in a small layer. */
-const mostUnpacked = 32 << 20;
+const maxUnpackedBytes = 32 << 20;
 const file = { folder: '.rock', name: 'metadata.yaml', longest: 64 << 10 };
 const called = '.rock/metadata.yaml';
 
@@ -20,16 +20,18 @@ export interface Layer extends TarFile {
 }
 
 /** Reads the metadata of images that share layers; `layers` are in order from the lowest to the uppermost. */
-export function rockMetadataReader(source: Source): (layers: readonly Layer[]) => Promise<RockMetadata> {
-  const budget: Budget = { left: mostUnpacked };
-  const known = new Map<string, Finding>();
+export function rockMetadataReader(source: UploadBytes): (layers: readonly Layer[]) => Promise<RockMetadata> {
+  const budget: Budget = { left: maxUnpackedBytes };
+  const findings = new Map<string, LayerFinding>();
 
   return async (layers) => {
     for (const layer of layers.toReversed()) {
-      const found = known.has(layer.digest) ? known.get(layer.digest) : await findInLayer(source, layer, file, budget);
-      known.set(layer.digest, found);
-      if (found === 'hidden') return {};
-      if (found !== undefined) return read(found);
+      const finding = findings.has(layer.digest)
+        ? findings.get(layer.digest)
+        : await findInLayer(source, layer, file, budget);
+      findings.set(layer.digest, finding);
+      if (finding === 'hidden') return {};
+      if (finding !== undefined) return read(finding);
     }
     return {};
   };

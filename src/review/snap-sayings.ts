@@ -20,7 +20,7 @@ const maxLinks = 5;
 const maxLinkLength = 2000;
 const maxLicenseLength = 256;
 
-export function readSnapSayings(document: ReadonlyMap<Yaml, Yaml>): Pick<SnapFacts, 'license' | 'links'> {
+export function readLicenseAndLinks(document: ReadonlyMap<Yaml, Yaml>): Pick<SnapFacts, 'license' | 'links'> {
   const license = document.get('license');
   const isLicense = typeof license === 'string' && license !== '' && license.length <= maxLicenseLength;
   const stated = document.get('links');

@@ -1,14 +1,14 @@
 // Reads meta/snap.yaml, and checks whether the store can accept the snap. All faults are reported at once.
 import { readEpoch } from '#domain/epoch.ts';
 import { nameProblem } from '#domain/package-name.ts';
-import { readSnapSayings } from './snap-sayings.ts';
+import { readLicenseAndLinks } from './snap-sayings.ts';
 import { Unacceptable, quoted } from './unacceptable.ts';
-import { snapConfinements, snapGrades, snapTypes, type DeclaredResource, type SnapFacts } from './verdict.ts';
+import { snapConfinements, snapGrades, snapTypes, type ReviewedResource, type SnapFacts } from './verdict.ts';
 import { readYaml, type Yaml } from './yaml.ts';
 
 export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon' | 'notices'>;
 
-export interface SnapYamlReading {
+export interface SnapYamlOptions {
   /** Whether the snap has a valid signature: then facts that the store does not need cause no refusal. */
   signed?: boolean;
   /** The faults that make a device refuse the snap; reported after those of the text itself. */
@@ -19,7 +19,7 @@ export interface SnapYamlReading {
 export function readSnapYaml(
   text: string,
   packageName: string,
-  { signed = false, refusals = [] }: SnapYamlReading = {},
+  { signed = false, refusals = [] }: SnapYamlOptions = {},
 ): SnapYamlFacts {
   const document = readYaml(text, file);
   if (!(document instanceof Map)) {
@@ -42,7 +42,7 @@ export function readSnapYaml(
     description: proseOf(snap, 'description', 64 << 10),
     epoch: epochOf(snap),
     snapYaml: text,
-    ...readSnapSayings(document),
+    ...readLicenseAndLinks(document),
     ...componentsOf(snap),
   };
   const [first, ...others] = new Set([...faults, ...refusals]);
@@ -183,7 +183,7 @@ function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
     );
     return {};
   }
-  const components: DeclaredResource[] = [];
+  const components: ReviewedResource[] = [];
   for (const [name, component] of value) {
     const type = component instanceof Map ? component.get('type') : undefined;
     const word = componentTypes.find((candidate) => candidate === `component/${typeof type === 'string' ? type : ''}`);
@@ -205,9 +205,9 @@ const componentTypes = ['component/test', 'component/kernel-modules', 'component
 function proseOf(snap: Snap, key: string, maxLength: number): string | null {
   const text = textOf(snap, key);
   if (text === undefined) return null;
-  const kept = text.length > maxLength ? Array.from(text).slice(0, maxLength).join('') : text;
+  const truncated = text.length > maxLength ? Array.from(text).slice(0, maxLength).join('') : text;
   // A device accepts a NUL; the records cannot store one.
-  return kept.replaceAll('\0', '\ufffd');
+  return truncated.replaceAll('\0', '\ufffd');
 }
 
 /** The epoch as text: as it is written, or as JSON if it has lists. */

@@ -1,7 +1,7 @@
 // Reads a snap: its meta/snap.yaml, its snapcraft.yaml, its icon, and the address of its build.
 import { openImage, type Image } from './squashfs/image.ts';
 import type { Inode } from './squashfs/inode.ts';
-import type { Source } from './squashfs/source.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { maxMetaFileBytes, readMetaFile, requireMetaFolder, type MetaFile } from './meta-file.ts';
 import { checkSnapFiles } from './snap-rules/container.ts';
 import { Faults } from './snap-rules/fields.ts';
@@ -21,7 +21,7 @@ const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
  * Reads a snap; throws `Unacceptable` if it is not acceptable for the package `packageName`. A `signed` snap is not
  * checked by the rules of devices.
  */
-export function readSnap(source: Source, packageName: string, signed = false): SnapFacts {
+export function readSnap(source: UploadBytes, packageName: string, signed = false): SnapFacts {
   const image = openImage(source);
   const top = image.find(image.root, ['meta', 'snap']);
   const meta = requireMetaFolder(top.get('meta'), metaFile);

@@ -1,7 +1,7 @@
 // Reads the list of a tar archive: names, sizes and positions of files. Only plain files and directories are accepted;
 // an archive of an image has nothing else.
-import { BadHeader, block, padding, readHeader, type TarHeader } from '#files/tar-header.ts';
-import type { Source } from './squashfs/source.ts';
+import { InvalidTarHeader, block, padding, readHeader, type TarHeader } from '#files/tar-header.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
 
 export interface TarFile {
@@ -9,11 +9,11 @@ export interface TarFile {
   size: number;
 }
 
-const mostEntries = 5_000;
-const longestExtension = 64 << 10;
+const maxEntries = 5_000;
+const maxExtensionBytes = 64 << 10;
 
 /** The files of an archive by name, without a leading `./`. Throws `Unacceptable`. */
-export function listTar(source: Source): Map<string, TarFile> {
+export function listTar(source: UploadBytes): Map<string, TarFile> {
   const files = new Map<string, TarFile>();
   const seen = new Set<string>();
   let extended: { path?: string; size?: number } = {};
@@ -22,15 +22,15 @@ export function listTar(source: Source): Map<string, TarFile> {
     if (source.size - at < block) throw damaged('it is cut off');
     const header = nextHeader(source.read(at, block));
     if (header === undefined) break;
-    if (++entries > mostEntries)
-      throw new Unacceptable(`The archive has more than ${mostEntries} entries: an image has fewer.`);
+    if (++entries > maxEntries)
+      throw new Unacceptable(`The archive has more than ${maxEntries} entries: an image has fewer.`);
     const { type } = header;
     const size = extended.size ?? header.size;
     const start = at + block;
     if (size > source.size - start) throw damaged('it is cut off');
     at = start + size + padding(size);
     if (type === 'x' || type === 'g') {
-      if (size > longestExtension) throw damaged('it has a header that is too long');
+      if (size > maxExtensionBytes) throw damaged('it has a header that is too long');
       const members = readExtension(Buffer.from(source.read(start, size)));
       if (type === 'x') extended = members;
       continue;
@@ -56,17 +56,17 @@ export function nextHeader(bytes: Uint8Array): TarHeader | undefined {
   try {
     return readHeader(bytes);
   } catch (error) {
-    if (!(error instanceof BadHeader)) throw error;
+    if (!(error instanceof InvalidTarHeader)) throw error;
     throw damaged(error.message);
   }
 }
 
-const damaged = (why: string): Unacceptable =>
-  new Unacceptable(`The file is no tar archive that can be read: ${plain(why)}. Make it again.`);
+const damaged = (problem: string): Unacceptable =>
+  new Unacceptable(`The file is no tar archive that can be read: ${plain(problem)}. Make it again.`);
 
 /** The members of an extended header: lines of `LENGTH NAME=VALUE`. Throws `Unacceptable`. */
 export function readExtension(bytes: Buffer): { path?: string; size?: number } {
-  const found: { path?: string; size?: number } = {};
+  const members: { path?: string; size?: number } = {};
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(32, at);
     const length = Number(bytes.toString('latin1', at, space));
@@ -80,15 +80,15 @@ export function readExtension(bytes: Buffer): { path?: string; size?: number } {
       throw damaged('it has an extended header that cannot be read');
     }
     const [, name, value = ''] = /^([^=]*)=([^]*)\n$/.exec(bytes.toString('utf8', space + 1, at + length)) ?? [];
-    if (name === 'path') found.path = value;
+    if (name === 'path') members.path = value;
     if (name === 'size') {
       if (!/^\d{1,15}$/.test(value)) throw damaged('it has a size that is no number');
-      found.size = Number(value);
+      members.size = Number(value);
     }
     if (name?.startsWith('GNU.sparse') === true) throw damaged('it has sparse files');
     at += length;
   }
-  return found;
+  return members;
 }
 
 function cleaned(name: string): string {

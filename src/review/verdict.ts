@@ -31,11 +31,11 @@ export interface SnapFacts {
   /** Which files of the snap the store does not use, and why. */
   notices: string[];
   /** The snap's components by name; absent if it has none. */
-  components?: DeclaredResource[];
+  components?: ReviewedResource[];
 }
 
 /** A resource or component that a revision declares and that is pushed separately. */
-export interface DeclaredResource {
+export interface ReviewedResource {
   name: string;
   type: 'file' | 'oci-image' | 'component/test' | 'component/kernel-modules' | 'component/standard';
   optional: boolean;
@@ -48,7 +48,7 @@ export interface Base {
 }
 
 /** The interfaces of a charm's relations, and for each resource its file name and its description. */
-export interface CharmSayings {
+export interface CharmCatalogFacts {
   provides: string[];
   requires: string[];
   resources: Record<string, { filename: string; description: string }>;
@@ -66,9 +66,9 @@ export interface CharmFacts {
   summary: string | null;
   description: string | null;
   bases: Base[];
-  resources: DeclaredResource[];
+  resources: ReviewedResource[];
   /** Its relations and resources, for people who search for a charm. */
-  said: CharmSayings;
+  catalogFacts: CharmCatalogFacts;
   /** metadata.yaml, or the file that replaces it. */
   packageYaml: string;
   configYaml: string | null;
@@ -93,13 +93,13 @@ export interface SnapIcon {
   bytes: Uint8Array;
 }
 
-export interface ReviewError {
+export interface ReviewProblem {
   code: 'review-error';
   message: string;
 }
 
 /** Approved content has a kind; `plain` content is stored as received, without reading any facts from it. */
-export type Approval =
+export type ReviewApproval =
   | { approved: true; kind: 'snap'; facts: SnapFacts }
   | { approved: true; kind: 'charm' | 'bundle'; facts: CharmFacts }
   | { approved: true; kind: 'rock'; facts: RockFacts }
@@ -107,10 +107,10 @@ export type Approval =
 
 export interface Rejection {
   approved: false;
-  errors: ReviewError[];
+  errors: ReviewProblem[];
 }
 
-export type Verdict = Approval | Rejection;
+export type ReviewVerdict = ReviewApproval | Rejection;
 
 /** The package that a file says it belongs to; the name is as written and may be invalid. */
 export interface OwnName {
@@ -125,8 +125,8 @@ export interface DeclaredComponent {
 }
 
 /** An upload to review: the path of its bytes and the package that it was pushed to. */
-export interface Upload {
-  kind: Approval['kind'] | 'component';
+export interface ReviewUpload {
+  kind: ReviewApproval['kind'] | 'component';
   path: string;
   name: string;
   /** The component of the snap `name` that it was pushed as, if the kind is `component`. */
@@ -136,7 +136,7 @@ export interface Upload {
 }
 
 /** An upload given by its descriptor: the caller that opened the file has the permission, and this process need not have it. */
-export interface OpenUpload extends Omit<Upload, 'path'> {
+export interface OpenUpload extends Omit<ReviewUpload, 'path'> {
   file: number;
 }
 

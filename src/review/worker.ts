@@ -6,42 +6,42 @@ import { checkComponent } from './component.ts';
 import { readBundle, readCharm } from './charm.ts';
 import { readOwnName } from './own-name.ts';
 import { readRock } from './rock.ts';
-import { fileSource, type Source } from './squashfs/source.ts';
+import { fileSource, type UploadBytes } from './squashfs/source.ts';
 import { readSnap } from './snap.ts';
 import { Unacceptable } from './unacceptable.ts';
-import { rejection, type OpenUpload, type OwnName, type Upload, type Verdict } from './verdict.ts';
+import { rejection, type OpenUpload, type OwnName, type ReviewUpload, type ReviewVerdict } from './verdict.ts';
 import { wrongKind } from './wrong-kind.ts';
 
 /** A request: for a verdict, or for the name in a file. */
-export type Question = Upload | OpenUpload | { kind: 'own-name'; file: number };
+export type ReviewRequest = ReviewUpload | OpenUpload | { kind: 'own-name'; file: number };
 
 /** The result: a verdict, or the name; undefined if there is none. */
-export type Found = Verdict | { named: OwnName | undefined };
+export type ReviewResult = ReviewVerdict | { ownName: OwnName | undefined };
 
 /**
  * An answer has the result, or the internal fault that prevented it. The code of an error is a separate field, because
  * an error loses it when it is sent between threads.
  */
-export type Answer = { found: Found } | { fault: unknown; code: string | undefined };
+export type ReviewReply = { result: ReviewResult } | { fault: unknown; code: string | undefined };
 
-parentPort?.on('message', (question: Question) => {
+parentPort?.on('message', (question: ReviewRequest) => {
   // The next request is sent when this one is answered.
-  void answer(question).then((found) => parentPort?.postMessage(found));
+  void answer(question).then((reply) => parentPort?.postMessage(reply));
 });
 
-async function answer(question: Question): Promise<Answer> {
+async function answer(question: ReviewRequest): Promise<ReviewReply> {
   try {
     return {
-      found:
-        question.kind === 'own-name' ? { named: readOwnName(fileSource(question.file)) } : await verdictOn(question),
+      result:
+        question.kind === 'own-name' ? { ownName: readOwnName(fileSource(question.file)) } : await verdictOn(question),
     };
   } catch (fault) {
-    if (fault instanceof Unacceptable) return { found: rejection(...fault.sentences) };
+    if (fault instanceof Unacceptable) return { result: rejection(...fault.sentences) };
     return { fault, code: (fault as NodeJS.ErrnoException).code };
   }
 }
 
-async function verdictOn(upload: Upload | OpenUpload): Promise<Verdict> {
+async function verdictOn(upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> {
   if ('file' in upload) return verdictOnFile(upload, upload.file);
   const file = openSync(upload.path, 'r');
   try {
@@ -52,9 +52,9 @@ async function verdictOn(upload: Upload | OpenUpload): Promise<Verdict> {
 }
 
 async function verdictOnFile(
-  { kind, name, component, signed = false }: Omit<Upload, 'path'>,
+  { kind, name, component, signed = false }: Omit<ReviewUpload, 'path'>,
   file: number,
-): Promise<Verdict> {
+): Promise<ReviewVerdict> {
   if (kind === 'plain') return { approved: true, kind };
   const source = fileSource(file);
   try {
@@ -64,14 +64,14 @@ async function verdictOnFile(
   }
 }
 
-interface Reading {
-  kind: Exclude<Upload['kind'], 'plain'>;
+interface ReviewInput {
+  kind: Exclude<ReviewUpload['kind'], 'plain'>;
   name: string;
-  component: Upload['component'];
+  component: ReviewUpload['component'];
   signed: boolean;
 }
 
-async function readAs({ kind, name, component, signed }: Reading, source: Source): Promise<Verdict> {
+async function readAs({ kind, name, component, signed }: ReviewInput, source: UploadBytes): Promise<ReviewVerdict> {
   switch (kind) {
     case 'snap':
       return { approved: true, kind, facts: readSnap(source, name, signed) };

@@ -1,9 +1,9 @@
 // Recognizes by its first bytes the format of a file that could not be read as the kind that it was pushed as.
-import type { Source } from './squashfs/source.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { Unacceptable } from './unacceptable.ts';
-import type { Upload } from './verdict.ts';
+import type { ReviewUpload } from './verdict.ts';
 
-type ReadKind = Exclude<Upload['kind'], 'plain'>;
+type ReadKind = Exclude<ReviewUpload['kind'], 'plain'>;
 
 /** The format of each kind, and the tool that makes it. */
 const expected: Record<ReadKind, string> = {
@@ -44,18 +44,18 @@ const formats = [
 const headLength = 512;
 
 /** The format of a file by its first bytes; `of` has the kinds of package with that format. */
-function formatOf(source: Source): Pick<Format, 'name' | 'of'> | undefined {
+function formatOf(source: UploadBytes): Pick<Format, 'name' | 'of'> | undefined {
   if (source.size === 0) return { name: 'empty', of: [] };
   const head = Buffer.from(source.read(0, Math.min(headLength, source.size))).toString('latin1');
-  const known = formats.find(({ bytes, at }) => head.startsWith(bytes, at));
-  if (known !== undefined) return known;
+  const match = formats.find(({ bytes, at }) => head.startsWith(bytes, at));
+  if (match !== undefined) return match;
   if (/^\s{0,99}<(?:!doctype|html)/i.test(head)) return { name: 'a web page', of: [] };
   return /^[\t\n\r\x20-\x7e]{1,512}$/.test(head) ? { name: 'text', of: [] } : undefined;
 }
 
 /** A better sentence for a file that could not be read; undefined if its first bytes are right or unknown. */
-export function wrongKind(kind: ReadKind, source: Source): Unacceptable | undefined {
-  const found = formatOf(source);
-  if (found === undefined || found.of.includes(kind)) return undefined;
-  return new Unacceptable(`The file is ${found.name}, but ${expected[kind]}. Push the file that it made.`);
+export function wrongKind(kind: ReadKind, source: UploadBytes): Unacceptable | undefined {
+  const actual = formatOf(source);
+  if (actual === undefined || actual.of.includes(kind)) return undefined;
+  return new Unacceptable(`The file is ${actual.name}, but ${expected[kind]}. Push the file that it made.`);
 }

@@ -47,15 +47,15 @@ export function readTypedDocument(
   file: string,
   duplicates?: WeakMap<Map<TypedYaml, TypedYaml>, TypedYaml>,
 ): TypedYaml | undefined {
-  const known = new Map<string, NonText>();
+  const scalars = new Map<string, NonText>();
   const onDuplicate = (mapping: Map<TypedYaml, TypedYaml>, key: TypedYaml) => duplicates?.set(mapping, key);
   const scalar = (source: ScalarSource, line: number): string | null | NonText => {
     const { text: value, type } = resolveScalar(source, line);
     if (type === 'text') return value;
     if (type === 'null') return null;
     const key = `${type} ${value}`;
-    const same = known.get(key) ?? { text: value, type };
-    known.set(key, same);
+    const same = scalars.get(key) ?? { text: value, type };
+    scalars.set(key, same);
     return same;
   };
   return read<string | null | NonText>(text, file, scalar, onDuplicate);

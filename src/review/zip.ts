@@ -4,7 +4,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 
 import { fromRandomAccessReader, RandomAccessReader, type Entry, type ZipFile } from 'yauzl';
 
-import type { Source } from './squashfs/source.ts';
+import type { UploadBytes } from './squashfs/source.ts';
 import { Unacceptable, plain, quoted } from './unacceptable.ts';
 
 export interface Zip {
@@ -16,13 +16,13 @@ export interface Zip {
   text(name: string): string | undefined;
 }
 
-const mostEntries = 50_000;
+const maxEntries = 50_000;
 const longestName = 1024;
 const deepest = 40;
 const longestNames = 8 << 20;
 /** The maximum size of a file that is read. */
-const longestFile = 1 << 20;
-const mostLinks = 2_000;
+const maxFileBytes = 1 << 20;
+const maxLinks = 2_000;
 const longestLink = 1024;
 /** An archive that unpacks to more than this is a bomb if it grows more than two hundredfold. */
 const harmless = 256 << 20;
@@ -31,15 +31,15 @@ const steepest = 200;
 const fileTypes = { mask: 0o170000, none: 0, file: 0o100000, directory: 0o040000, link: 0o120000 };
 
 /** Opens an archive to read the files in `wanted`. Throws `Unacceptable`. */
-export function openZip(source: Source, wanted: readonly string[]): Zip {
+export function openZip(source: UploadBytes, fileNames: readonly string[]): Zip {
   const archive = open(source);
   const files = new Map<string, Entry>();
   const names = new Map<string, 'file' | 'directory'>();
   const links: Entry[] = [];
   let [letters, packed, unpacked] = [0, 0, 0];
-  if (archive.entryCount > mostEntries) {
+  if (archive.entryCount > maxEntries) {
     throw new Unacceptable(
-      `The archive has ${archive.entryCount} entries, but at most ${mostEntries} are accepted: leave some out.`,
+      `The archive has ${archive.entryCount} entries, but at most ${maxEntries} are accepted: leave some out.`,
     );
   }
   for (let count = 0; count < archive.entryCount; count++) {
@@ -61,7 +61,7 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
     else if (type !== fileTypes.none && type !== fileTypes.file && type !== fileTypes.directory) {
       throw new Unacceptable(`${quoted(name)} in the archive is a device, pipe or socket: leave it out.`);
     }
-    if (wanted.includes(entry.fileName)) files.set(entry.fileName, entry);
+    if (fileNames.includes(entry.fileName)) files.set(entry.fileName, entry);
   }
   if (packed > source.size) throw new Unacceptable('The entries of the archive overlap one another: pack it again.');
   if (unpacked > harmless && unpacked > source.size * steepest) {
@@ -70,8 +70,8 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
     );
   }
   refuseFilesAsDirectories(names);
-  if (links.length > mostLinks)
-    throw new Unacceptable(`The archive has more than ${mostLinks} symbolic links: leave some out.`);
+  if (links.length > maxLinks)
+    throw new Unacceptable(`The archive has more than ${maxLinks} symbolic links: leave some out.`);
   for (const link of links) refuseLinkOutside(link, contentOf(archive, source, link, longestLink));
 
   function read(name: string): Uint8Array | undefined {
@@ -79,7 +79,7 @@ export function openZip(source: Source, wanted: readonly string[]): Zip {
     if (entry === undefined) return undefined;
     if (typeOf(entry) === fileTypes.link)
       throw new Unacceptable(`${name} in the archive is a symbolic link, but must be a file of its own.`);
-    return contentOf(archive, source, entry, longestFile);
+    return contentOf(archive, source, entry, maxFileBytes);
   }
   return {
     has: (name) => files.has(name),
@@ -100,12 +100,12 @@ function textOf(name: string, bytes: Uint8Array): string {
 }
 
 /** Gives yauzl bytes from a window, so that a list of many entries takes few reads, and synchronously. */
-class Window extends RandomAccessReader {
-  readonly #source: Source;
+class ZipWindow extends RandomAccessReader {
+  readonly #source: UploadBytes;
   #bytes: Uint8Array = new Uint8Array();
   #start = 0;
 
-  constructor(source: Source) {
+  constructor(source: UploadBytes) {
     super();
     this.#source = source;
   }
@@ -131,14 +131,14 @@ class Window extends RandomAccessReader {
   }
 }
 
-const damaged = (why: string): Unacceptable =>
-  new Unacceptable(`The file is no zip archive that can be read: ${plain(why)}. Pack it again.`);
+const damaged = (problem: string): Unacceptable =>
+  new Unacceptable(`The file is no zip archive that can be read: ${plain(problem)}. Pack it again.`);
 
 /**
  * yauzl uses callbacks. The window answers synchronously, so they are called synchronously, too; if one is not called,
  * there was nothing to read, which means a corrupt archive.
  */
-function atOnce<Result>(ask: (callback: (error: Error | null, result: Result) => void) => void): Result {
+function callSynchronously<Result>(ask: (callback: (error: Error | null, result: Result) => void) => void): Result {
   let answer: { error: Error | null; result: Result } | undefined;
   ask((error, result) => {
     answer ??= { error, result };
@@ -148,16 +148,16 @@ function atOnce<Result>(ask: (callback: (error: Error | null, result: Result) =>
   return answer.result;
 }
 
-const open = (source: Source): ZipFile => {
+const open = (source: UploadBytes): ZipFile => {
   const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
-  const archive = atOnce<ZipFile>((callback) => {
-    fromRandomAccessReader(new Window(source), source.size, options, callback);
+  const archive = callSynchronously<ZipFile>((callback) => {
+    fromRandomAccessReader(new ZipWindow(source), source.size, options, callback);
   });
   return archive;
 };
 
 function nextEntry(archive: ZipFile): Entry {
-  return atOnce<Entry>((callback) => {
+  return callSynchronously<Entry>((callback) => {
     archive.removeAllListeners();
     archive.once('entry', (entry: Entry) => {
       callback(null, entry);
@@ -175,7 +175,7 @@ const typeOf = (entry: Entry): number =>
 
 function refuseBadName(name: string): void {
   const parts = name.split('/');
-  const why =
+  const problem =
     name === '' || parts.includes('') || parts.includes('.')
       ? 'has an empty part'
       : name.length > longestName
@@ -185,17 +185,17 @@ function refuseBadName(name: string): void {
           : /[\0-\x1f\x7f]/.test(name)
             ? 'has a control character'
             : undefined;
-  if (why !== undefined) throw new Unacceptable(`The name ${quoted(name)} in the archive ${why}: rename it.`);
+  if (problem !== undefined) throw new Unacceptable(`The name ${quoted(name)} in the archive ${problem}: rename it.`);
 }
 
 /** A file `a` and a file `a/b` would mean different things to different readers. */
 function refuseFilesAsDirectories(names: Map<string, 'file' | 'directory'>): void {
-  const known = new Set<string>();
+  const checkedParents = new Set<string>();
   for (const name of names.keys()) {
     for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1)) {
       const parent = name.slice(0, slash);
-      if (known.has(parent)) break;
-      known.add(parent);
+      if (checkedParents.has(parent)) break;
+      checkedParents.add(parent);
       if (names.get(parent) === 'file') {
         throw new Unacceptable(`The archive holds ${quoted(parent)} as a file and as a directory: pack it again.`);
       }
@@ -218,14 +218,14 @@ function refuseLinkOutside({ fileName }: Entry, content: Uint8Array): void {
   );
 }
 
-function contentOf(archive: ZipFile, source: Source, entry: Entry, most: number): Uint8Array {
+function contentOf(archive: ZipFile, source: UploadBytes, entry: Entry, maxBytes: number): Uint8Array {
   const { fileName, compressedSize, uncompressedSize, compressionMethod } = entry;
-  if (uncompressedSize > most || compressedSize > most) {
+  if (uncompressedSize > maxBytes || compressedSize > maxBytes) {
     throw new Unacceptable(
-      `${plain(fileName)} has ${Math.max(uncompressedSize, compressedSize)} bytes, but at most ${most} are read: shorten it.`,
+      `${plain(fileName)} has ${Math.max(uncompressedSize, compressedSize)} bytes, but at most ${maxBytes} are read: shorten it.`,
     );
   }
-  const { fileDataStart } = atOnce<{ fileDataStart: number }>((callback) => {
+  const { fileDataStart } = callSynchronously<{ fileDataStart: number }>((callback) => {
     archive.readLocalFileHeader(entry, { minimal: true }, callback);
   });
   const bytes = source.read(fileDataStart, compressedSize);

@@ -1,19 +1,19 @@
 // The change feed: the acts of the store in order, for clients that follow it.
 import { Refusal } from '#domain/refusal.ts';
-import type { Done } from '#records/audit.ts';
-import type { Records } from '#records/index.ts';
-import { createWaiting } from './waiting.ts';
+import type { ChangeFeedEntry } from '#records/audit.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createChangeWaiter } from './waiting.ts';
 
 /** The position of a client in the feed. */
-export interface Known {
+export interface FeedPosition {
   /** The number of the last change that the client has received; undefined to learn the current number. */
   since: number | undefined;
   /** The epoch of that number. */
   epoch: string | undefined;
 }
 
-export interface Told {
-  changes: Done[];
+export interface FeedPage {
+  changes: ChangeFeedEntry[];
   /** The number to continue from. It includes changes that are not in the list. */
   next: number;
   epoch: string;
@@ -25,23 +25,23 @@ export interface ChangeFeed {
    * milliseconds for some. Refused with `reset` if the store was restored since, because the changes after that number
    * are then unknown.
    */
-  read(known: Known, options: { limit: number; patience: number; signal: AbortSignal }): Promise<Told>;
+  read(position: FeedPosition, options: { limit: number; timeoutMs: number; signal: AbortSignal }): Promise<FeedPage>;
   /** Ends all waiting calls. */
   close(): void;
 }
 
 /** The maximum number of waiting clients. */
-const mostWaiting = 64;
+const maxWaitingClients = 64;
 
 export function createChangeFeed(
-  { audit, appliance }: Pick<Records, 'audit' | 'appliance'>,
-  most = mostWaiting,
+  { audit, appliance }: Pick<StoreRecords, 'audit' | 'appliance'>,
+  maxWaiters = maxWaitingClients,
 ): ChangeFeed {
-  const waiting = createWaiting();
+  const waiting = createChangeWaiter();
   let waiters = 0;
 
   /** The current epoch. Refused if the client's epoch is another one, or if its number does not exist yet. */
-  async function epochFor({ since = 0, epoch }: Known): Promise<string> {
+  async function epochFor({ since = 0, epoch }: FeedPosition): Promise<string> {
     const current = await appliance.find('store-epoch');
     if (current === undefined) throw new Error('the records have no store-epoch');
     if (epoch !== undefined && epoch !== current) throw reset();
@@ -52,31 +52,35 @@ export function createChangeFeed(
   async function follow(
     next: number,
     epoch: string,
-    { limit, patience, signal }: Parameters<ChangeFeed['read']>[1],
-  ): Promise<Told> {
+    { limit, timeoutMs, signal }: Parameters<ChangeFeed['read']>[1],
+  ): Promise<FeedPage> {
     let at = next;
-    const look = async (): Promise<Done[] | undefined> => {
+    const look = async (): Promise<ChangeFeedEntry[] | undefined> => {
       await epochFor({ since: at, epoch });
       const looked = await audit.done(at, limit);
       at = looked.at(-1)?.seq ?? at;
       const changes = looked.filter(({ outcome }) => outcome !== 'refused');
       return changes.length > 0 ? changes : undefined;
     };
-    const changes = patience > 0 ? await waiting.until('changes', look, { patience, signal }) : await look();
+    const changes = timeoutMs > 0 ? await waiting.until('changes', look, { timeoutMs, signal }) : await look();
     return { changes: changes ?? [], next: at, epoch };
   }
 
   return {
-    async read(known, options) {
-      const epoch = await epochFor(known);
-      if (known.since === undefined) return { changes: [], next: (await audit.head())?.seq ?? 0, epoch };
-      if (options.patience === 0) return follow(known.since, epoch, options);
-      if (waiters >= most) {
-        throw new Refusal('too-many-requests', `${most} clients wait for changes already; ask without 'wait'.`, 5);
+    async read(position, options) {
+      const epoch = await epochFor(position);
+      if (position.since === undefined) return { changes: [], next: (await audit.head())?.seq ?? 0, epoch };
+      if (options.timeoutMs === 0) return follow(position.since, epoch, options);
+      if (waiters >= maxWaiters) {
+        throw new Refusal(
+          'too-many-requests',
+          `${maxWaiters} clients wait for changes already; ask without 'wait'.`,
+          5,
+        );
       }
       waiters++;
       try {
-        return await follow(known.since, epoch, options);
+        return await follow(position.since, epoch, options);
       } finally {
         waiters--;
       }

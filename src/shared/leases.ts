@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { after, seconds, timestamp, type Now } from '#domain/clock.ts';
-import type { Passing, Records } from '#records/index.ts';
+import type { EphemeralRecords, StoreRecords } from '#records/index.ts';
 
 export interface Leases {
   /**
@@ -26,7 +26,7 @@ export interface OwnLeases extends Leases {
 }
 
 export interface LeaseOptions {
-  records: Pick<Records, 'passing'>;
+  records: Pick<StoreRecords, 'passing'>;
   /** The unique name of this process among all present and past ones; see processes.ts. */
   holder: string;
   now: Now;
@@ -35,13 +35,13 @@ export interface LeaseOptions {
 }
 
 /** How long the lease of a process that died blocks other processes. */
-export const leaseLife = seconds(60);
+export const leaseLifeMs = seconds(60);
 
 /** The delay in milliseconds before a failed release is retried. */
 const again = seconds(1);
 
-export function createLeases({ records, holder, now, life = leaseLife }: LeaseOptions): OwnLeases {
-  const rounds = new Rounds(records, now, life);
+export function createLeases({ records, holder, now, life = leaseLifeMs }: LeaseOptions): OwnLeases {
+  const rounds = new LeaseRounds(records, now, life);
   const ended: string[] = [];
   let isOver = false;
   const isEnding = (): boolean => isOver;
@@ -69,14 +69,14 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
       const renewal = setInterval(() => {
         rounds.take(name, mine).catch(() => undefined);
       }, life / 4).unref();
-      let kept = false;
+      let isKept = false;
       try {
         const result = await work();
-        kept = keep(result);
+        isKept = keep(result);
         return { result };
       } finally {
         clearInterval(renewal);
-        if (!kept) await giveBack(mine);
+        if (!isKept) await giveBack(mine);
       }
     },
 
@@ -91,9 +91,9 @@ export function createLeases({ records, holder, now, life = leaseLife }: LeaseOp
 }
 
 /** A request to the records: take or renew a lease, or release some. */
-interface Asked {
+interface LeaseRequest {
   taken?: { name: string; holder: string };
-  given?: readonly string[];
+  released?: readonly string[];
   resolve(held: ReadonlySet<string>): void;
   reject(error: unknown): void;
 }
@@ -103,14 +103,14 @@ interface Asked {
  * seconds per reply, leases taken one after another would expire before the last one is taken, and renewals behind them
  * too.
  */
-class Rounds {
-  readonly #records: Pick<Records, 'passing'>;
+class LeaseRounds {
+  readonly #records: Pick<StoreRecords, 'passing'>;
   readonly #now: Now;
   readonly #life: number;
-  #asked: Asked[] = [];
+  #asked: LeaseRequest[] = [];
   #isRunning = false;
 
-  constructor(records: Pick<Records, 'passing'>, now: Now, life: number) {
+  constructor(records: Pick<StoreRecords, 'passing'>, now: Now, life: number) {
     this.#records = records;
     this.#now = now;
     this.#life = life;
@@ -121,13 +121,13 @@ class Rounds {
     return (await this.#ask({ taken: { name, holder } })).has(holder);
   }
 
-  async giveBack(given: readonly string[]): Promise<void> {
-    await this.#ask({ given });
+  async giveBack(holders: readonly string[]): Promise<void> {
+    await this.#ask({ released: holders });
   }
 
-  #ask(asked: Pick<Asked, 'taken' | 'given'>): Promise<ReadonlySet<string>> {
+  #ask(request: Pick<LeaseRequest, 'taken' | 'released'>): Promise<ReadonlySet<string>> {
     return new Promise((resolve, reject) => {
-      this.#asked.push({ ...asked, resolve, reject });
+      this.#asked.push({ ...request, resolve, reject });
       if (!this.#isRunning) void this.#run();
     });
   }
@@ -147,18 +147,18 @@ class Rounds {
     this.#isRunning = false;
   }
 
-  async #tell(leases: Passing['leases'], round: readonly Asked[]): Promise<ReadonlySet<string>> {
-    const given = round.flatMap((asked) => asked.given ?? []);
+  async #tell(leases: EphemeralRecords['leases'], round: readonly LeaseRequest[]): Promise<ReadonlySet<string>> {
+    const released = round.flatMap((request) => request.released ?? []);
     // Of several requests for the same lease, the first wins. A lease that is released in this round is not renewed.
-    const wanted = new Map<string, { name: string; holder: string }>();
+    const requested = new Map<string, { name: string; holder: string }>();
     for (const { taken } of round) {
-      if (taken !== undefined && !given.includes(taken.holder) && !wanted.has(taken.name))
-        wanted.set(taken.name, taken);
+      if (taken !== undefined && !released.includes(taken.holder) && !requested.has(taken.name))
+        requested.set(taken.name, taken);
     }
     const moment = this.#now();
     const [endsAt, tooLate] = [timestamp(after(moment, this.#life)), timestamp(after(moment, 2 * this.#life))];
-    if (given.length > 0) await leases.releaseEach(given);
-    if (wanted.size === 0) return new Set();
-    return new Set(await leases.takeEach([...wanted.values()], { now: timestamp(moment), endsAt, tooLate }));
+    if (released.length > 0) await leases.releaseEach(released);
+    if (requested.size === 0) return new Set();
+    return new Set(await leases.takeEach([...requested.values()], { now: timestamp(moment), endsAt, tooLate }));
   }
 }

@@ -2,24 +2,24 @@
 // oldest failure is dropped first, so an attacker cannot clear the count of a key that keeps failing.
 import { after, timestamp, type Now } from '#domain/clock.ts';
 import type { FailureKind } from '#records/failures.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
-export interface Failures {
+export interface FailureCounter {
   /** The count of a key; undefined if its last failure is older than the period. */
-  recent(key: string): Promise<Count | undefined>;
+  recent(key: string): Promise<RecentFailures | undefined>;
   /** Adds one failure to each key and returns the new counts. */
   add(...keys: string[]): Promise<number[]>;
   forget(key: string): Promise<void>;
 }
 
-export interface Count {
+export interface RecentFailures {
   count: number;
   /** The time of the last failure, in milliseconds since 1970. */
   last: number;
 }
 
 export interface FailureOptions {
-  records: Pick<Records, 'failures' | 'passing'>;
+  records: Pick<StoreRecords, 'failures' | 'passing'>;
   kind: FailureKind;
   now: Now;
   /** How long a failure counts after the last one, in milliseconds. */
@@ -29,11 +29,17 @@ export interface FailureOptions {
 }
 
 /** Callers pass digests as keys: all have the same length, and readers of the records learn nothing from them. */
-export function countFailures({ records, kind, now, period, remembered = 20_000 }: FailureOptions): Failures {
+export function createFailureCounter({
+  records,
+  kind,
+  now,
+  period,
+  remembered = 20_000,
+}: FailureOptions): FailureCounter {
   return {
     async recent(key) {
-      const found = await records.failures.find(kind, key, timestamp(now()));
-      return found && { count: found.count, last: Date.parse(found.endsAt) - period };
+      const record = await records.failures.find(kind, key, timestamp(now()));
+      return record && { count: record.count, last: Date.parse(record.endsAt) - period };
     },
 
     add: (...keys) =>

@@ -2,7 +2,7 @@
 import { seconds } from '#domain/clock.ts';
 import type { Leases } from './leases.ts';
 
-export interface OneOfMany {
+export interface ChosenProcess {
   /** Whether this process is the chosen one. */
   isThis(): boolean;
   /** Releases the role. */
@@ -12,7 +12,7 @@ export interface OneOfMany {
 /** How often the other processes check whether the chosen one has ended. */
 const every = seconds(15);
 
-export function oneOfMany(leases: Leases, name: string): OneOfMany {
+export function chooseProcess(leases: Leases, name: string): ChosenProcess {
   const ended = Promise.withResolvers<void>();
   let isThis = false;
   const be = async (): Promise<void> => {

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 
 import { after, seconds, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
 /**
  * The name of this process: its number, its start time (because numbers are reused) and its host. It is unique over
@@ -42,8 +42,8 @@ export function isRunning(holder: string): boolean {
 }
 
 /** Returns a function that tells whether a holder's process is running. */
-export async function living(
-  { leases }: Pick<Records, 'leases'>,
+export async function createLivenessCheck(
+  { leases }: Pick<StoreRecords, 'leases'>,
   holders: readonly string[],
   now: Now,
 ): Promise<(holder: string) => boolean> {
@@ -53,11 +53,11 @@ export async function living(
 }
 
 /** The running processes of other hosts. */
-const elsewhere = async ({ leases }: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
+const elsewhere = async ({ leases }: Pick<StoreRecords, 'leases'>, now: Now): Promise<string[]> =>
   (await leases.processes(timestamp(now()))).filter((holder) => !isHere(holder));
 
 /** The names of the other hosts with running processes, sorted. */
-export const otherHosts = async (records: Pick<Records, 'leases'>, now: Now): Promise<string[]> =>
+export const otherHosts = async (records: Pick<StoreRecords, 'leases'>, now: Now): Promise<string[]> =>
   hostsOf(await elsewhere(records, now));
 
 /** The other hosts in a list of processes. */
@@ -70,13 +70,13 @@ const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
  * Ends the leases and shares of processes that have ended, and of this process, which is starting. Returns whether no
  * other process serves the store or receives content for it: then all work that was in progress has ended.
  */
-export async function succeed(
-  records: Pick<Records, 'leases' | 'shares' | 'passing'>,
+export async function endDeadProcesses(
+  records: Pick<StoreRecords, 'leases' | 'shares' | 'passing'>,
   now: Now,
 ): Promise<{ isAlone: boolean }> {
   const all = [...(await records.leases.holders()), ...(await records.shares.holders())];
   const holders = all.filter((holder) => !holder.startsWith(outlivesProcess));
-  const goesOn = await living(records, holders, now);
+  const goesOn = await createLivenessCheck(records, holders, now);
   const own = processName();
   const gone = holders.filter((holder) => nameIn(holder) === own || !goesOn(holder));
   if (gone.length > 0) {
@@ -95,10 +95,13 @@ export async function succeed(
  * as a heartbeat. If the renewal fails for so long that other hosts treat the process as ended, it registers again only
  * if `mayReturn` permits it, given the hosts that serve now.
  */
-export async function serveBeside(
-  { passing, server }: Pick<Records, 'passing'> & { readonly server?: object | undefined },
+export async function registerProcess(
+  { passing, server }: Pick<StoreRecords, 'passing'> & { readonly server?: object | undefined },
   now: Now,
-  { mayReturn = () => true, pause = silence / 4 }: { mayReturn?: (others: string[]) => boolean; pause?: number } = {},
+  {
+    mayReturn = () => true,
+    pause = heartbeatTimeoutMs / 4,
+  }: { mayReturn?: (others: string[]) => boolean; pause?: number } = {},
 ): Promise<{ end(): Promise<unknown> }> {
   const holder = processName();
   const name = `process ${holder}`;
@@ -108,7 +111,7 @@ export async function serveBeside(
       const at = timestamp(moment);
       const going = await leases.processes(at);
       if (!isFirst && !going.includes(holder) && !mayReturn(hostsOf(going))) return false;
-      const endsAt = server === undefined ? never : timestamp(after(moment, silence));
+      const endsAt = server === undefined ? never : timestamp(after(moment, heartbeatTimeoutMs));
       return leases.take(name, holder, { now: at, endsAt, tooLate: never });
     });
   await say(true);
@@ -133,7 +136,7 @@ export async function serveBeside(
 }
 
 /** A process of another host counts as ended after this time without a heartbeat. */
-const silence = seconds(60);
+const heartbeatTimeoutMs = seconds(60);
 
 /** The end of an entry that is valid until its process ends. */
 const never = '9999-12-31T23:59:59.999Z';
@@ -158,12 +161,12 @@ let host: string | undefined;
  * between containers, and the namespace of process numbers.
  */
 export function hostName(): string {
-  const known = [
+  const machineIdentity = [
     whatIs(() => readFileSync('/etc/machine-id', 'latin1')),
     hostname(),
     whatIs(() => readlinkSync('/proc/self/ns/pid')),
   ].join('\n');
-  host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(known).digest('hex').slice(0, 12)}`;
+  host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(machineIdentity).digest('hex').slice(0, 12)}`;
   return host;
 }
 

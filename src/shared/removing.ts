@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { after, seconds, timestamp, type Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
-import { leaseLife } from './leases.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { leaseLifeMs } from './leases.ts';
 import { outlivesProcess } from './processes.ts';
 
 interface RemovingOptions {
-  records: Pick<Records, 'passing' | 'leases'>;
+  records: Pick<StoreRecords, 'passing' | 'leases'>;
   now: Now;
   /** The life of a lease in milliseconds. */
   life?: number;
@@ -25,7 +25,12 @@ const fresh = seconds(5);
 /** The interval for checking whether a removal is over, in milliseconds. */
 const every = 250;
 
-export function createRemoving({ records, now, life = leaseLife, elapsed = () => performance.now() }: RemovingOptions) {
+export function createExclusiveRemoval({
+  records,
+  now,
+  life = leaseLifeMs,
+  elapsed = () => performance.now(),
+}: RemovingOptions) {
   const nameOf = (sha3_384: string): string => `remove ${sha3_384}`;
 
   function lease(sha3_384: string) {
@@ -60,9 +65,9 @@ export function createRemoving({ records, now, life = leaseLife, elapsed = () =>
       try {
         const result = await work(async (look) => {
           if (left() < life - fresh && !(await take())) throw lost();
-          const found = await look();
+          const observed = await look();
           if (left() < late) throw lost();
-          return found;
+          return observed;
         });
         await release();
         return { result };

@@ -1,12 +1,12 @@
 // Shares: the part of a common amount that each process holds. The share of a process that has ended is free at the
 // next check.
 import type { Now } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { Share } from '#records/shares.ts';
-import { isHere, living } from './processes.ts';
+import { isHere, createLivenessCheck } from './processes.ts';
 
 export interface ShareOptions {
-  records: Pick<Records, 'leases' | 'shares' | 'passing'>;
+  records: Pick<StoreRecords, 'leases' | 'shares' | 'passing'>;
   /** The unique name of this process among all present and past ones; see processes.ts. */
   holder: string;
   now: Now;
@@ -22,7 +22,7 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
     /** The shares of the other processes. */
     async others(): Promise<Share[]> {
       const others = (await records.shares.all()).filter(isOther);
-      const goesOn = await living(records, holders(others), now);
+      const goesOn = await createLivenessCheck(records, holders(others), now);
       return others.filter((share) => goesOn(share.holder));
     },
 
@@ -34,7 +34,7 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
       records.passing(async ({ leases, shares }) => {
         const all = await shares.of(name);
         const others = all.filter(isOther);
-        const goesOn = await living({ leases }, holders(others), now);
+        const goesOn = await createLivenessCheck({ leases }, holders(others), now);
         const gone = others.filter((share) => !goesOn(share.holder));
         for (const share of gone) await shares.releaseAll(share.holder);
         const held = others.reduce((sum, share) => (gone.includes(share) ? sum : sum + share.amount), 0);

@@ -1,12 +1,12 @@
 // Waits for changes by this process or another one. Changes by this process wake the waiter at once; for those of other
 // processes it checks a few times per second.
 
-export interface Waiting {
+export interface ChangeWaiter {
   /** Resolves to the first defined result of `find`; undefined if the patience, the signal or the store ends first. */
   until<Found>(
     key: string,
     find: () => Promise<Found | undefined>,
-    options?: { patience?: number; signal?: AbortSignal },
+    options?: { timeoutMs?: number; signal?: AbortSignal },
   ): Promise<Found | undefined>;
   /** Signals a change of a key. */
   tell(key: string): void;
@@ -17,7 +17,7 @@ export interface Waiting {
 /** The interval in milliseconds between checks for changes by other processes; a check reads one row by its key. */
 const every = 250;
 
-export function createWaiting(pause = every): Waiting {
+export function createChangeWaiter(pause = every): ChangeWaiter {
   const waiting = new Map<string, Set<() => void>>();
   let closed = false;
 
@@ -45,15 +45,15 @@ export function createWaiting(pause = every): Waiting {
   }
 
   return {
-    async until(key, find, { patience = Infinity, signal } = {}) {
-      const deadline = performance.now() + patience;
+    async until(key, find, { timeoutMs = Infinity, signal } = {}) {
+      const deadline = performance.now() + timeoutMs;
       for (;;) {
         // Listen before the check, so that a change during it is not missed.
         const listening = listen(key, signal);
         try {
-          const found = await find();
+          const result = await find();
           const left = deadline - performance.now();
-          if (found !== undefined || closed || signal?.aborted === true || left <= 0) return found;
+          if (result !== undefined || closed || signal?.aborted === true || left <= 0) return result;
           await listening.next(Math.min(pause, left));
         } finally {
           listening.leave();

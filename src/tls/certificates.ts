@@ -9,7 +9,7 @@ import forge from 'node-forge';
 import { after, days, hours } from '#domain/clock.ts';
 
 /** A certificate and its private key, both PEM. */
-export interface Certified {
+export interface CertificateWithKey {
   certificate: string;
   key: string;
 }
@@ -29,7 +29,7 @@ const signingBackdated = hours(1);
 const generate = promisify(generateKeyPair);
 
 /** Creates a certificate authority with this name. */
-export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
+export const makeAuthority = (name: string, now: Date): Promise<CertificateWithKey> =>
   selfSigned(name, after(now, -authorityBackdated), after(now, days(authorityDays)), [
     { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
@@ -37,7 +37,7 @@ export const makeAuthority = (name: string, now: Date): Promise<Certified> =>
   ]);
 
 /** Creates a key that signs texts, with a self-signed certificate to verify them. */
-export const makeSigningCertificate = (name: string, now: Date): Promise<Certified> =>
+export const makeSigningCertificate = (name: string, now: Date): Promise<CertificateWithKey> =>
   selfSigned(name, after(now, -signingBackdated), after(now, days(2 * authorityDays)), [
     { name: 'basicConstraints', cA: false, critical: true },
     { name: 'keyUsage', digitalSignature: true, critical: true },
@@ -45,7 +45,12 @@ export const makeSigningCertificate = (name: string, now: Date): Promise<Certifi
   ]);
 
 /** Creates a key with a self-signed certificate. */
-async function selfSigned(name: string, from: Date, until: Date, extensions: Plan['extensions']): Promise<Certified> {
+async function selfSigned(
+  name: string,
+  from: Date,
+  until: Date,
+  extensions: CertificatePlan['extensions'],
+): Promise<CertificateWithKey> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength });
   const subject = [
     { name: 'organizationName', value: 'larder' },
@@ -57,22 +62,22 @@ async function selfSigned(name: string, from: Date, until: Date, extensions: Pla
 
 /** Creates a server certificate of the authority for these names and addresses. */
 export async function makeServerCertificate(
-  authority: Certified,
+  authority: CertificateWithKey,
   hosts: readonly string[],
   now: Date,
-): Promise<Certified> {
+): Promise<CertificateWithKey> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength });
   const issuer = forge.pki.certificateFromPem(authority.certificate);
   const end = new Date(authorityEnd(authority));
   const from = after(now, -serverBackdated);
-  const wanted = after(from, days(serverDays));
+  const desiredEnd = after(from, days(serverDays));
   const certificate = build({
     publicKey,
     signer: createPrivateKey(authority.key),
     subject: [{ name: 'commonName', value: (hosts[0] ?? 'larder').slice(0, 64) }],
     issuer: issuer.subject.attributes,
     from,
-    until: wanted < end ? wanted : end,
+    until: desiredEnd < end ? desiredEnd : end,
     extensions: [
       { name: 'basicConstraints', cA: false, critical: true },
       { name: 'keyUsage', digitalSignature: true, critical: true },
@@ -105,9 +110,9 @@ export const comparable = (host: string): string =>
 /** SHA-256 of a certificate, as browsers and openssl show it. */
 export const fingerprint = (certificate: string): string => new X509Certificate(certificate).fingerprint256;
 
-const authorityEnd = ({ certificate }: Certified): string => new X509Certificate(certificate).validTo;
+const authorityEnd = ({ certificate }: CertificateWithKey): string => new X509Certificate(certificate).validTo;
 
-interface Plan {
+interface CertificatePlan {
   publicKey: KeyObject;
   signer: KeyObject;
   subject: forge.pki.CertificateField[];
@@ -117,7 +122,7 @@ interface Plan {
   extensions: object[];
 }
 
-function build({ publicKey, signer, subject, issuer, from, until, extensions }: Plan): string {
+function build({ publicKey, signer, subject, issuer, from, until, extensions }: CertificatePlan): string {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }) as string);
   certificate.serialNumber = serial();

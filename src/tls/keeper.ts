@@ -11,14 +11,14 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { days, type Now } from '#domain/clock.ts';
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 import {
   comparable,
   fingerprint,
   hostsOf,
   makeAuthority,
   makeServerCertificate,
-  type Certified,
+  type CertificateWithKey,
 } from './certificates.ts';
 import type { ServerTls, TlsSettings } from './settings.ts';
 import { siteFiles, siteTls } from './site.ts';
@@ -26,7 +26,7 @@ import { siteFiles, siteTls } from './site.ts';
 /** A server certificate is replaced when it expires within this many milliseconds. */
 export const renewBefore = days(30);
 
-export interface Keeping {
+export interface TlsKeeperOptions {
   directory: string;
   now: Now;
   /** Seals and opens secrets. */
@@ -39,22 +39,25 @@ export interface Keeping {
 }
 
 /** Reads the server's certificate and key; creates or renews those of the store's own authority. */
-export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<ServerTls & { renewed: boolean }> {
+export async function prepareTls(
+  settings: TlsSettings,
+  keeping: TlsKeeperOptions,
+): Promise<ServerTls & { renewed: boolean }> {
   const site = siteFiles(settings);
   if (site !== undefined) return { ...siteTls(site), renewed: false };
   const folder = join(keeping.directory, 'tls');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
   const hosts = [...new Set(settings.hosts.map(comparable))];
-  const found = readPair(folder, 'ca', keeping);
-  const authority = found ?? (await makeAuthority(`larder at ${hosts[0] ?? 'this site'}`, keeping.now()));
-  if (found === undefined) writePair(folder, 'ca', authority, keeping);
+  const authorityPair = readPair(folder, 'ca', keeping);
+  const authority = authorityPair ?? (await makeAuthority(`larder at ${hosts[0] ?? 'this site'}`, keeping.now()));
+  if (authorityPair === undefined) writePair(folder, 'ca', authority, keeping);
 
-  const kept = found && readPair(folder, 'server', keeping);
-  const isGood = ({ certificate }: Certified): boolean =>
+  const serverPair = authorityPair && readPair(folder, 'server', keeping);
+  const isGood = ({ certificate }: CertificateWithKey): boolean =>
     keeping.renews === false || stillGood(certificate, authority.certificate, hosts, keeping.now());
-  const good = kept !== undefined && isGood(kept);
-  const server = good ? kept : await makeServerCertificate(authority, hosts, keeping.now());
+  const good = serverPair !== undefined && isGood(serverPair);
+  const server = good ? serverPair : await makeServerCertificate(authority, hosts, keeping.now());
   if (!good) writePair(folder, 'server', server, keeping);
   return { ...described(server, authority.certificate), renewed: !good };
 }
@@ -63,14 +66,14 @@ export async function keepTls(settings: TlsSettings, keeping: Keeping): Promise<
 export function readCertificates(directory: string, settings: TlsSettings): Omit<ServerTls, 'key'> | undefined {
   const site = siteFiles(settings);
   if (site !== undefined) return siteTls(site);
-  const server = readIfThere(join(directory, 'tls', 'server.pem'));
-  const authority = readIfThere(join(directory, 'tls', 'ca.pem'));
+  const server = readIfPresent(join(directory, 'tls', 'server.pem'));
+  const authority = readIfPresent(join(directory, 'tls', 'ca.pem'));
   return server === undefined || authority === undefined
     ? undefined
     : described({ certificate: server, key: '' }, authority);
 }
 
-function described({ certificate, key }: Certified, authority: string): ServerTls {
+function described({ certificate, key }: CertificateWithKey, authority: string): ServerTls {
   const ends = new Date(new X509Certificate(certificate).validTo);
   return {
     certificate: `${certificate}${authority}`,
@@ -86,11 +89,11 @@ function described({ certificate, key }: Certified, authority: string): ServerTl
 function stillGood(certificate: string, authority: string, hosts: readonly string[], now: Date): boolean {
   const parsed = new X509Certificate(certificate);
   const ends = Date.parse(parsed.validTo);
-  const named = new Set(hostsOf(certificate));
+  const certifiedHosts = new Set(hostsOf(certificate));
   return (
     ends - now.getTime() > renewBefore &&
-    hosts.every((host) => named.has(host)) &&
-    named.size === hosts.length &&
+    hosts.every((host) => certifiedHosts.has(host)) &&
+    certifiedHosts.size === hosts.length &&
     parsed.verify(new X509Certificate(authority).publicKey)
   );
 }
@@ -98,9 +101,9 @@ function stillGood(certificate: string, authority: string, hosts: readonly strin
 const purpose = (name: string): string =>
   `key of the ${name === 'ca' ? 'certificate authority' : 'server certificate'}`;
 
-function readPair(folder: string, name: 'ca' | 'server', { unseal }: Keeping): Certified | undefined {
-  const certificate = readIfThere(join(folder, `${name}.pem`));
-  const sealed = readIfThere(join(folder, `${name}.key`));
+function readPair(folder: string, name: 'ca' | 'server', { unseal }: TlsKeeperOptions): CertificateWithKey | undefined {
+  const certificate = readIfPresent(join(folder, `${name}.pem`));
+  const sealed = readIfPresent(join(folder, `${name}.key`));
   if (certificate === undefined || sealed === undefined) return undefined;
   const key = unseal(sealed.trim(), purpose(name)).toString('utf8');
   // A power cut between the two writes of a renewal leaves a pair that does not match: it is created again.
@@ -110,8 +113,8 @@ function readPair(folder: string, name: 'ca' | 'server', { unseal }: Keeping): C
 function writePair(
   folder: string,
   name: 'ca' | 'server',
-  { certificate, key }: Certified,
-  { seal, write }: Keeping,
+  { certificate, key }: CertificateWithKey,
+  { seal, write }: TlsKeeperOptions,
 ): void {
   write(join(folder, `${name}.key`), `${seal(Buffer.from(key), purpose(name))}\n`, 0o400);
   write(join(folder, `${name}.pem`), certificate, 0o644);

@@ -7,7 +7,7 @@ import { seconds } from '#domain/clock.ts';
 /** The result of a connection: the certificate is trusted, or not and why, or the server cannot be reached and why. */
 export type Trust = { trusted: true } | { trusted: false; because: string } | { unreachable: string };
 
-const patience = seconds(5);
+const connectTimeoutMs = seconds(5);
 
 /** @param authority the authority that clients were given to trust, in addition to their system's; PEM */
 export function trustAt(address: string, authority: string | undefined): Promise<Trust> {
@@ -23,19 +23,19 @@ export function trustAt(address: string, authority: string | undefined): Promise
       rejectUnauthorized: false,
       servername: nameOf(host),
     });
-    const found = (trust: Trust): void => {
+    const finish = (trust: Trust): void => {
       socket.destroy();
       resolve(trust);
     };
-    socket.setTimeout(patience, () => {
-      found({ unreachable: `nobody answers at ${address}` });
+    socket.setTimeout(connectTimeoutMs, () => {
+      finish({ unreachable: `nobody answers at ${address}` });
     });
     socket.once('error', ({ message }) => {
-      found({ unreachable: `${address} cannot be reached: ${message}` });
+      finish({ unreachable: `${address} cannot be reached: ${message}` });
     });
     socket.once('secureConnect', () => {
       const { authorizationError: error } = socket;
-      found(socket.authorized ? { trusted: true } : { trusted: false, because: inWords(error) });
+      finish(socket.authorized ? { trusted: true } : { trusted: false, because: inWords(error) });
     });
   });
 }

@@ -1,14 +1,14 @@
 // Accepts received transfers automatically if their source allows it, and records why a transfer needs a person.
-import type { By } from '#acts/act.ts';
-import { whyItWaits, type Receipt } from '#acts/transfers.ts';
+import type { Actor } from '#acts/act.ts';
+import { waitReasonSubject, type Receipt } from '#acts/transfers.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { withSpool } from '#files/spool.ts';
+import { withSpillFile } from '#files/spool.ts';
 import { heldUntil } from './intake.ts';
-import { letIn, whole, type LettingIn } from './letting-in.ts';
-import { broughtBy, type Looking } from './look.ts';
+import { acceptReceivedTransfer, wholeTransfer, type AcceptanceContext } from './letting-in.ts';
+import { verifyReceived, type InspectionContext } from './look.ts';
 
-export interface Accepting extends LettingIn, Omit<Looking, 'spool'> {
-  by: By;
+export interface AutomaticAcceptanceContext extends AcceptanceContext, Omit<InspectionContext, 'spool'> {
+  actor: Actor;
 }
 
 /**
@@ -17,24 +17,28 @@ export interface Accepting extends LettingIn, Omit<Looking, 'spool'> {
  */
 export async function acceptAutomatically(
   id: string,
-  accepting: Accepting,
-): Promise<{ receipt: Receipt } | { why: string } | undefined> {
-  const { records, by } = accepting;
+  accepting: AutomaticAcceptanceContext,
+): Promise<{ receipt: Receipt } | { reason: string } | undefined> {
+  const { records, actor } = accepting;
   const transfer = await records.transfers.find(id);
   if (transfer?.status !== 'waiting' || transfer.unsigned === 1) return undefined;
   if ((await records.transferSources.find(transfer.source))?.accept !== 'automatic') return undefined;
-  return withSpool(accepting.directory, async (spool) => {
-    const brought = await broughtBy(transfer, { ...accepting, spool });
+  return withSpillFile(accepting.directory, async (spool) => {
+    const brought = await verifyReceived(transfer, { ...accepting, spool });
     try {
-      const wanted = { ...brought, narrowed: whole, seen: undefined, isAutomatic: true };
-      return { receipt: await letIn(accepting, wanted, by) };
+      const acceptance = { ...brought, narrowed: wholeTransfer, seen: undefined, isAutomatic: true };
+      return { receipt: await acceptReceivedTransfer(accepting, acceptance, actor) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const why = error.message;
+      const reason = error.message;
       await records.passing(({ transfers }) =>
-        transfers.found(id, { subject: whyItWaits, findings: null, refused: why }, heldUntil(brought.statement)),
+        transfers.found(
+          id,
+          { subject: waitReasonSubject, findings: null, refused: reason },
+          heldUntil(brought.statement),
+        ),
       );
-      return { why };
+      return { reason };
     }
   });
 }

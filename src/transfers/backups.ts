@@ -1,7 +1,7 @@
 // Signs backups with the transfer key of the site, so that they can be verified without the site key.
 import { createPublicKey, verify } from 'node:crypto';
 
-import { enclosed } from './form/signatures.ts';
+import { encodePae } from './form/signatures.ts';
 import { fingerprintOf, type Site } from './site.ts';
 
 const payloadType = 'application/vnd.larder.backup.v1+json';
@@ -18,7 +18,7 @@ interface SiteSignature {
 export const signsBackups =
   ({ name, seed }: Site) =>
   (text: string): SiteSignature => {
-    const sig = seed.sign(enclosed(Buffer.from(text), payloadType)).toString('base64');
+    const sig = seed.sign(encodePae(Buffer.from(text), payloadType)).toString('base64');
     return { site: name, publicKey: seed.publicKey, sig };
   };
 
@@ -28,5 +28,5 @@ export const signedWith =
   (text: string, { publicKey, sig }: SiteSignature): boolean => {
     if (!/^[\w-]{43}$/.test(publicKey) || fingerprintOf([publicKey]).join() !== fingerprint.toLowerCase()) return false;
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-    return verify(null, enclosed(Buffer.from(text), payloadType), key, Buffer.from(sig, 'base64'));
+    return verify(null, encodePae(Buffer.from(text), payloadType), key, Buffer.from(sig, 'base64'));
   };

@@ -2,14 +2,14 @@
 // and its size.
 import { join } from 'node:path';
 
-import type { Leaving } from '#acts/transfers.ts';
+import type { TransferExport } from '#acts/transfers.ts';
 import { timestamp } from '#domain/clock.ts';
 import { prepareFile } from '#files/durable.ts';
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 
 /** The person who exports, the medium and the time. */
-export interface LetOut {
-  by: string;
+export interface CollectorExportContext {
+  exporter: string;
   media: string | undefined;
   now: Date;
 }
@@ -32,17 +32,29 @@ export interface CollectorExport {
   media: string | null;
 }
 
-interface Left extends Pick<CollectorExport, 'id' | 'sequence' | 'for'>, Pick<Leaving, 'files' | 'of'> {}
+interface CollectorExportedTransfer
+  extends Pick<CollectorExport, 'id' | 'sequence' | 'for'>, Pick<TransferExport, 'files' | 'of'> {}
 
 const listFile = (folder: string): string => join(folder, 'left.json');
 
 /** Returns the exports, oldest first. */
 export const collectorExports = (folder: string): CollectorExport[] =>
-  JSON.parse(readIfThere(listFile(folder)) ?? '[]') as CollectorExport[];
+  JSON.parse(readIfPresent(listFile(folder)) ?? '[]') as CollectorExport[];
 
 /** Records exports durably before the files get their names. */
-export function rememberLeft(folder: string, { files, of, ...transfer }: Left, { by, media, now }: LetOut): void {
+export function recordExports(
+  folder: string,
+  { files, of, ...transfer }: CollectorExportedTransfer,
+  { exporter, media, now }: CollectorExportContext,
+): void {
   const at = timestamp(now);
-  const left = files.map((file): CollectorExport => ({ at, by, ...transfer, ...file, of, media: media ?? null }));
+  const left = files.map((file): CollectorExport => ({
+    at,
+    by: exporter,
+    ...transfer,
+    ...file,
+    of,
+    media: media ?? null,
+  }));
   prepareFile(listFile(folder), `${JSON.stringify([...collectorExports(folder), ...left])}\n`, 0o600).place();
 }

@@ -5,22 +5,29 @@ import { hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { problems } from '#api/schema.ts';
+import { findProblems } from '#api/schema.ts';
 import type { SiteIdentity, TransferBlob, TransferContent } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
-import { readIfThere } from '#files/read.ts';
-import { rememberLeft, type LetOut } from './collector-exports.ts';
-import { compose, madeBefore, signedBy, writeAll, type Intent, type Made } from './composing.ts';
+import { readIfPresent } from '#files/read.ts';
+import { recordExports, type CollectorExportContext } from './collector-exports.ts';
+import {
+  compose,
+  readMadeStatement,
+  signTransfer,
+  writeTransferFiles,
+  type TransferIntent,
+  type WrittenTransfer,
+} from './composing.ts';
 import type { Transfer } from './form/members.ts';
 import { SigningSeed } from './form/signatures.ts';
 import { idOf, readStatement } from './form/statement.ts';
-import { OtherContent, type Content } from './form/write.ts';
-import type { Place } from './gather/folder.ts';
-import type { FoundInFolder } from './gather/gather.ts';
-import { writeParts, type Writing } from './part-files.ts';
-import type { ReadRequest } from './request/form.ts';
+import { ContentMismatch, type TransferContentReader } from './form/write.ts';
+import type { GatheredRange } from './gather/folder.ts';
+import type { GatheredFolder } from './gather/gather.ts';
+import { writeParts, type PartWriteOptions } from './part-files.ts';
+import type { ParsedRequest } from './request/form.ts';
 import { identityOf, type Site } from './site.ts';
 
 export interface Collector {
@@ -51,7 +58,7 @@ export function makeCollector(folder: string, name: string): Collector {
 /** Reads the collector of a folder. Refuses a corrupt one. */
 export function readCollector(folder: string): Collector {
   const text = readFileSync(join(folder, identityFile), 'utf8');
-  const key = readIfThere(join(folder, keyFile))?.trim() ?? '';
+  const key = readIfPresent(join(folder, keyFile))?.trim() ?? '';
   const identity = parsed(text);
   if (identity === undefined || !/^[A-Za-z0-9_-]{43}$/.test(key)) {
     throw new Refusal(
@@ -69,7 +76,7 @@ export function readCollector(folder: string): Collector {
 function parsed(text: string): SiteIdentity | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return problems('SiteIdentity', value).length === 0 ? (value as SiteIdentity) : undefined;
+    return findProblems('SiteIdentity', value).length === 0 ? (value as SiteIdentity) : undefined;
   } catch {
     return undefined;
   }
@@ -88,7 +95,7 @@ const sentFile = ({ folder }: Collector, sequence: number, ending = 'json'): str
 export const nextSequence = (collector: Collector): number => (numbersIn(collector).at(-1) ?? 0) + 1;
 
 /** Records that a transfer was lost. Its contents then count as not sent. */
-export function noteLost(collector: Collector, sequence: number): void {
+export function recordLost(collector: Collector, sequence: number): void {
   if (!existsSync(sentFile(collector, sequence)))
     throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made by this collector.`);
   const mark = sentFile(collector, sequence, 'lost');
@@ -96,34 +103,34 @@ export function noteLost(collector: Collector, sequence: number): void {
 }
 
 /** Returns those of the contents that were already sent to a site. */
-export function sentTo(collector: Collector, site: string, contents: readonly string[]): ReadonlySet<string> {
-  const wanted = new Set(contents);
+export function findSent(collector: Collector, site: string, contents: readonly string[]): ReadonlySet<string> {
+  const requested = new Set(contents);
   const sent = new Set<string>();
   for (const sequence of numbersIn(collector)) {
     if (existsSync(sentFile(collector, sequence, 'lost'))) continue;
     const statement = readStatement(readFileSync(sentFile(collector, sequence)));
     if (statement.for.length > 0 && !statement.for.includes(site)) continue;
-    for (const { 'sha3-384': sha3_384 } of statement.blobs) if (wanted.has(sha3_384)) sent.add(sha3_384);
+    for (const { 'sha3-384': sha3_384 } of statement.blobs) if (requested.has(sha3_384)) sent.add(sha3_384);
   }
   return sent;
 }
 
 /** A signed transfer before its files are written. */
-export interface Signed {
+export interface SignedCollectorTransfer {
   transfer: Transfer;
-  content: Content;
+  content: TransferContentReader;
   /** Stores the statement. The collector derives the next number and the sent contents from the stored statements. */
   remember(): void;
 }
 
 /** Returns the gathered packages in the form of a transfer, with access to their bytes. */
-export function carryingGathered({ assertions: texts, places, ...found }: FoundInFolder) {
-  if (found.packages.length === 0 && texts.length === 0) throw nothingToCarry(found);
+export function prepareGathered({ assertions: texts, places, ...gathered }: GatheredFolder) {
+  if (gathered.packages.length === 0 && texts.length === 0) throw nothingToCarry(gathered);
   const streams = new Map(texts.map((text) => [digestsOf(text), Buffer.from(text)]));
   const assertions: TransferContent[] = [...streams.keys()];
   const bySha3 = new Map([...streams].map(([{ 'sha3-384': sha3_384 }, bytes]) => [sha3_384, bytes]));
   return {
-    carrying: { ...found, assertions },
+    carrying: { ...gathered, assertions },
     content: contentFrom(places, bySha3),
     refuseLacking: async (carried: Sequence<TransferBlob>): Promise<void> => {
       refuseGone(
@@ -137,8 +144,8 @@ export function carryingGathered({ assertions: texts, places, ...found }: FoundI
 const maxReasons = 20;
 
 /** Returns the refusal for a folder without usable files, with the reason for each file. */
-function nothingToCarry({ leftOut }: Pick<FoundInFolder, 'leftOut'>): Refusal {
-  const reasons = leftOut.slice(0, maxReasons).map(({ what, why }) => `${what}: ${why}`);
+function nothingToCarry({ leftOut }: Pick<GatheredFolder, 'leftOut'>): Refusal {
+  const reasons = leftOut.slice(0, maxReasons).map(({ what: subject, why: reason }) => `${subject}: ${reason}`);
   const more = leftOut.length - reasons.length;
   return new Refusal(
     'resource-not-found',
@@ -152,13 +159,13 @@ function nothingToCarry({ leftOut }: Pick<FoundInFolder, 'leftOut'>): Refusal {
 
 /** Signs a transfer of the gathered packages. */
 export async function signGathered(
-  found: FoundInFolder,
-  wished: Intent,
+  gathered: GatheredFolder,
+  wished: TransferIntent,
   { collector, now }: { collector: Collector; now: Date },
-): Promise<Signed> {
-  const { carrying, ...bytes } = carryingGathered(found);
+): Promise<SignedCollectorTransfer> {
+  const { carrying, ...bytes } = prepareGathered(gathered);
   const { content } = bytes;
-  const { assertions: texts, places } = found;
+  const { assertions: texts, places } = gathered;
   const sequence = nextSequence(collector);
   const transfer = await compose(carrying, wished, {
     ...{ site: collector.site, sequence, at: now, label: undefined, ...bytes },
@@ -172,43 +179,55 @@ export async function signGathered(
 }
 
 /** Makes a transfer of the gathered packages and writes its files. */
-export const makeOf = (
-  found: FoundInFolder,
-  wished: Intent & { file: string },
-  { collector, leaving, ...writing }: { collector: Collector; leaving: LetOut } & Omit<Writing, 'content'>,
-): Promise<Made> =>
-  told(async () => {
-    const { transfer, content, remember } = await signGathered(found, wished, { collector, now: leaving.now });
-    return writeAll(transfer, wished.file, { ...writing, content }, async ({ id, statement, written }) => {
+export const makeGatheredTransfer = (
+  gathered: GatheredFolder,
+  wished: TransferIntent & { file: string },
+  {
+    collector,
+    leaving,
+    ...writing
+  }: { collector: Collector; leaving: CollectorExportContext } & Omit<PartWriteOptions, 'content'>,
+): Promise<WrittenTransfer> =>
+  refuseChanged(async () => {
+    const { transfer, content, remember } = await signGathered(gathered, wished, { collector, now: leaving.now });
+    return writeTransferFiles(transfer, wished.file, { ...writing, content }, async ({ id, statement, written }) => {
       remember();
-      rememberLeft(collector.folder, leftOf(id, statement, written), leaving);
+      recordExports(collector.folder, leftOf(id, statement, written), leaving);
     });
   });
 
-const leftOf = (id: string, { sequence, for: sites, parts }: Made['statement'], files: Made['written']) => ({
+const leftOf = (
+  id: string,
+  { sequence, for: sites, parts }: WrittenTransfer['statement'],
+  files: WrittenTransfer['written'],
+) => ({
   ...{ id, sequence, for: sites, files, of: parts.length },
 });
 
 /** Writes one part of a transfer again with identical bytes. The gathered files must still be in place. */
 export async function makePartAgain(
   { sequence, part, file }: { sequence: number; part: number; file: string },
-  { collector, leaving, ...writing }: { collector: Collector; leaving: LetOut } & Omit<Writing, 'content'>,
-): Promise<Made> {
+  {
+    collector,
+    leaving,
+    ...writing
+  }: { collector: Collector; leaving: CollectorExportContext } & Omit<PartWriteOptions, 'content'>,
+): Promise<WrittenTransfer> {
   const bytes = existsSync(sentFile(collector, sequence)) ? readFileSync(sentFile(collector, sequence)) : undefined;
   if (bytes === undefined)
     throw new Refusal('resource-not-found', `No transfer number ${String(sequence)} was made by this collector.`);
-  const statement = madeBefore(bytes, { sequence, part });
+  const statement = readMadeStatement(bytes, { sequence, part });
   const { places, texts } = JSON.parse(readFileSync(sentFile(collector, sequence, 'places'), 'utf8')) as {
-    places: [string, Place[]][];
+    places: [string, GatheredRange[]][];
     texts: string[];
   };
   const streams = new Map(texts.map((text) => [digestsOf(text)['sha3-384'], Buffer.from(text)]));
   const content = contentFrom(new Map(places), streams);
-  return told(async () => {
-    const transfer = signedBy(collector.site, { bytes, statement });
+  return refuseChanged(async () => {
+    const transfer = signTransfer(collector.site, { bytes, statement });
     const placed = await writeParts(transfer, [part], [file], { ...writing, content });
     const id = idOf(bytes);
-    rememberLeft(collector.folder, leftOf(id, statement, placed.files), leaving);
+    recordExports(collector.folder, leftOf(id, statement, placed.files), leaving);
     await placed.place();
     return { id, statement, files: [file], bytes: placed.bytes, written: placed.files };
   });
@@ -221,11 +240,11 @@ const digestsOf = (text: string): TransferContent => ({
 const gone = (file: string): Refusal =>
   new Refusal('conflict', `${file} is not what it was when it was gathered; gather the folder again.`);
 
-async function told<Result>(work: () => Promise<Result>): Promise<Result> {
+async function refuseChanged<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof OtherContent)) throw error;
+    if (!(error instanceof ContentMismatch)) throw error;
     throw new Refusal(
       'conflict',
       'A file in the folder is not what it was when it was gathered; gather the folder again.',
@@ -233,15 +252,21 @@ async function told<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function refuseGone(carried: IteratorObject<TransferBlob>, places: ReadonlyMap<string, readonly Place[]>): void {
+function refuseGone(
+  carried: IteratorObject<TransferBlob>,
+  places: ReadonlyMap<string, readonly GatheredRange[]>,
+): void {
   for (const { file, offset, size } of carried.flatMap((blob) => places.get(blob['sha3-384']) ?? [])) {
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined || found.size < offset + size) throw gone(file);
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined || stats.size < offset + size) throw gone(file);
   }
 }
 
 /** Reads content from its files. Content in several pieces is read piece by piece. */
-const contentFrom = (places: ReadonlyMap<string, readonly Place[]>, streams: ReadonlyMap<string, Buffer>): Content =>
+const contentFrom = (
+  places: ReadonlyMap<string, readonly GatheredRange[]>,
+  streams: ReadonlyMap<string, Buffer>,
+): TransferContentReader =>
   async function* (blob, offset, size) {
     const text = streams.get(blob['sha3-384']);
     if (text !== undefined) {
@@ -269,36 +294,45 @@ const draftFile = ({ folder }: Collector): string => join(folder, 'gathered.json
 export const scratchOf = ({ folder }: Collector): string => join(folder, 'unpacked');
 
 /** The fields of a request that a transfer for it needs. */
-export type Asked = Pick<ReadRequest, 'id'> & { statement: Pick<ReadRequest['statement'], 'site' | 'inventory'> };
+export type TransferRequestReference = Pick<ParsedRequest, 'id'> & {
+  statement: Pick<ParsedRequest['statement'], 'site' | 'inventory'>;
+};
 
 /** Stores the gathered packages for the next transfer. */
-export function keepGathered(
+export function saveGathered(
   collector: Collector,
-  { contents, places, ...found }: FoundInFolder,
-  asked: Asked | undefined,
+  { contents, places, ...gathered }: GatheredFolder,
+  answeredRequest: TransferRequestReference | undefined,
 ): void {
-  const request = asked && { id: asked.id, site: asked.statement.site, inventory: asked.statement.inventory };
-  const kept = { ...found, contents: [...contents], places: [...places], request };
-  prepareFile(draftFile(collector), JSON.stringify(kept), 0o600).place();
+  const request = answeredRequest && {
+    id: answeredRequest.id,
+    site: answeredRequest.statement.site,
+    inventory: answeredRequest.statement.inventory,
+  };
+  const draft = { ...gathered, contents: [...contents], places: [...places], request };
+  prepareFile(draftFile(collector), JSON.stringify(draft), 0o600).place();
 }
 
 /** Returns the packages gathered last. Refuses if there are none. */
-export function gatheredLast(collector: Collector): { found: FoundInFolder; asked: Asked | undefined } {
-  const text = readIfThere(draftFile(collector));
+export function readGathered(collector: Collector): {
+  gathered: GatheredFolder;
+  request: TransferRequestReference | undefined;
+} {
+  const text = readIfPresent(draftFile(collector));
   if (text === undefined)
     throw new Refusal('resource-not-found', "Nothing was gathered yet; 'larder transfer gather FOLDER' does.");
-  const { contents, places, request, ...found } = JSON.parse(text) as Omit<FoundInFolder, 'contents' | 'places'> & {
-    request?: { id: string } & Asked['statement'];
+  const { contents, places, request, ...gathered } = JSON.parse(text) as Omit<GatheredFolder, 'contents' | 'places'> & {
+    request?: { id: string } & TransferRequestReference['statement'];
     contents: [string, { content: TransferContent; mediaType: string }][];
-    places: [string, Place[]][];
+    places: [string, GatheredRange[]][];
   };
   return {
-    found: { ...found, contents: new Map(contents), places: new Map(places) },
-    asked: request && { id: request.id, statement: request },
+    gathered: { ...gathered, contents: new Map(contents), places: new Map(places) },
+    request: request && { id: request.id, statement: request },
   };
 }
 
 /** Deletes the stored packages after they are in a transfer. */
-export const forgetGathered = (collector: Collector): void => {
+export const deleteGathered = (collector: Collector): void => {
   rmSync(draftFile(collector), { force: true });
 };

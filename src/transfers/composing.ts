@@ -1,77 +1,78 @@
 // Composes a transfer from packages of any origin: selects the contents, cuts them into parts, signs the statement and writes the files.
 import { createHash } from 'node:crypto';
 
-import type { Statement } from '#acts/transfer-statement.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
 import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#api/wire.ts';
-import { bytes as inBytes } from '#domain/byte-size.ts';
+import { formatBytes as inBytes } from '#domain/byte-size.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { PackedList, type Aside, type Sequence } from '#domain/sequence.ts';
-import { cutInto } from './form/cutting.ts';
+import { PackedList, type SpillStorage, type Sequence } from '#domain/sequence.ts';
+import { cutIntoParts } from './form/cutting.ts';
 import type { Transfer } from './form/members.ts';
-import { signed } from './form/signatures.ts';
-import { contentsOf, idOf, largestStatement, readStatement, writeStatement } from './form/statement.ts';
-import type { Content } from './form/write.ts';
-import { partFile, writeParts, type Placed, type Writing } from './part-files.ts';
+import { addSignature } from './form/signatures.ts';
+import { contentsOf, idOf, maxStatementBytes, readStatement, writeStatement } from './form/statement.ts';
+import type { TransferContentReader } from './form/write.ts';
+import { partFile, writeParts, type WrittenParts, type PartWriteOptions } from './part-files.ts';
 import type { Site } from './site.ts';
 
 /** The options of the person who makes a transfer. */
-export interface Intent {
+export interface TransferIntent {
   /** Target sites; empty for any site. */
   sites: readonly string[];
   /** The transfer leaves out contents that were already sent to this site or that its request lists. */
   base: TransferBase;
   /** Returns those of the contents that the target already has. */
-  known: (contents: readonly string[]) => Promise<ReadonlySet<string>>;
+  findPresent: (contents: readonly string[]) => Promise<ReadonlySet<string>>;
   expiresDays: number;
   partSize: number | undefined;
   reason: string | undefined;
 }
 
 /** The packages of a statement, and all contents in the order of the transfer. */
-export interface Carrying extends Pick<Statement, 'accounts' | 'packages' | 'assertions'> {
+export interface TransferContents extends Pick<LazyTransferStatement, 'accounts' | 'packages' | 'assertions'> {
   contents: ReadonlyMap<string, { content: TransferContent; mediaType: string }>;
-  leftOut: Statement['left-out'];
+  leftOut: LazyTransferStatement['left-out'];
 }
 
-interface Composing {
+interface TransferComposeOptions {
   /** Name of the signing site. */
   source: string;
   sequence: number;
   at: Date;
   /** Site label of the sender; undefined if it has none, as for a collector. */
   label: string | undefined;
-  content: Content;
+  content: TransferContentReader;
   /** Refuses if any content is missing or has changed. */
   refuseLacking: (carried: Sequence<TransferBlob>) => Promise<void>;
   /** Spill file for long lists; in memory if undefined. */
-  aside?: Aside | undefined;
+  aside?: SpillStorage | undefined;
 }
 
 /** Returns the signed statement of a transfer. */
 export const compose = async (
-  carrying: Carrying,
-  intent: Intent,
-  { site, ...composing }: Omit<Composing, 'source'> & { site: Site },
-): Promise<Transfer> => signedBy(site, await composed(carrying, intent, { ...composing, source: site.name }));
+  carrying: TransferContents,
+  intent: TransferIntent,
+  { site, ...composing }: Omit<TransferComposeOptions, 'source'> & { site: Site },
+): Promise<Transfer> =>
+  signTransfer(site, await composeUnsigned(carrying, intent, { ...composing, source: site.name }));
 
 /** Like `compose`, without a signature. */
-export async function composed(
-  { accounts, assertions, packages, contents, leftOut }: Carrying,
-  { sites, base, known, expiresDays, partSize, reason }: Intent,
-  { source, sequence, at, label, content, refuseLacking, aside }: Composing,
+export async function composeUnsigned(
+  { accounts, assertions, packages, contents, leftOut }: TransferContents,
+  { sites, base, findPresent, expiresDays, partSize, reason }: TransferIntent,
+  { source, sequence, at, label, content, refuseLacking, aside }: TransferComposeOptions,
 ): Promise<Omit<Transfer, 'signatures'>> {
-  const streams = new Map(assertions.values().map((one) => [one['sha3-384'], one]));
-  const there = await known([...new Set([...streams.keys(), ...contents.keys()])]);
+  const streams = new Map(assertions.values().map((stream) => [stream['sha3-384'], stream]));
+  const present = await findPresent([...new Set([...streams.keys(), ...contents.keys()])]);
   const carried = new PackedList<TransferBlob>(aside);
   const carry = (blob: TransferBlob): void => {
-    if (!there.has(blob['sha3-384'])) carried.add(blob);
+    if (!present.has(blob['sha3-384'])) carried.add(blob);
   };
-  for (const [sha3, one] of streams)
-    carry(blobOf(contents.get(sha3) ?? { content: one, mediaType: 'application/x.ubuntu.assertion' }));
-  for (const [sha3, one] of contents) if (!streams.has(sha3)) carry(blobOf(one));
+  for (const [sha3, stream] of streams)
+    carry(blobOf(contents.get(sha3) ?? { content: stream, mediaType: 'application/x.ubuntu.assertion' }));
+  for (const [sha3, entry] of contents) if (!streams.has(sha3)) carry(blobOf(entry));
   await refuseLacking(carried);
-  const statement: Omit<Statement, 'parts'> = {
+  const statement: Omit<LazyTransferStatement, 'parts'> = {
     format: 1,
     ...{ source, sequence, for: [...sites].sort() },
     ...{ created: timestamp(at), expires: timestamp(after(at, days(expiresDays))), base },
@@ -87,19 +88,19 @@ const blobOf = ({ content, mediaType }: { content: TransferContent; mediaType: s
   'media-type': mediaType,
 });
 
-export const signedBy = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 'signatures'>): Transfer => ({
+export const signTransfer = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 'signatures'>): Transfer => ({
   ...transfer,
-  signatures: signed(transfer.bytes, seed),
+  signatures: addSignature(transfer.bytes, seed),
 });
 
 /** Cuts the content into parts. Reads the content to compute the digests of its pieces. */
 async function withParts(
-  statement: Omit<Statement, 'parts'>,
+  statement: Omit<LazyTransferStatement, 'parts'>,
   partSize: number | undefined,
-  { content, aside }: Pick<Composing, 'content' | 'aside'>,
+  { content, aside }: Pick<TransferComposeOptions, 'content' | 'aside'>,
 ): Promise<Omit<Transfer, 'signatures'>> {
   const parts: PackedList<TransferPiece>[] = [];
-  for (const cuts of cutInto(statement, partSize)) {
+  for (const cuts of cutIntoParts(statement, partSize)) {
     const pieces = new PackedList<TransferPiece>(aside);
     for (const cut of cuts) {
       const blob = statement.blobs.at(cut.blob)!;
@@ -115,10 +116,10 @@ async function withParts(
 
 /** Refuses a statement that receivers would reject as too long. */
 function refuseLong({ length }: Buffer): void {
-  if (length <= largestStatement) return;
+  if (length <= maxStatementBytes) return;
   throw new Refusal(
     'conflict',
-    `To say what is carried takes ${inBytes(length)}, and a transfer has ${inBytes(largestStatement)} for that, which is enough for some ` +
+    `To say what is carried takes ${inBytes(length)}, and a transfer has ${inBytes(maxStatementBytes)} for that, which is enough for some ` +
       "20,000 snaps. Make several with fewer packages in each: a store takes --packages 'snap/*' and --packages 'charm/*', and a collector " +
       'gathers from folders that hold less.',
   );
@@ -127,7 +128,7 @@ function refuseLong({ length }: Buffer): void {
 async function digestOf(
   blob: TransferBlob,
   { offset, size }: { offset: number; size: number },
-  content: Content,
+  content: TransferContentReader,
 ): Promise<string> {
   const digest = createHash('sha256');
   for await (const bytes of content(blob, offset, size)) digest.update(bytes);
@@ -135,7 +136,10 @@ async function digestOf(
 }
 
 /** Returns the statement of an earlier transfer. Refuses if it does not have this part. */
-export function madeBefore(bytes: Buffer, { sequence, part }: { sequence: number; part: number }): Statement {
+export function readMadeStatement(
+  bytes: Buffer,
+  { sequence, part }: { sequence: number; part: number },
+): LazyTransferStatement {
   const statement = readStatement(bytes);
   if (part <= statement.parts.length) return statement;
   throw new Refusal(
@@ -144,13 +148,13 @@ export function madeBefore(bytes: Buffer, { sequence, part }: { sequence: number
   );
 }
 
-export interface Made {
+export interface WrittenTransfer {
   id: string;
-  statement: Statement;
+  statement: LazyTransferStatement;
   files: string[];
   bytes: number;
   /** Digest and size of each file. */
-  written: Placed['files'];
+  written: WrittenParts['files'];
 }
 
 /**
@@ -158,12 +162,12 @@ export interface Made {
  *
  * @param file the file to write; if there are several parts, the part number goes before the extension
  */
-export async function writeAll(
+export async function writeTransferFiles(
   transfer: Transfer,
   file: string,
-  writing: Writing,
-  remember: (made: Made) => Promise<unknown>,
-): Promise<Made> {
+  writing: PartWriteOptions,
+  remember: (made: WrittenTransfer) => Promise<unknown>,
+): Promise<WrittenTransfer> {
   const numbers = transfer.statement.parts.map((_, part) => part + 1);
   const files = numbers.map((part) => partFile(file, part, numbers.length));
   const placed = await writeParts(transfer, numbers, files, writing);
@@ -185,7 +189,7 @@ export async function writeAll(
 }
 
 /** Returns the figures of a statement, for reports and programs. */
-export const figuresOf = (statement: Statement) => ({
+export const figuresOf = (statement: LazyTransferStatement) => ({
   packages: statement.packages.length,
   revisions: statement.packages.values().reduce((sum, { revisions }) => sum + revisions.length, 0),
   contents: [...contentsOf(statement)].length,

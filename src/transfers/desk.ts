@@ -1,7 +1,7 @@
 // Inspects and settles received transfers in the serving process. The commands use the same functions.
 import { rm } from 'node:fs/promises';
 
-import type { Acts, By } from '#acts/act.ts';
+import type { Acts, Actor } from '#acts/act.ts';
 import { discardTransfer, withdrawTransfer, type Receipt } from '#acts/transfers.ts';
 import type { TransferDesk } from '#api/transfer-desk.ts';
 import type { Roots } from '#assertions/chain.ts';
@@ -9,19 +9,19 @@ import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { withSpool } from '#files/spool.ts';
-import type { Records } from '#records/index.ts';
+import { withSpillFile } from '#files/spool.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { Config } from '#src/config.ts';
-import { piecesOf } from './intake.ts';
-import { letIn, whole, type LettingIn } from './letting-in.ts';
-import { broughtBy, lookAt, transferOf, type Brought } from './look.ts';
-import { present, receiptReport, reportOf } from './report.ts';
+import { pieceFolderOf } from './intake.ts';
+import { acceptReceivedTransfer, wholeTransfer, type AcceptanceContext } from './letting-in.ts';
+import { verifyReceived, inspectTransfer, findTransfer, type VerifiedTransfer } from './look.ts';
+import { presentPreview, buildReceiptReport, buildPreviewReport } from './report.ts';
 import { provenanceOf } from './request/ask.ts';
 import { shortId, siteOf } from './site.ts';
 
-export interface Settling {
-  records: Records;
+export interface TransferDeskDependencies {
+  records: StoreRecords;
   acts: Acts;
   siteKey: Buffer;
   /** The data directory. */
@@ -30,21 +30,27 @@ export interface Settling {
 }
 
 /** Returns the dependencies for accepting a waiting transfer. */
-export async function lettingIn({ records, acts, siteKey, directory, config }: Settling): Promise<LettingIn> {
+export async function acceptanceContextOf({
+  records,
+  acts,
+  siteKey,
+  directory,
+  config,
+}: TransferDeskDependencies): Promise<AcceptanceContext> {
   return { acts, directory, site: (await siteOf(records, siteKey))?.name, labels: config.site };
 }
 
 /** Discards a waiting transfer with its received content. */
 export async function discard(
-  { acts, directory }: Pick<Settling, 'acts' | 'directory'>,
+  { acts, directory }: Pick<TransferDeskDependencies, 'acts' | 'directory'>,
   { id }: Pick<ReceivedTransfer, 'id'>,
-  by: By,
+  actor: Actor,
 ): Promise<void> {
-  await acts.do(discardTransfer, by, { id });
-  await rm(piecesOf(directory, id), { recursive: true, force: true });
+  await acts.do(discardTransfer, actor, { id });
+  await rm(pieceFolderOf(directory, id), { recursive: true, force: true });
 }
 
-interface Serving extends Omit<Settling, 'config'> {
+interface TransferDeskOptions extends Omit<TransferDeskDependencies, 'config'> {
   blobs: Pick<Blobs, 'open'>;
   config: () => Config;
   roots: () => Roots;
@@ -52,49 +58,59 @@ interface Serving extends Omit<Settling, 'config'> {
 }
 
 /** Maximum length of a statement in the serving process. A longer one, of some thousand packages, would block all requests for seconds. */
-const longestLookedAt = 2 * 1024 * 1024;
+const maxInspectedStatementBytes = 2 * 1024 * 1024;
 
-export function transferDesk(serving: Serving): TransferDesk {
+export function transferDesk(serving: TransferDeskOptions): TransferDesk {
   const { records, acts, blobs, siteKey, roots, now } = serving;
-  const settling = (): Settling => ({ ...serving, config: serving.config() });
-  const withBrought = async <Result>(prefix: string, work: (brought: Brought) => Promise<Result>): Promise<Result> => {
-    const transfer = await transferOf(records, prefix);
+  const settling = (): TransferDeskDependencies => ({ ...serving, config: serving.config() });
+  const withBrought = async <Result>(
+    prefix: string,
+    work: (brought: VerifiedTransfer) => Promise<Result>,
+  ): Promise<Result> => {
+    const transfer = await findTransfer(records, prefix);
     await refuseLong(transfer, blobs);
-    return withSpool(serving.directory, async (spool) =>
-      work(await broughtBy(transfer, { records, blobs, roots: roots(), spool, now })),
+    return withSpillFile(serving.directory, async (spool) =>
+      work(await verifyReceived(transfer, { records, blobs, roots: roots(), spool, now })),
     );
   };
   return {
-    find: (prefix) => transferOf(records, prefix),
+    find: (prefix) => findTransfer(records, prefix),
     async preview(prefix, without = []) {
       return withBrought(prefix, async (brought) => {
         refuseEmpty(brought, without);
-        const { site, labels } = await lettingIn(settling());
-        const seen = await lookAt(brought, { ...whole, without }, { records, now, site, labels });
+        const { site, labels } = await acceptanceContextOf(settling());
+        const seen = await inspectTransfer(brought, { ...wholeTransfer, without }, { records, now, site, labels });
         const { lines, problems, leftOut, missing } = seen.plan;
         const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
-        return { preview: { ...present(seen), ...listed }, report: reportOf(seen) };
+        return { preview: { ...presentPreview(seen), ...listed }, report: buildPreviewReport(seen) };
       });
     },
     async receipt({ receipt }) {
       const site = await siteOf(records, siteKey);
       if (receipt === null || site === undefined) return undefined;
-      return receiptReport(JSON.parse(receipt) as Receipt, { site, auditHead: (await records.audit.head()) ?? null });
+      return buildReceiptReport(JSON.parse(receipt) as Receipt, {
+        site,
+        auditHead: (await records.audit.head()) ?? null,
+      });
     },
-    accept: (prefix, { seen, without = [] }, by) =>
+    accept: (prefix, { seen, without = [] }, actor) =>
       withBrought(prefix, async (brought) => {
         // If the transfer is already accepted, the result is its receipt and the selection does not matter.
         if (brought.transfer.status === 'waiting') refuseEmpty(brought, without);
-        return letIn(await lettingIn(settling()), { ...brought, seen, narrowed: { ...whole, without } }, by);
+        return acceptReceivedTransfer(
+          await acceptanceContextOf(settling()),
+          { ...brought, seen, narrowed: { ...wholeTransfer, without } },
+          actor,
+        );
       }),
-    async discard(prefix, by) {
-      const transfer = await transferOf(records, prefix);
-      await discard(serving, transfer, by);
+    async discard(prefix, actor) {
+      const transfer = await findTransfer(records, prefix);
+      await discard(serving, transfer, actor);
       return transfer.id;
     },
-    async withdraw(prefix, by) {
-      const { id } = await transferOf(records, prefix);
-      return { id, channels: await acts.do(withdrawTransfer, by, { id }) };
+    async withdraw(prefix, actor) {
+      const { id } = await findTransfer(records, prefix);
+      return { id, channels: await acts.do(withdrawTransfer, actor, { id }) };
     },
     declarations: () => provenanceOf(records),
   };
@@ -103,11 +119,11 @@ export function transferDesk(serving: Serving): TransferDesk {
 /**
  * Refuses a selection without packages: accepting it would use up the number of the transfer, and the person probably wants to discard it.
  */
-function refuseEmpty({ statement }: Pick<Brought, 'statement'>, without: readonly string[]): void {
+function refuseEmpty({ statement }: Pick<VerifiedTransfer, 'statement'>, without: readonly string[]): void {
   if (without.length === 0) return;
   let count = 0;
-  for (const one of statement.packages) {
-    if (!fitsGlob(without, one)) return;
+  for (const entry of statement.packages) {
+    if (!fitsGlob(without, entry)) return;
     count += 1;
   }
   if (count > 0)
@@ -118,10 +134,10 @@ function refuseEmpty({ statement }: Pick<Brought, 'statement'>, without: readonl
 }
 
 async function refuseLong({ id, statement }: ReceivedTransfer, blobs: Pick<Blobs, 'open'>): Promise<void> {
-  const found = await blobs.open(statement);
-  if (found === undefined) return;
-  found.stream.destroy();
-  if (found.size <= longestLookedAt) return;
+  const blob = await blobs.open(statement);
+  if (blob === undefined) return;
+  blob.stream.destroy();
+  if (blob.size <= maxInspectedStatementBytes) return;
   throw new Refusal(
     'conflict',
     `This transfer is too long to be looked at while others are served: 'larder transfer preview ${shortId(id)}' on the host shows ` +

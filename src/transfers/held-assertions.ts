@@ -1,27 +1,33 @@
 // Selects assertions for a transfer: those of the included packages, and others that are useful without a package.
-import { eachRestedOn, namesInOrder, standingTypes } from '#assertions/prerequisites.ts';
+import { eachPrerequisite, namesInOrder, standingTypes } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { Streams } from './carried.ts';
 
-type Kept = Pick<Records['assertions'], 'listOf' | 'under'>;
+type AssertionListRecords = Pick<StoreRecords['assertions'], 'listOf' | 'under'>;
 
 const page = 500;
 
 /** Yields the names with this prefix. */
-export async function* namesUnder(assertions: Pick<Kept, 'under'>, beginning: string): AsyncGenerator<string> {
+export async function* namesUnder(
+  assertions: Pick<AssertionListRecords, 'under'>,
+  beginning: string,
+): AsyncGenerator<string> {
   for (let after = ''; ;) {
-    const found = await assertions.under(beginning, after, page);
-    for (const { name } of found) yield name;
-    const last = found.at(-1);
-    if (last === undefined || found.length < page) return;
+    const batch = await assertions.under(beginning, after, page);
+    for (const { name } of batch) yield name;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < page) return;
     after = last.name;
   }
 }
 
 /** Yields the names of assertions to transfer without a package: a glob must match `assertion/TYPE`. */
-export async function* standing(assertions: Pick<Kept, 'under'>, globs: readonly string[]): AsyncGenerator<string> {
+export async function* listStandingNames(
+  assertions: Pick<AssertionListRecords, 'under'>,
+  globs: readonly string[],
+): AsyncGenerator<string> {
   for (const type of standingTypes) {
     if (fitsGlob(globs, { namespace: 'assertion', name: type })) yield* namesUnder(assertions, `${type}/`);
   }
@@ -31,10 +37,14 @@ export async function* standing(assertions: Pick<Kept, 'under'>, globs: readonly
  * Yields these assertions and their prerequisites as streams of limited size. Each occurs once, after its own prerequisites. Memory holds
  * one stream of texts, and only the names of the others.
  */
-export async function* streamsOf(assertions: Pick<Kept, 'listOf'>, names: ReadonlySet<string>): AsyncGenerator<string> {
+export async function* streamsOf(
+  assertions: Pick<AssertionListRecords, 'listOf'>,
+  names: ReadonlySet<string>,
+): AsyncGenerator<string> {
   const rested = new Map<string, string[]>();
   const find = (some: string[]) => assertions.listOf(some);
-  for await (const { assertion, needs } of eachRestedOn([...names].sort(), find)) rested.set(nameOf(assertion), needs);
+  for await (const { assertion, needs } of eachPrerequisite([...names].sort(), find))
+    rested.set(nameOf(assertion), needs);
   const ordered = namesInOrder(rested.keys(), (name) => rested.get(name));
   const streams = new Streams();
   for (let from = 0; from < ordered.length; from += page) {

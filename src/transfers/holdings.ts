@@ -13,18 +13,18 @@ import type {
 } from '#api/wire.ts';
 import { isProgressive, unexpired } from '#domain/channel-map.ts';
 import { fitsGlob } from '#domain/package-glob.ts';
-import { PackedList, type Aside, type Sequence } from '#domain/sequence.ts';
-import type { Records } from '#records/index.ts';
+import { PackedList, type SpillStorage, type Sequence } from '#domain/sequence.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
 import { iconMediaType } from '#review/icon.ts';
 import { anyBytes, mediaTypes } from './carried.ts';
-import { namesUnder, standing } from './held-assertions.ts';
-import { isOfWish, isTrackOfWish, wishedOf, type PackageWish } from './wishing.ts';
+import { namesUnder, listStandingNames } from './held-assertions.ts';
+import { isOfWish, isTrackOfWish, selectReleases, type PackageSelection } from './wishing.ts';
 
 export type HoldingRecords = Pick<
-  Records,
+  StoreRecords,
   | 'accounts'
   | 'assertions'
   | 'charmLibraries'
@@ -37,11 +37,11 @@ export type HoldingRecords = Pick<
   | 'tracks'
 >;
 
-export interface Wanted {
+export interface HoldingSelection {
   /** Globs of `namespace/name` for packages and of `assertion/TYPE` for assertions. */
   packages: readonly string[];
   /** Further packages and their channels, by `namespace/name`. Private packages are included only if a glob matches them. */
-  wishes?: ReadonlyMap<string, PackageWish>;
+  wishes?: ReadonlyMap<string, PackageSelection>;
   /** Names of further assertions, included if they exist. */
   assertions?: readonly string[];
   /** RFC 3339. Releases that have expired at this time are left out. */
@@ -50,7 +50,7 @@ export interface Wanted {
   except?: ReadonlySet<string>;
 }
 
-export interface Held {
+export interface SelectedHoldings {
   accounts: TransferAccount[];
   packages: Sequence<TransferPackage>;
   /** All contents in the order of the transfer. */
@@ -63,48 +63,54 @@ export interface Held {
 
 const page = 500;
 
-export interface Contents {
+export interface HoldingContents {
   /** Reads small content at once, such as an icon. */
   bytesOf: (sha3_384: string) => Promise<Buffer | undefined>;
   /** Stores a text as content. */
   keep: (text: string) => Promise<TransferContent>;
   /** Spill file for package metadata; in memory if undefined. */
-  aside?: Aside | undefined;
+  aside?: SpillStorage | undefined;
 }
 
 /** Returns the selected content of the store. */
-export async function holdingsOf(records: HoldingRecords, wanted: Wanted, contents: Contents): Promise<Held> {
-  const gathering = new Gathering(records, wanted.at, contents);
-  for await (const name of standing(records.assertions, wanted.packages)) gathering.addAssertion(name);
-  for (const { name } of await records.assertions.listOf(wanted.assertions ?? [])) gathering.addAssertion(name);
+export async function holdingsOf(
+  records: HoldingRecords,
+  selection: HoldingSelection,
+  contents: HoldingContents,
+): Promise<SelectedHoldings> {
+  const gathering = new HoldingsCollector(records, selection.at, contents);
+  for await (const name of listStandingNames(records.assertions, selection.packages)) gathering.addAssertion(name);
+  for (const { name } of await records.assertions.listOf(selection.assertions ?? [])) gathering.addAssertion(name);
   for (let [namespace, name] = ['', '']; ;) {
-    const found = await records.packages.after(namespace, name, page);
-    for (const one of found) {
-      const wish = fitsGlob(wanted.packages, one) ? everything : wanted.wishes?.get(`${one.namespace}/${one.name}`);
-      if (wish === undefined || (wish !== everything && one.private)) continue;
-      if (wanted.except?.has(one.id) !== true) await gathering.add(one, wish);
+    const batch = await records.packages.after(namespace, name, page);
+    for (const subject of batch) {
+      const wish = fitsGlob(selection.packages, subject)
+        ? everything
+        : selection.wishes?.get(`${subject.namespace}/${subject.name}`);
+      if (wish === undefined || (wish !== everything && subject.private)) continue;
+      if (selection.except?.has(subject.id) !== true) await gathering.add(subject, wish);
     }
-    const last = found.at(-1);
-    if (last === undefined || found.length < page) break;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < page) break;
     ({ namespace, name } = last);
   }
   return gathering.held();
 }
 
-const everything: PackageWish = {};
+const everything: PackageSelection = {};
 
-class Gathering {
+class HoldingsCollector {
   readonly #records: HoldingRecords;
   readonly #at: string;
   readonly #packages: PackedList<TransferPackage>;
   readonly #accounts = new Set<string>();
-  readonly #contents: Held['contents'] = new Map();
+  readonly #contents: SelectedHoldings['contents'] = new Map();
   readonly #assertions = new Set<string>();
   readonly #leftOut: TransferLeftOut[] = [];
 
-  readonly #from: Contents;
+  readonly #from: HoldingContents;
 
-  constructor(records: HoldingRecords, at: string, from: Contents) {
+  constructor(records: HoldingRecords, at: string, from: HoldingContents) {
     this.#records = records;
     this.#at = at;
     this.#from = from;
@@ -115,10 +121,10 @@ class Gathering {
     this.#assertions.add(name);
   }
 
-  async add(subject: PublishedPackage, wish: PackageWish): Promise<void> {
+  async add(subject: PublishedPackage, wish: PackageSelection): Promise<void> {
     const { id, namespace, name, type, publisherId } = subject;
     const { releases, revisions, tracks, pastReleases } = this.#records;
-    const held = wishedOf(unexpired(await releases.held(id), this.#at), wish);
+    const held = selectReleases(unexpired(await releases.held(id), this.#at), wish);
     const numbers = [...new Set(held.map(({ revision }) => revision))];
     const carried = (await revisions.listOf(id, numbers)).filter(({ withdrawnAt }) => withdrawnAt === null);
     this.#accounts.add(publisherId);
@@ -132,12 +138,14 @@ class Gathering {
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
       ...(await this.#besides(subject, held)),
       libraries: await this.#libraries(subject),
-      channels: held.filter(({ revision }) => carried.some((one) => one.revision === revision)).map(releaseOf),
+      channels: held
+        .filter(({ revision }) => carried.some((carriedRevision) => carriedRevision.revision === revision))
+        .map(releaseOf),
       closed: (await pastReleases.closed(id)).filter((channel) => isOfWish(wish, channel)),
     });
   }
 
-  async held(): Promise<Held> {
+  async held(): Promise<SelectedHoldings> {
     const accounts = [...(await this.#records.accounts.byIds([...this.#accounts])).values()];
     return {
       accounts: accounts
@@ -157,23 +165,23 @@ class Gathering {
     { id, type }: PublishedPackage,
     carried: readonly Revision[],
   ): Promise<TransferPackage['revisions']> {
-    const named = await this.#records.revisions.assertionsOf(
+    const assertionRows = await this.#records.revisions.assertionsOf(
       id,
       carried.map(({ revision }) => revision),
     );
-    const assertions = new Map(named.map(({ revision, assertion }) => [revision, assertion]));
+    const assertions = new Map(assertionRows.map(({ revision, assertion }) => [revision, assertion]));
     return carried
       .toSorted((a, b) => a.revision - b.revision)
-      .map((one) => {
-        this.#accounts.add(one.createdBy);
-        const assertion = assertions.get(one.revision);
+      .map((revision) => {
+        this.#accounts.add(revision.createdBy);
+        const assertion = assertions.get(revision.revision);
         if (assertion !== undefined) this.#assertions.add(assertion);
         return {
-          revision: one.revision,
-          content: this.#content(one, mediaTypes[type] ?? anyBytes),
-          version: one.version,
-          'created-at': one.createdAt,
-          'created-by': one.createdBy,
+          revision: revision.revision,
+          content: this.#content(revision, mediaTypes[type] ?? anyBytes),
+          version: revision.version,
+          'created-at': revision.createdAt,
+          'created-by': revision.createdBy,
           ...(assertion !== undefined && { assertion }),
         };
       });
@@ -185,19 +193,19 @@ class Gathering {
     held: readonly Release[],
   ): Promise<Pick<TransferPackage, 'resources' | 'images'>> {
     if (subject.namespace === 'snap') await this.#assertionsOfComponents(subject);
-    const named = namedIn(held);
+    const resourceNumbers = namedIn(held);
     const resources: TransferResource[] = [];
     const images: TransferImage[] = [];
-    for (const [name, numbers] of [...named].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const found = [];
+    for (const [name, numbers] of [...resourceNumbers].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const resourceRevisions = [];
       for (const number of [...numbers].sort((a, b) => a - b)) {
-        const one = await this.#records.resourceRevisions.find(subject.id, name, number);
-        if (one !== undefined) found.push(one);
+        const resourceRevision = await this.#records.resourceRevisions.find(subject.id, name, number);
+        if (resourceRevision !== undefined) resourceRevisions.push(resourceRevision);
       }
-      const [first] = found;
+      const [first] = resourceRevisions;
       if (first === undefined) continue;
       const isImage = first.type === 'oci-image';
-      const image = isImage ? await this.#imageOf(subject, name, found) : undefined;
+      const image = isImage ? await this.#imageOf(subject, name, resourceRevisions) : undefined;
       if (image !== undefined) images.push(image);
       if (isImage && image === undefined) {
         this.#leftOut.push({
@@ -207,18 +215,18 @@ class Gathering {
         continue;
       }
       const revisions: TransferResource['revisions'] = [];
-      for (const one of found) {
-        this.#accounts.add(one.createdBy);
+      for (const resourceRevision of resourceRevisions) {
+        this.#accounts.add(resourceRevision.createdBy);
         revisions.push({
-          revision: one.revision,
+          revision: resourceRevision.revision,
           ...(isImage
-            ? { image: (await this.#records.images.namedBy([one.sha3_384]))[0] ?? '' }
-            : { content: this.#content(one, anyBytes) }),
-          'created-at': one.createdAt,
-          'created-by': one.createdBy,
-          bases: one.bases,
-          architectures: one.architectures,
-          serves: await this.#records.resourceRevisions.served(subject.id, name, one.revision),
+            ? { image: (await this.#records.images.namedBy([resourceRevision.sha3_384]))[0] ?? '' }
+            : { content: this.#content(resourceRevision, anyBytes) }),
+          'created-at': resourceRevision.createdAt,
+          'created-by': resourceRevision.createdBy,
+          bases: resourceRevision.bases,
+          architectures: resourceRevision.architectures,
+          serves: await this.#records.resourceRevisions.served(subject.id, name, resourceRevision.revision),
         });
       }
       resources.push({ name, type: first.type, revisions });
@@ -235,11 +243,11 @@ class Gathering {
   async #imageOf(
     { id }: PublishedPackage,
     resource: string,
-    found: readonly { sha3_384: string }[],
+    resourceRevisions: readonly { sha3_384: string }[],
   ): Promise<TransferImage | undefined> {
     const { images } = this.#records;
     const repository = { packageId: id, resource };
-    const roots = await images.namedBy(found.map(({ sha3_384 }) => sha3_384));
+    const roots = await images.namedBy(resourceRevisions.map(({ sha3_384 }) => sha3_384));
     const { manifests, blobs } = await images.reachedFrom(repository, roots);
     if (manifests.length === 0) return undefined;
     const tags = Map.groupBy(
@@ -251,12 +259,12 @@ class Gathering {
     );
     return {
       resource,
-      manifests: manifests.map((one) => ({
-        content: this.#content(one, one.mediaType),
-        'media-type': one.mediaType,
-        tags: (tags.get(one.sha256) ?? []).map(({ tag }) => tag),
+      manifests: manifests.map((manifest) => ({
+        content: this.#content(manifest, manifest.mediaType),
+        'media-type': manifest.mediaType,
+        tags: (tags.get(manifest.sha256) ?? []).map(({ tag }) => tag),
       })),
-      blobs: blobs.map((one) => this.#content(one, anyBytes)),
+      blobs: blobs.map((blob) => this.#content(blob, anyBytes)),
     };
   }
 
@@ -313,11 +321,11 @@ const saidOf = ({
 });
 
 function namedIn(held: readonly Release[]): Map<string, Set<number>> {
-  const named = new Map<string, Set<number>>();
+  const numbersByName = new Map<string, Set<number>>();
   for (const { name, revision } of held.flatMap(({ resources }) => resources)) {
-    if (revision !== null) named.set(name, (named.get(name) ?? new Set()).add(revision));
+    if (revision !== null) numbersByName.set(name, (numbersByName.get(name) ?? new Set()).add(revision));
   }
-  return named;
+  return numbersByName;
 }
 
 function releaseOf(held: Release): TransferRelease {

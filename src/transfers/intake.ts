@@ -3,24 +3,24 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Statement } from '#acts/transfer-statement.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
 import type { TransferBlob, TransferPiece } from '#api/wire.ts';
-import { oneByOne, type Blobs } from '#blobs/blobs.ts';
-import { copyRanges, CutOff } from '#blobs/copying.ts';
+import { toChunks, type Blobs } from '#blobs/blobs.ts';
+import { copyRanges, TruncatedSource } from '#blobs/copying.ts';
 import type { FileRange, FileRanges } from '#blobs/file-ranges.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
-import { limit } from '#domain/limit.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
 import { readingFailed } from '#files/archive.ts';
 import { makeFolder } from '#files/durable.ts';
-import { namesIn } from '#files/read.ts';
+import { listNames } from '#files/read.ts';
 import { syncFolder, writeWhole } from '#files/streamed.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import type { OpenPart, OpenPiece } from './form/read.ts';
 
-export interface Keeping {
-  records: Records;
+export interface TransferContentReceiverOptions {
+  records: StoreRecords;
   blobs: Blobs;
   digests: DigestPool;
   /** The data directory. */
@@ -35,30 +35,30 @@ export interface Keeping {
 }
 
 /** How long received contents of a waiting transfer are kept after it expires. */
-const heldAfterwards = days(30);
+const heldAfterExpiryMs = days(30);
 
 /** Returns the time until which received contents of a transfer are kept. */
-export const heldUntil = ({ expires }: Pick<Statement, 'expires'>): string =>
-  timestamp(after(new Date(expires), heldAfterwards));
+export const heldUntil = ({ expires }: Pick<LazyTransferStatement, 'expires'>): string =>
+  timestamp(after(new Date(expires), heldAfterExpiryMs));
 
 /**
  * Contents received concurrently: hashing uses all processors while others wait for the disk. Small contents in local files allow a higher
  * number, limited by their total bytes.
  */
-const atOnce = { any: 8, small: 128, bytes: 32 * 1024 * 1024 };
+const concurrency = { any: 8, small: 128, bytes: 32 * 1024 * 1024 };
 /**
  * Limits of received contents per commit. Each commit first syncs the folders of its contents (256 in all); with 512 contents per commit,
  * every third sync was of a folder. Contents not yet recorded when the process ends are received again.
  */
-const notedTogether = { contents: 8192, bytes: 512 * 1024 * 1024 };
+const commitLimits = { contents: 8192, bytes: 512 * 1024 * 1024 };
 
 /** Returns the folder for pieces of incomplete contents. */
-export const piecesOf = (directory: string, id: string): string => join(directory, 'transfers', id);
+export const pieceFolderOf = (directory: string, id: string): string => join(directory, 'transfers', id);
 
-export class Intake {
-  readonly #statement: Statement;
+export class TransferContentReceiver {
+  readonly #statement: LazyTransferStatement;
   readonly #id: string;
-  readonly #keeping: Keeping;
+  readonly #keeping: TransferContentReceiverOptions;
   readonly #endsAt: string;
   readonly #folder: string;
   /** Pieces in the folder, by their SHA-256. */
@@ -66,22 +66,22 @@ export class Intake {
   /** The ordered pieces of each blob that is cut, by blob number. */
   readonly #cut: ReadonlyMap<number, TransferPiece[]>;
   /** Pieces to be read when all pieces of their blob are available, by name. */
-  readonly #open = new Map<string, Waiting>();
+  readonly #open = new Map<string, WaitingPiece>();
   /** Names of the pieces in the parts that are currently open. */
   #atHand: ReadonlySet<string> = new Set();
   /** Received contents that are not recorded yet. If the process ends now, they are read again. */
   #unnoted: string[] = [];
   #unnotedBytes = 0;
   /** Handles the pieces of cut blobs one at a time, because the last piece assembles the blob. */
-  readonly #inTurn = limit({ atOnce: 1 });
+  readonly #inTurn = createConcurrencyLimit({ concurrency: 1 });
 
-  constructor(statement: Statement, id: string, keeping: Keeping) {
+  constructor(statement: LazyTransferStatement, id: string, keeping: TransferContentReceiverOptions) {
     this.#statement = statement;
     this.#id = id;
     this.#keeping = keeping;
     this.#endsAt = heldUntil(statement);
-    this.#folder = piecesOf(keeping.directory, id);
-    this.#pieces = new Set(namesIn(this.#folder));
+    this.#folder = pieceFolderOf(keeping.directory, id);
+    this.#pieces = new Set(listNames(this.#folder));
     const cut = statement.parts
       .values()
       .flatMap((pieces) => pieces.values().filter(({ blob, size }) => size < statement.blobs.at(blob)!.size));
@@ -107,15 +107,15 @@ export class Intake {
     const arrived = await records.transfers.arrived(this.#id);
     const step = `part ${String(part.part)} of ${String(this.#statement.parts.length)}`;
     let done = 0;
-    const underWay = new UnderWay();
+    const underWay = new PiecesInProgress();
     try {
-      for await (const one of part.pieces()) {
+      for await (const openPiece of part.pieces()) {
         signal.throwIfAborted();
-        await underWay.room(one);
-        underWay.add(one, async () => {
+        await underWay.room(openPiece);
+        underWay.add(openPiece, async () => {
           let hasCome = false;
-          await this.#takePiece(one, arrived, () => {
-            if (!hasCome) progress(step, (done += one.piece.size), part.size);
+          await this.#takePiece(openPiece, arrived, () => {
+            if (!hasCome) progress(step, (done += openPiece.piece.size), part.size);
             hasCome = true;
           });
         });
@@ -140,16 +140,16 @@ export class Intake {
     });
   }
 
-  async #takePiece(one: OpenPiece, arrived: ReadonlySet<string>, came: () => void): Promise<void> {
-    const { of, piece } = one;
+  async #takePiece(openPiece: OpenPiece, arrived: ReadonlySet<string>, came: () => void): Promise<void> {
+    const { of, piece } = openPiece;
     if (!arrived.has(of['sha3-384']) && !(await this.#isHere(of))) {
       if (piece.size < of.size) {
-        await this.#inTurn(() => this.#takeCut({ one, came }));
+        await this.#inTurn(() => this.#takeCut({ openPiece, came }));
         return;
       }
-      if (one.ranges !== undefined) await this.#copyIn(of, one.ranges(), one);
+      if (openPiece.ranges !== undefined) await this.#copyIn(of, openPiece.ranges(), openPiece);
       // Receiving computes both digests of a whole content, so verifying while reading would hash it twice.
-      else await this.#receive(of, one.unproven(), one.wrong);
+      else await this.#receive(of, openPiece.unproven(), openPiece.wrong);
     }
     came();
   }
@@ -178,7 +178,7 @@ export class Intake {
   async #receive(blob: TransferBlob, bytes: AsyncIterable<Uint8Array>, wrong: () => Error): Promise<void> {
     const { blobs, largest, signal } = this.#keeping;
     const { 'sha3-384': sha3_384, size, sha256 } = blob;
-    await blobs.receive(oneByOne(until(signal, bytes)), {
+    await blobs.receive(toChunks(until(signal, bytes)), {
       id: randomUUID(),
       limit: largest,
       expected: size,
@@ -195,8 +195,8 @@ export class Intake {
     this.#unnoted.push(sha3_384);
     this.#unnotedBytes += bytes;
     if (bytes > 0) this.#keeping.came(sha3_384);
-    const { contents, bytes: most } = notedTogether;
-    if (this.#unnoted.length >= contents || this.#unnotedBytes >= most) await this.#note();
+    const { contents, bytes: maxBytes } = commitLimits;
+    if (this.#unnoted.length >= contents || this.#unnotedBytes >= maxBytes) await this.#note();
   }
 
   async #note(): Promise<void> {
@@ -218,7 +218,7 @@ export class Intake {
       file,
       async ({ fd }) => {
         const copied = await copyRanges(fd, { ranges: ranges(), size, algorithms, signal }, digests).catch(
-          (error: unknown) => (error instanceof CutOff ? undefined : saidOf(at.file)(error)),
+          (error: unknown) => (error instanceof TruncatedSource ? undefined : saidOf(at.file)(error)),
         );
         if (copied?.sha256 !== sha256) throw wrong();
       },
@@ -230,34 +230,35 @@ export class Intake {
    * Receives a piece of a cut blob. If all other pieces are available, assembles the blob directly from the open parts when its last piece
    * arrives; else stores the piece. If assembling fails, stores the usable pieces.
    */
-  async #takeCut(waiting: Waiting): Promise<void> {
-    const { piece } = waiting.one;
+  async #takeCut(waiting: WaitingPiece): Promise<void> {
+    const { piece } = waiting.openPiece;
     const all = this.#cut.get(piece.blob) ?? [];
-    const isAtHand = (one: TransferPiece): boolean => this.#pieces.has(one.sha256) || this.#atHand.has(nameOf(one));
-    if (waiting.one.ranges === undefined || !all.every(isAtHand)) {
+    const isAtHand = (other: TransferPiece): boolean =>
+      this.#pieces.has(other.sha256) || this.#atHand.has(nameOf(other));
+    if (waiting.openPiece.ranges === undefined || !all.every(isAtHand)) {
       await this.#keepPiece(waiting);
-      if (all.every(({ sha256 }) => this.#pieces.has(sha256))) await this.#join(waiting.one, all);
+      if (all.every(({ sha256 }) => this.#pieces.has(sha256))) await this.#join(waiting.openPiece, all);
       return;
     }
     if (this.#pieces.has(piece.sha256)) waiting.came();
     else this.#open.set(nameOf(piece), waiting);
-    if (!all.every((one) => this.#pieces.has(one.sha256) || this.#open.has(nameOf(one)))) return;
-    const others = all.flatMap((one) => this.#open.get(nameOf(one)) ?? []);
+    if (!all.every((other) => this.#pieces.has(other.sha256) || this.#open.has(nameOf(other)))) return;
+    const others = all.flatMap((other) => this.#open.get(nameOf(other)) ?? []);
     try {
-      await this.#join(waiting.one, all);
+      await this.#join(waiting.openPiece, all);
     } catch (error) {
       // Reading the pieces one by one finds the bad one.
       throw (isOfSource(error) && (await this.#keepOpen(others))) || error;
     } finally {
-      for (const one of all) this.#open.delete(nameOf(one));
+      for (const other of all) this.#open.delete(nameOf(other));
     }
   }
 
   /** Stores the pieces that are readable and correct. Returns the first error. */
-  async #keepOpen(some: readonly Waiting[]): Promise<unknown> {
+  async #keepOpen(some: readonly WaitingPiece[]): Promise<unknown> {
     let wrong: unknown;
-    for (const one of some) {
-      await this.#keepPiece(one).catch((error: unknown) => {
+    for (const waiting of some) {
+      await this.#keepPiece(waiting).catch((error: unknown) => {
         wrong ??= error;
       });
     }
@@ -265,13 +266,13 @@ export class Intake {
   }
 
   /** Stores a piece until its blob is complete. */
-  async #keepPiece({ one, came }: Waiting): Promise<void> {
-    const { piece } = one;
+  async #keepPiece({ openPiece, came }: WaitingPiece): Promise<void> {
+    const { piece } = openPiece;
     if (!this.#pieces.has(piece.sha256)) {
       makeFolder(this.#folder);
       const fresh = join(this.#folder, `.${piece.sha256}.${randomUUID()}`);
       try {
-        await this.#write(fresh, one);
+        await this.#write(fresh, openPiece);
         await rename(fresh, this.#fileOf(piece));
       } catch (error) {
         await rm(fresh, { force: true });
@@ -287,11 +288,11 @@ export class Intake {
   async #join({ of }: OpenPiece, all: readonly TransferPiece[]): Promise<void> {
     // The file that is currently read, for error messages.
     const at = { file: this.#folder };
-    const ranges = async function* (this: Intake): AsyncGenerator<FileRange> {
+    const ranges = async function* (this: TransferContentReceiver): AsyncGenerator<FileRange> {
       for (const piece of all) {
         const waiting = this.#pieces.has(piece.sha256) ? undefined : this.#open.get(nameOf(piece));
-        at.file = waiting?.one.at.file ?? this.#fileOf(piece);
-        yield* waiting?.one.ranges?.() ?? keptIn(at.file, piece);
+        at.file = waiting?.openPiece.at.file ?? this.#fileOf(piece);
+        yield* waiting?.openPiece.ranges?.() ?? rangesOfPiece(at.file, piece);
         waiting?.came();
       }
     };
@@ -299,9 +300,9 @@ export class Intake {
       new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
     await this.#copyIn(of, ranges.call(this), { at, wrong });
     await this.#note();
-    for (const one of all) {
-      await rm(this.#fileOf(one), { force: true });
-      this.#pieces.delete(one.sha256);
+    for (const piece of all) {
+      await rm(this.#fileOf(piece), { force: true });
+      this.#pieces.delete(piece.sha256);
     }
   }
 
@@ -311,8 +312,8 @@ export class Intake {
 }
 
 /** A piece of a cut blob, and the function to call when it is received. */
-interface Waiting {
-  one: OpenPiece;
+interface WaitingPiece {
+  openPiece: OpenPiece;
   came: () => void;
 }
 
@@ -320,7 +321,7 @@ interface Waiting {
 const nameOf = ({ blob, offset }: TransferPiece): string => `${String(blob)} ${String(offset)}`;
 
 /** Tracks the pieces that are currently being received. */
-class UnderWay {
+class PiecesInProgress {
   #bytes = 0;
   #pieces = 0;
   /** The first error. */
@@ -330,8 +331,8 @@ class UnderWay {
 
   /** Resolves when another piece may start. Rejects if one has failed. */
   async room({ piece, ranges }: OpenPiece): Promise<void> {
-    const isSmall = ranges !== undefined && piece.size < atOnce.bytes / atOnce.any;
-    while (this.#pieces >= (isSmall && this.#bytes < atOnce.bytes ? atOnce.small : atOnce.any))
+    const isSmall = ranges !== undefined && piece.size < concurrency.bytes / concurrency.any;
+    while (this.#pieces >= (isSmall && this.#bytes < concurrency.bytes ? concurrency.small : concurrency.any))
       await this.#next.promise;
     this.#mustGoWell();
   }
@@ -377,7 +378,7 @@ const saidOf =
     throw (error as NodeJS.ErrnoException).syscall === 'read' ? readingFailed(file, error) : error;
   };
 
-async function* keptIn(file: string, { size }: TransferPiece): AsyncGenerator<FileRange> {
+async function* rangesOfPiece(file: string, { size }: TransferPiece): AsyncGenerator<FileRange> {
   const handle = await open(file, 'r');
   try {
     yield { descriptor: handle.fd, offset: 0, size };

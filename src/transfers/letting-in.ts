@@ -1,32 +1,33 @@
 // Accepts a waiting transfer, for people and for automatic acceptance.
 import { rm } from 'node:fs/promises';
 
-import type { Acts, By } from '#acts/act.ts';
-import { acceptTransfer, type Accepted } from '#acts/transfer-accept.ts';
-import type { Here, Receipt } from '#acts/transfers.ts';
-import type { Planning } from '#acts/transfer-planning.ts';
-import { piecesOf } from './intake.ts';
-import { digestOf, type Brought } from './look.ts';
+import type { Acts, Actor } from '#acts/act.ts';
+import { acceptTransfer, type TransferAcceptance } from '#acts/transfer-accept.ts';
+import type { ReceivingSite, Receipt } from '#acts/transfers.ts';
+import type { TransferPlanInputs } from '#acts/transfer-planning.ts';
+import { pieceFolderOf } from './intake.ts';
+import { planDigestOf, type VerifiedTransfer } from './look.ts';
 
-export type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
+export type AcceptanceSelection = Pick<TransferPlanInputs, 'only' | 'without' | 'asChannel'>;
 
 /** Selects the whole transfer. */
-export const whole: Narrowing = { only: [], without: [], asChannel: [] };
+export const wholeTransfer: AcceptanceSelection = { only: [], without: [], asChannel: [] };
 
-export interface LettingIn extends Here {
+export interface AcceptanceContext extends ReceivingSite {
   acts: Acts;
   /** The data directory. */
   directory: string;
 }
 
-type Wanted = Brought & Pick<Accepted, 'seen' | 'isAutomatic' | 'isAdoption'> & { narrowed: Narrowing };
+type AcceptanceRequest = VerifiedTransfer &
+  Pick<TransferAcceptance, 'seen' | 'isAutomatic' | 'isAdoption'> & { narrowed: AcceptanceSelection };
 
 /**
  * Accepts a transfer and deletes its stored pieces. `seen` is the digest of the plan that the person has seen, if any. The lists of the
  * receipt are readable as long as the transfer's spill file exists.
  */
-export async function letIn(
-  { acts, directory, site, labels }: LettingIn,
+export async function acceptReceivedTransfer(
+  { acts, directory, site, labels }: AcceptanceContext,
   {
     transfer: { id },
     statement,
@@ -37,8 +38,8 @@ export async function letIn(
     narrowed,
     isAutomatic = false,
     isAdoption = false,
-  }: Wanted,
-  by: By,
+  }: AcceptanceRequest,
+  actor: Actor,
 ): Promise<Receipt> {
   const accepted = {
     id,
@@ -49,12 +50,12 @@ export async function letIn(
     believed,
     ...narrowed,
     seen,
-    digestOf,
+    digestOf: planDigestOf,
     isAutomatic,
     isAdoption,
     aside,
   };
-  const receipt = await acts.do(acceptTransfer, by, accepted);
-  await rm(piecesOf(directory, id), { recursive: true, force: true });
+  const receipt = await acts.do(acceptTransfer, actor, accepted);
+  await rm(pieceFolderOf(directory, id), { recursive: true, force: true });
   return receipt;
 }

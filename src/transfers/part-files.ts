@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, extname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
-import { appending, onDisk, syncFolder, type Files } from '#files/streamed.ts';
-import { Contained } from './form/artifacts.ts';
+import { toAppendOnlyFile, onDisk, syncFolder, type Files } from '#files/streamed.ts';
+import { StatementFileIndex } from './form/artifacts.ts';
 import { membersOf, type Transfer } from './form/members.ts';
 import type { OpenPart } from './form/read.ts';
-import { bytesOfPart, type Content } from './form/write.ts';
+import { generatePartBytes, type TransferContentReader } from './form/write.ts';
 
-export interface Writing {
-  content: Content;
+export interface PartWriteOptions {
+  content: TransferContentReader;
   /** Runs file operations with the rights of the calling user. */
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Aborts the work and removes all of its files. */
@@ -26,7 +26,7 @@ export function partFile(file: string, part: number, of: number): string {
   return join(dirname(file), `${basename(file, ending)}.${String(part)}of${String(of)}${ending}`);
 }
 
-export interface Placed {
+export interface WrittenParts {
   bytes: number;
   /** The written files in order. */
   files: { part: number; sha256: string; bytes: number }[];
@@ -40,18 +40,18 @@ export async function writeParts(
   transfer: Transfer,
   parts: readonly number[],
   files: readonly string[],
-  { asCaller, content, signal, progress, files: disk = onDisk }: Writing,
-): Promise<Placed> {
+  { asCaller, content, signal, progress, files: disk = onDisk }: PartWriteOptions,
+): Promise<WrittenParts> {
   const partials = files.map((file) => join(dirname(file), `.${basename(file)}.partial`));
   const discard = (): Promise<void> =>
     asCaller(async () => {
       for (const partial of partials) await disk.rm(partial, { force: true });
     });
-  const contained = new Contained(transfer.statement);
+  const contained = new StatementFileIndex(transfer.statement);
   const members = parts.map((part) => membersOf(transfer, part, contained));
   const bytes = members.reduce((sum, { size }) => sum + size, 0);
   let done = 0;
-  const written: Placed['files'] = [];
+  const written: WrittenParts['files'] = [];
   try {
     for (const [at, some] of members.entries()) {
       const handle = await asCaller(async () => {
@@ -59,9 +59,9 @@ export async function writeParts(
         return disk.open(partials[at]!, 'wx', 0o644);
       });
       try {
-        const file = appending(handle, { sendOn: true });
+        const file = toAppendOnlyFile(handle, { sendOn: true });
         const digest = createHash('sha256');
-        for await (const piece of bytesOfPart(transfer, some, content)) {
+        for await (const piece of generatePartBytes(transfer, some, content)) {
           signal.throwIfAborted();
           await file.append(piece);
           digest.update(piece);

@@ -1,6 +1,6 @@
 // Counts the work that waits for people, by kind.
 import { timestamp } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { requestedKeys } from './request/requested-keys.ts';
 
 export interface PendingKind {
@@ -9,7 +9,7 @@ export interface PendingKind {
   count: number;
 }
 
-type PendingRecords = Pick<Records, 'pending'> & Parameters<typeof requestedKeys>[0];
+type PendingRecords = Pick<StoreRecords, 'pending'> & Parameters<typeof requestedKeys>[0];
 
 /** Returns all kinds, including those with a count of zero. */
 export async function pendingWork(records: PendingRecords, now: Date): Promise<PendingKind[]> {

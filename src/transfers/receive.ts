@@ -1,30 +1,37 @@
 // Receives a transfer: reads its parts in any order and over several visits, stores and reviews new contents. Nothing becomes visible
 // before the transfer is accepted.
-import type { Acts, By } from '#acts/act.ts';
-import { settleFloor, siteNameKept } from '#acts/sites.ts';
+import type { Acts, Actor } from '#acts/act.ts';
+import { settleFloor, siteNameSetting } from '#acts/sites.ts';
 import { countSignatures, refuseAdoption } from '#acts/source-trust.ts';
-import type { Statement } from '#acts/transfer-statement.ts';
-import { receiveTransfer, refuseDoubtfulFloor, refuseUnfit, refuseUnsigned, type Here } from '#acts/transfers.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
+import {
+  receiveTransfer,
+  refuseDoubtfulFloor,
+  refuseUnfit,
+  refuseUnsigned,
+  type ReceivingSite,
+} from '#acts/transfers.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { OpenPart } from './form/read.ts';
-import { maxSignatures, readSignatures, signaturesOf, signersOf, together } from './form/signatures.ts';
-import { Intake, type Keeping } from './intake.ts';
+import { maxSignatures, readSignatures, serializeSignatures, findSigners, mergeSignatures } from './form/signatures.ts';
+import { TransferContentReceiver, type TransferContentReceiverOptions } from './intake.ts';
 import { oneTransfer } from './part-files.ts';
-import { keepWhole } from './whole.ts';
-import { ReviewsMeanwhile } from './reviews-meanwhile.ts';
-import { reviewAll, type Reviewing } from './reviews.ts';
+import { storeBytes } from './whole.ts';
+import { ConcurrentReviews } from './reviews-meanwhile.ts';
+import { reviewTransfer, type TransferReviewContext } from './reviews.ts';
 
-export interface Receiving extends Here, Omit<Keeping, 'came'>, Reviewing {
+export interface TransferReceiveContext
+  extends ReceivingSite, Omit<TransferContentReceiverOptions, 'came'>, TransferReviewContext {
   /** Name of the medium, as given by the person who carries it. */
   media: string | undefined;
-  records: Records;
+  records: StoreRecords;
   acts: Acts;
-  by: By;
+  actor: Actor;
   newId: Pick<NewIds, 'uuid'>;
   now: Now;
   /** Whether this is an unsigned folder instead of a transfer from a source. */
@@ -35,9 +42,9 @@ export interface Receiving extends Here, Omit<Keeping, 'came'>, Reviewing {
   lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
 }
 
-export interface Received {
+export interface TransferReceiveResult {
   id: string;
-  statement: Statement;
+  statement: LazyTransferStatement;
   /** Public keys of the source that have signed it. */
   signers: string[];
   /** Numbers of the parts with missing contents. */
@@ -49,7 +56,10 @@ export interface Received {
 }
 
 /** Receives parts of one transfer. Refuses a transfer that its source is not trusted for or that this site does not allow. */
-export async function receive(parts: readonly OpenPart[], receiving: Receiving): Promise<Received> {
+export async function receive(
+  parts: readonly OpenPart[],
+  receiving: TransferReceiveContext,
+): Promise<TransferReceiveResult> {
   const first = oneTransfer(parts);
   const { statement, id } = first;
   const policy = await receiving.records.approvalPolicy.inForce();
@@ -57,10 +67,10 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   if (isAdoption) await refuseAdoption(receiving.records);
   else if (isUnsigned) refuseUnsigned(policy);
   const source = isUnsigned ? undefined : await sourceOf(first, receiving);
-  const given = together(parts.map((part) => part.given));
-  const signers = source === undefined ? [] : signedEnough({ bytes: first.bytes, given }, source);
+  const signatureList = mergeSignatures(parts.map((part) => part.signatureList));
+  const signers = source === undefined ? [] : signedEnough({ bytes: first.bytes, signatureList }, source);
   const before = await receiving.records.transfers.find(id);
-  const signatures = withEarlier({ bytes: first.bytes, given }, before, source);
+  const signatures = withEarlier({ bytes: first.bytes, signatureList }, before, source);
   if (before?.status === 'accepted' || before?.status === 'withdrawn') {
     return { id, statement, signers, lacking: [], takenOut: [], settled: before };
   }
@@ -68,16 +78,19 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   const { site, labels, now } = receiving;
   refuseUnfit(statement, { site, labels, at: timestamp(now()), floor, policy });
   await refuseWithoutRoom(parts, receiving);
-  const kept = await keepWhole(first.bytes, receiving.blobs);
-  await receiving.acts.do(receiveTransfer, receiving.by, {
-    ...{ id, source: statement.source, sequence: statement.sequence, statement: kept.sha3_384 },
+  const storedStatement = await storeBytes(first.bytes, receiving.blobs);
+  await receiving.acts.do(receiveTransfer, receiving.actor, {
+    ...{ id, source: statement.source, sequence: statement.sequence, statement: storedStatement.sha3_384 },
     unsigned: isUnsigned ? 1 : 0,
     ...{ signatures, signers, media: receiving.media },
     // An unsigned transfer does not prove that its sender has read the request.
     answers: isUnsigned ? null : (statement.base.request ?? null),
   });
-  const meanwhile = new ReviewsMeanwhile(statement, id, receiving);
-  const intake = new Intake(statement, id, { ...receiving, came: (sha3_384) => meanwhile.came(sha3_384) });
+  const meanwhile = new ConcurrentReviews(statement, id, receiving);
+  const intake = new TransferContentReceiver(statement, id, {
+    ...receiving,
+    came: (sha3_384) => meanwhile.came(sha3_384),
+  });
   try {
     await intake.take(parts);
   } finally {
@@ -85,17 +98,20 @@ export async function receive(parts: readonly OpenPart[], receiving: Receiving):
   }
   const lacking = await intake.lacking();
   const takenOut = parts.flatMap((part) => part.takenOut ?? []);
-  if (lacking.length === 0 || takenOut.length > 0) await reviewAll(statement, id, receiving);
+  if (lacking.length === 0 || takenOut.length > 0) await reviewTransfer(statement, id, receiving);
   return { id, statement, signers, lacking, takenOut: [...new Set(takenOut)] };
 }
 
 /** Returns the number of the last accepted transfer. After a restore the caller must provide it. */
-async function floorOf(source: TransferSource, { records, acts, by, lastReceipt }: Receiving): Promise<number> {
+async function floorOf(
+  source: TransferSource,
+  { records, acts, actor, lastReceipt }: TransferReceiveContext,
+): Promise<number> {
   const { name } = source;
   if (!source.floorInDoubt) return source.floor;
   if (lastReceipt === undefined) refuseDoubtfulFloor(source);
-  else if (lastReceipt === 'lost') await acts.do(settleFloor, by, { name });
-  else if (lastReceipt.source === name) await acts.do(settleFloor, by, { name, proven: lastReceipt.sequence });
+  else if (lastReceipt === 'lost') await acts.do(settleFloor, actor, { name });
+  else if (lastReceipt.source === name) await acts.do(settleFloor, actor, { name, proven: lastReceipt.sequence });
   else
     throw new Refusal(
       'conflict',
@@ -104,10 +120,10 @@ async function floorOf(source: TransferSource, { records, acts, by, lastReceipt 
   return (await records.transferSources.find(name))?.floor ?? 0;
 }
 
-async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promise<TransferSource> {
+async function sourceOf({ statement }: OpenPart, { records }: TransferReceiveContext): Promise<TransferSource> {
   const source = await records.transferSources.find(statement.source);
   if (source !== undefined) return source;
-  if ((await records.appliance.find(siteNameKept)) === statement.source) {
+  if ((await records.appliance.find(siteNameSetting)) === statement.source) {
     throw new Refusal('conflict', `It was made here, at '${statement.source}': carry it to the site that it is for.`);
   }
   throw new Refusal(
@@ -116,30 +132,34 @@ async function sourceOf({ statement }: OpenPart, { records }: Receiving): Promis
   );
 }
 
-function signedEnough({ bytes, given }: Pick<OpenPart, 'bytes' | 'given'>, source: TransferSource): string[] {
-  return countSignatures(signersOf(bytes, given, [...source.keys, ...source.scanners]), source);
+function signedEnough(
+  { bytes, signatureList }: Pick<OpenPart, 'bytes' | 'signatureList'>,
+  source: TransferSource,
+): string[] {
+  return countSignatures(findSigners(bytes, signatureList, [...source.keys, ...source.scanners]), source);
 }
 
 /** Returns the signatures to store: the received ones, and earlier ones by trusted keys if the transfer still waits. */
 function withEarlier(
-  { bytes, given }: Pick<OpenPart, 'bytes' | 'given'>,
+  { bytes, signatureList }: Pick<OpenPart, 'bytes' | 'signatureList'>,
   before: ReceivedTransfer | undefined,
   source: TransferSource | undefined,
 ): string {
-  if (before?.status !== 'waiting' || source === undefined) return signaturesOf(given).toString('utf8');
+  if (before?.status !== 'waiting' || source === undefined) return serializeSignatures(signatureList).toString('utf8');
   const keys = [...source.keys, ...source.scanners];
-  const isTrusted = (one: (typeof given)[number]): boolean => signersOf(bytes, [one], keys).length > 0;
-  const all = together([given, readSignatures(Buffer.from(before.signatures)).filter(isTrusted)]);
+  const isTrusted = (signature: (typeof signatureList)[number]): boolean =>
+    findSigners(bytes, [signature], keys).length > 0;
+  const all = mergeSignatures([signatureList, readSignatures(Buffer.from(before.signatures)).filter(isTrusted)]);
   // If the list is too long, drop signatures by unknown keys.
-  return signaturesOf(all.length <= maxSignatures ? all : all.filter(isTrusted)).toString('utf8');
+  return serializeSignatures(all.length <= maxSignatures ? all : all.filter(isTrusted)).toString('utf8');
 }
 
-async function refuseWithoutRoom(parts: readonly OpenPart[], { blobs }: Receiving): Promise<void> {
-  const wanted = parts.reduce((sum, { size }) => sum + size, 0);
+async function refuseWithoutRoom(parts: readonly OpenPart[], { blobs }: TransferReceiveContext): Promise<void> {
+  const requiredBytes = parts.reduce((sum, { size }) => sum + size, 0);
   const free = await blobs.free();
-  if (wanted <= free) return;
+  if (requiredBytes <= free) return;
   throw new Refusal(
     'insufficient-storage',
-    `What came takes up to ${String(Math.ceil(wanted / 2 ** 20))} MiB, and ${String(Math.floor(free / 2 ** 20))} MiB are free; make room first.`,
+    `What came takes up to ${String(Math.ceil(requiredBytes / 2 ** 20))} MiB, and ${String(Math.floor(free / 2 ** 20))} MiB are free; make room first.`,
   );
 }

@@ -1,34 +1,35 @@
 // Builds the preview and the receipt of a transfer for people and programs. The callers render them.
 import type { PlanLine, PlanProblem } from '#acts/transfer-planning.ts';
-import type { ApprovalTold, Receipt } from '#acts/transfers.ts';
-import type { Report } from '#api/transfer-desk.ts';
+import type { ReceiptApproval, Receipt } from '#acts/transfers.ts';
+import type { TransferReport } from '#api/transfer-desk.ts';
 import { labelText } from '#domain/site-label.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
-import type { Seen } from './look.ts';
-import { receiptTold } from './receipts.ts';
+import type { TransferInspection } from './look.ts';
+import { toPublicReceipt } from './receipts.ts';
 import { fingerprintOf, fingerprintOfId, shortId } from './site.ts';
 
 /** Returns the preview for people: the transfer, its changes, and the problems that prevent acceptance. */
-export function reportOf({
+export function buildPreviewReport({
   transfer,
   statement,
   isLate,
   plan,
   farAhead,
   lost,
-  why,
+  waitReason,
   needed,
   digest,
   disbelieved,
   signatures,
-}: Seen): Report {
+}: TransferInspection): TransferReport {
   const { source, sequence, created, expires, reason } = statement;
   const keys = signatures.map(
-    (one) => `${one.fingerprint}${one['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
+    (signature) =>
+      `${signature.fingerprint}${signature['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
   );
   return {
     title: `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
-    said: [
+    sentences: [
       `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
       `It has ${labelText(statement.label)}.`,
       ...(isLate
@@ -36,7 +37,7 @@ export function reportOf({
         : []),
       ...(farAhead === undefined ? [] : [farAhead]),
       ...(lost.length === 0 ? [] : [wayOutOf(lost, source)]),
-      ...(why === null ? [] : [`It waits for people, and did not come in by itself: ${why}`]),
+      ...(waitReason === null ? [] : [`It waits for people, and did not come in by itself: ${waitReason}`]),
       `Its id is ${transfer.id}.`,
       transfer.unsigned === 1
         ? 'Nobody has signed it: it comes in when those approve whom the policy asks about unsigned folders.'
@@ -47,16 +48,17 @@ export function reportOf({
     lists: [
       {
         heading: 'Nothing comes in as long as these are in it:',
-        items: plan.problems.map((one) => `${aboutProblem(one)}: ${one.why}`),
+        items: plan.problems.map((problem) => `${aboutProblem(problem)}: ${problem.why}`),
       },
-      { heading: 'Left out:', items: plan.leftOut.map(({ what, why }) => `${what}: ${why}`) },
+      { heading: 'Left out:', items: plan.leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
       {
         heading: 'What it needs, and neither it brings nor this site has:',
         items: needed.map(
-          ({ kind, name, architecture, by }) => `${name} (${kind}, ${architecture}), for ${by.join(', ')}`,
+          ({ kind, name, architecture, neededBy: dependents }) =>
+            `${name} (${kind}, ${architecture}), for ${dependents.join(', ')}`,
         ),
       },
-      { heading: 'Not believed:', items: disbelieved.map(({ what, why }) => `${what}: ${why}`) },
+      { heading: 'Not believed:', items: disbelieved.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
       { heading: 'Contents that are neither in it nor here, by their SHA3-384:', items: plan.missing },
     ],
   };
@@ -75,23 +77,33 @@ function wayOutOf(lost: readonly number[], source: string): string {
 }
 
 /** Returns the subject of a problem: a package, or a part of it. */
-const aboutProblem = ({ package: called, what }: PlanProblem): string =>
-  what === called ? called : `${called}, ${what}`;
+const aboutProblem = ({ package: called, what: subject }: PlanProblem): string =>
+  subject === called ? called : `${called}, ${subject}`;
 
 /** Returns the preview for programs. */
-export const present = ({ transfer, statement, isLate, plan, why, needed, digest, disbelieved, signatures }: Seen) => ({
+export const presentPreview = ({
+  transfer,
+  statement,
+  isLate,
+  plan,
+  waitReason,
+  needed,
+  digest,
+  disbelieved,
+  signatures,
+}: TransferInspection) => ({
   id: transfer.id,
   status: transfer.status,
   ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
   expired: isLate,
   label: statement.label ?? null,
   unsigned: transfer.unsigned === 1,
-  ...(why !== null && { why }),
+  ...(waitReason !== null && { why: waitReason }),
   ...(statement.reason !== undefined && { reason: statement.reason }),
   lines: plan.lines,
   problems: plan.problems,
   missing: plan.missing,
-  needed: needed.map(({ by, ...one }) => ({ ...one, 'needed-by': by })),
+  needed: needed.map(({ neededBy: dependents, ...need }) => ({ ...need, 'needed-by': dependents })),
   'left-out': plan.leftOut,
   disbelieved,
   signatures,
@@ -99,39 +111,43 @@ export const present = ({ transfer, statement, isLate, plan, why, needed, digest
 });
 
 /** Returns the content of the signed receipt for people. */
-export function receiptReport(receipt: Receipt, about: Parameters<typeof receiptTold>[1]): Report {
-  const told = receiptTold(receipt, about);
-  const head = told['audit-head'];
-  const leftOut = told['left-out'] as PlanProblem[];
+export function buildReceiptReport(receipt: Receipt, about: Parameters<typeof toPublicReceipt>[1]): TransferReport {
+  const publicReceipt = toPublicReceipt(receipt, about);
+  const head = publicReceipt['audit-head'];
+  const leftOut = publicReceipt['left-out'] as PlanProblem[];
   return {
-    title: `Receipt of transfer ${shortId(told.transfer)}, number ${String(told.sequence)} of ${told.source}`,
-    said: [
-      `${told.site} let it in at ${told['accepted-at']}, by ${told['accepted-by']}. Its id is ${told.transfer}.`,
-      `The key of ${told.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
-      `It had ${labelText(told.label)}.`,
-      ...(told.expired === undefined ? [] : [`It was good until ${told.expired}, and was let in later than that.`]),
-      ...(told.media.length === 0 ? [] : [`It came on ${told.media.join(', ')}.`]),
-      ...(told.automatic === undefined ? [] : [`Nobody was asked. ${told.automatic}`]),
-      told.unsigned === true
+    title: `Receipt of transfer ${shortId(publicReceipt.transfer)}, number ${String(publicReceipt.sequence)} of ${publicReceipt.source}`,
+    sentences: [
+      `${publicReceipt.site} let it in at ${publicReceipt['accepted-at']}, by ${publicReceipt['accepted-by']}. Its id is ${publicReceipt.transfer}.`,
+      `The key of ${publicReceipt.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      `It had ${labelText(publicReceipt.label)}.`,
+      ...(publicReceipt.expired === undefined
+        ? []
+        : [`It was good until ${publicReceipt.expired}, and was let in later than that.`]),
+      ...(publicReceipt.media.length === 0 ? [] : [`It came on ${publicReceipt.media.join(', ')}.`]),
+      ...(publicReceipt.automatic === undefined ? [] : [`Nobody was asked. ${publicReceipt.automatic}`]),
+      publicReceipt.unsigned === true
         ? 'Nobody had signed it.'
-        : `It was signed with ${told.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
-      ...(head === null ? [] : [`The audit log of ${told.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
+        : `It was signed with ${publicReceipt.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
+      ...(head === null
+        ? []
+        : [`The audit log of ${publicReceipt.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
       'This page is for people; what is signed is the receipt without --html.',
     ],
-    changes: [...told.lines] as PlanLine[],
+    changes: [...publicReceipt.lines] as PlanLine[],
     lists: [
-      { heading: 'Left out:', items: leftOut.map(({ what, why }) => `${what}: ${why}`) },
+      { heading: 'Left out:', items: leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
       {
         heading: 'Approved by:',
-        items: told.approvals.map(approvalText),
+        items: publicReceipt.approvals.map(approvalText),
       },
       {
         heading: 'Whom the policy asked then:',
-        items: Object.entries(told.policy).map(([what, rule]) => `${what}: ${rule}`),
+        items: Object.entries(publicReceipt.policy).map(([kind, rule]) => `${kind}: ${rule}`),
       },
       {
         heading: 'Whom this site believed then:',
-        items: told.sources.map(
+        items: publicReceipt.sources.map(
           ({ name, keys, threshold, packages, 'may-release': mayRelease }) =>
             `${name}: ${String(threshold)} of the keys ${fingerprintOf(keys).join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`,
         ),
@@ -140,6 +156,6 @@ export function receiptReport(receipt: Receipt, about: Parameters<typeof receipt
   };
 }
 
-const approvalText = ({ displayName, username, accountId, at, key }: ApprovalTold): string =>
+const approvalText = ({ displayName, username, accountId, at, key }: ReceiptApproval): string =>
   `${displayName} (${username}, ${accountId}) at ${at}` +
   (key === undefined ? '' : `, signed with ${fingerprintOfSshKey(key)}`);

@@ -1,15 +1,15 @@
 // Reviews revisions while more of a transfer is received. Reviews wait for the disk and copying needs the processors, so both together take
 // little longer than one of them (`npm run bench -- transfers`).
 import { subjectOf } from '#acts/transfer-planning.ts';
-import type { Statement } from '#acts/transfer-statement.ts';
-import { FindingsKeeper, type Reviewing } from './reviews.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
+import { FindingsKeeper, type TransferReviewContext } from './reviews.ts';
 
 /** Two at a time: one is reviewed while the content of the other is looked up. */
-const atOnce = 2;
+const reviewConcurrency = 2;
 
-export class ReviewsMeanwhile {
-  readonly #statement: Statement;
-  readonly #reviewing: Reviewing;
+export class ConcurrentReviews {
+  readonly #statement: LazyTransferStatement;
+  readonly #reviewing: TransferReviewContext;
   readonly #keeper: FindingsKeeper;
   /** Positions of the packages that have a revision with this content, by the start of its digest. Numeric keys save memory. */
   readonly #packages = new Map<number, number[]>();
@@ -20,7 +20,7 @@ export class ReviewsMeanwhile {
   readonly #underWay = new Set<Promise<void>>();
   #ended = false;
 
-  constructor(statement: Statement, id: string, reviewing: Reviewing) {
+  constructor(statement: LazyTransferStatement, id: string, reviewing: TransferReviewContext) {
     this.#statement = statement;
     this.#reviewing = reviewing;
     this.#keeper = new FindingsKeeper(statement, id, reviewing.records);
@@ -37,7 +37,7 @@ export class ReviewsMeanwhile {
   /** Queues the revisions of a newly received content for review. */
   came(sha3_384: string): void {
     for (const position of this.#packages.get(keyOf(sha3_384)) ?? []) this.#waiting.push({ position, sha3_384 });
-    while (this.#underWay.size < atOnce && this.#begun < this.#waiting.length) {
+    while (this.#underWay.size < reviewConcurrency && this.#begun < this.#waiting.length) {
       const working = this.#work().finally(() => this.#underWay.delete(working));
       this.#underWay.add(working);
     }
@@ -61,11 +61,11 @@ export class ReviewsMeanwhile {
 
   async #review(position: number, sha3_384: string): Promise<void> {
     if (this.#ended || this.#reviewing.signal.aborted) return;
-    const one = this.#statement.packages.at(position)!;
-    const own = one.revisions.filter(({ content }) => content['sha3-384'] === sha3_384);
+    const entry = this.#statement.packages.at(position)!;
+    const own = entry.revisions.filter(({ content }) => content['sha3-384'] === sha3_384);
     for (const { revision } of own) {
       // The content was verified on receipt, so it is not hashed again.
-      await this.#keeper.keep(subjectOf(one.id, revision), await this.#reviewing.findingsOf(one, sha3_384));
+      await this.#keeper.keep(subjectOf(entry.id, revision), await this.#reviewing.findingsOf(entry, sha3_384));
     }
   }
 }

@@ -1,14 +1,21 @@
 // The identity of this site in transfers: its name and its signing key.
 import { randomBytes } from 'node:crypto';
 
-import { keysBeforeKept, nameSite, rotateSite, rotationKept, siteNameKept, transferKeyKept } from '#acts/sites.ts';
-import type { Acts, By } from '#acts/act.ts';
-import { problems } from '#api/schema.ts';
+import {
+  earlierKeysSetting,
+  nameSite,
+  rotateSite,
+  rotationSetting,
+  siteNameSetting,
+  transferKeySetting,
+} from '#acts/sites.ts';
+import type { Acts, Actor } from '#acts/act.ts';
+import { findProblems } from '#api/schema.ts';
 import type { SiteIdentity, SiteRotation } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
-import type { Records } from '#records/index.ts';
-import { enveloped, openEnvelope, whoSigned, type Opened } from './form/envelopes.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { signEnvelope, openEnvelope, findEnvelopeSigners, type OpenedEnvelope } from './form/envelopes.ts';
 import { keyIdOf, SigningSeed } from './form/signatures.ts';
 
 export interface Site {
@@ -21,15 +28,18 @@ export interface Site {
 const purpose = 'key of transfers';
 
 /** Returns the site; undefined if it has no name yet. */
-export async function siteOf({ appliance }: Pick<Records, 'appliance'>, siteKey: Buffer): Promise<Site | undefined> {
-  const [name, sealed] = [await appliance.find(siteNameKept), await appliance.find(transferKeyKept)];
+export async function siteOf(
+  { appliance }: Pick<StoreRecords, 'appliance'>,
+  siteKey: Buffer,
+): Promise<Site | undefined> {
+  const [name, sealed] = [await appliance.find(siteNameSetting), await appliance.find(transferKeySetting)];
   if (name === undefined || sealed === undefined) return undefined;
-  const before = JSON.parse((await appliance.find(keysBeforeKept)) ?? '[]') as string[];
+  const before = JSON.parse((await appliance.find(earlierKeysSetting)) ?? '[]') as string[];
   return { name, seed: new SigningSeed(unseal(siteKey, sealed, purpose)), before };
 }
 
 /** Like `siteOf`, but refuses if the site has no name. */
-export async function ownSite(records: Pick<Records, 'appliance'>, siteKey: Buffer): Promise<Site> {
+export async function ownSite(records: Pick<StoreRecords, 'appliance'>, siteKey: Buffer): Promise<Site> {
   const site = await siteOf(records, siteKey);
   if (site !== undefined) return site;
   throw new Refusal(
@@ -39,42 +49,42 @@ export async function ownSite(records: Pick<Records, 'appliance'>, siteKey: Buff
 }
 
 /** Gives the site a name and a key. */
-export async function makeSite(name: string, siteKey: Buffer, acts: Acts, by: By): Promise<Site> {
+export async function makeSite(name: string, siteKey: Buffer, acts: Acts, actor: Actor): Promise<Site> {
   const secret = randomBytes(32);
   const seed = new SigningSeed(secret);
   const keyId = keyIdOf(seed.publicKey);
-  await acts.do(nameSite, by, { name, keyId, sealedKey: seal(siteKey, secret, purpose) });
+  await acts.do(nameSite, actor, { name, keyId, sealedKey: seal(siteKey, secret, purpose) });
   return { name, seed };
 }
 
 const rotationType = 'application/vnd.larder.rotation.v1+json';
 
 /** Replaces the key of the site. Returns the statement for other sites, signed with the previous key. */
-export async function rotate(site: Site, siteKey: Buffer, acts: Acts, by: By): Promise<string> {
+export async function rotateSiteKey(site: Site, siteKey: Buffer, acts: Acts, actor: Actor): Promise<string> {
   const secret = randomBytes(32);
   const seed = new SigningSeed(secret);
   const before = [...(site.before ?? []), site.seed.publicKey];
   const sealedKey = seal(siteKey, secret, purpose);
-  const said: SiteRotation = {
+  const rotation: SiteRotation = {
     ...{ format: 1, site: site.name, rotation: before.length },
     ...{ keys: [seed.publicKey], threshold: 1 },
   };
-  const statement = enveloped(said, rotationType, site.seed);
-  await acts.do(rotateSite, by, { name: site.name, keyId: keyIdOf(seed.publicKey), sealedKey, before, statement });
+  const statement = signEnvelope(rotation, rotationType, site.seed);
+  await acts.do(rotateSite, actor, { name: site.name, keyId: keyIdOf(seed.publicKey), sealedKey, before, statement });
   return statement;
 }
 
 /** Returns the statement of the last rotation; undefined if there was none. */
-export const lastRotation = ({ appliance }: Pick<Records, 'appliance'>): Promise<string | undefined> =>
-  appliance.find(rotationKept);
+export const lastRotation = ({ appliance }: Pick<StoreRecords, 'appliance'>): Promise<string | undefined> =>
+  appliance.find(rotationSetting);
 
 /** Reads a rotation statement: the new keys of a source. Returns undefined if the text is not one. */
-export function rotationIn(
+export function parseRotation(
   text: string,
-): { said: SiteRotation; signedBy: (keys: readonly string[]) => string[] } | undefined {
-  const opened: Opened | undefined = openEnvelope(text, rotationType);
-  if (opened === undefined || problems('SiteRotation', opened.payload).length > 0) return undefined;
-  return { said: opened.payload as SiteRotation, signedBy: (keys) => whoSigned(opened, keys) };
+): { rotation: SiteRotation; signedBy: (keys: readonly string[]) => string[] } | undefined {
+  const opened: OpenedEnvelope | undefined = openEnvelope(text, rotationType);
+  if (opened === undefined || findProblems('SiteRotation', opened.payload).length > 0) return undefined;
+  return { rotation: opened.payload as SiteRotation, signedBy: (keys) => findEnvelopeSigners(opened, keys) };
 }
 
 /** Returns the identity that other sites import to trust this one. */

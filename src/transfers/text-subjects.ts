@@ -1,26 +1,26 @@
 // Reviews the small contents of a package in a transfer: its icon and its libraries.
-import type { FoundLibrary } from '#acts/transfer-accept.ts';
+import type { LibraryFindings } from '#acts/transfer-accept.ts';
 import { subjectOf } from '#acts/transfer-planning.ts';
 import type { TransferContent, TransferPackage } from '#api/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { iconName, readIcon, utf8 } from '#review/icon.ts';
-import { wholeOf } from './whole.ts';
+import { readBlob } from './whole.ts';
 
 export interface FoundIcon {
   kind: 'icon';
 }
 
 /** Finding for missing content, which may still arrive. */
-export const notThere = { refused: 'Its content is neither in the transfer nor here.' };
+export const missingContent = { refused: 'Its content is neither in the transfer nor here.' };
 
-type Found = FoundIcon | FoundLibrary | { refused: string };
+type TextReviewResult = FoundIcon | LibraryFindings | { refused: string };
 
 /** Returns the reviews to make, each with its subject. */
 export function textSubjects(
   { id, icon = null, libraries = [] }: TransferPackage,
   blobs: Pick<Blobs, 'open'>,
-): { subject: string; review: () => Promise<Found> }[] {
+): { subject: string; review: () => Promise<TextReviewResult> }[] {
   const icons = icon === null ? [] : [{ subject: subjectOf(id, 'icon'), review: () => iconIn(blobs, icon) }];
   const versions = libraries.flatMap((library) =>
     library.versions.map(({ api, patch, content }) => ({
@@ -34,7 +34,7 @@ export function textSubjects(
 /** Returns the subjects that are already in the store. */
 export async function textsHeld(
   { id, icon = null, libraries = [] }: TransferPackage,
-  { packages, charmLibraries }: Pick<Records, 'packages' | 'charmLibraries'>,
+  { packages, charmLibraries }: Pick<StoreRecords, 'packages' | 'charmLibraries'>,
 ): Promise<string[]> {
   const held: string[] = [];
   if (icon !== null && (await packages.iconOf(id)) === `${icon.content['sha3-384']}.${icon.ending}`)
@@ -47,19 +47,19 @@ export async function textsHeld(
 }
 
 /** Maximum bytes of a text from the publishing tool. */
-const largest = 4 * 1024 * 1024;
-const longestLibrary = 1_000_000;
+const maxTextBytes = 4 * 1024 * 1024;
+const maxLibraryLength = 1_000_000;
 
 async function bytesOf(blobs: Pick<Blobs, 'open'>, { size, 'sha3-384': sha3_384 }: TransferContent) {
-  return size > largest ? 'large' : wholeOf(blobs, sha3_384);
+  return size > maxTextBytes ? 'large' : readBlob(blobs, sha3_384);
 }
 
 async function iconIn(
   blobs: Pick<Blobs, 'open'>,
   { content, ending }: NonNullable<TransferPackage['icon']>,
-): Promise<Found> {
+): Promise<TextReviewResult> {
   const bytes = await bytesOf(blobs, content);
-  if (bytes === undefined) return notThere;
+  if (bytes === undefined) return missingContent;
   // Check an icon of another site again: that site may not have had this rule.
   const icon = bytes === 'large' ? `it has ${String(content.size)} bytes` : readIcon(bytes);
   if (typeof icon === 'string') return { refused: `The file cannot be the icon: ${icon}.` };
@@ -70,10 +70,10 @@ async function iconIn(
     : { refused: `The file cannot be the icon: it is ${icon.mediaType}, and the transfer names it .${ending}.` };
 }
 
-async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<Found> {
+async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<TextReviewResult> {
   const bytes = await bytesOf(blobs, content);
-  if (bytes === undefined) return notThere;
+  if (bytes === undefined) return missingContent;
   const text = bytes === 'large' ? undefined : utf8(bytes);
-  if (text !== undefined && text.length <= longestLibrary) return { kind: 'library', text };
-  return { refused: `A library is a text in UTF-8 of at most ${String(longestLibrary)} characters.` };
+  if (text !== undefined && text.length <= maxLibraryLength) return { kind: 'library', text };
+  return { refused: `A library is a text in UTF-8 of at most ${String(maxLibraryLength)} characters.` };
 }

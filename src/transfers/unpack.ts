@@ -7,26 +7,26 @@ import { dirname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
 import { isDesktopFile } from '#files/desktop-files.ts';
-import { appending, syncFolder, writeWhole } from '#files/streamed.ts';
-import { changed, inShort, type Unpacked } from './form/folder.ts';
+import { toAppendOnlyFile, syncFolder, writeWhole } from '#files/streamed.ts';
+import { formatChanged, formatNames, type UnpackedTransfer } from './form/folder.ts';
 import { signaturesName, statementName } from './form/members.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
 import { pathsOf, sumsName, sumsOf } from './form/paths.ts';
 import type { OpenPart } from './form/read.ts';
-import { signaturesOf, signed, together, type SigningSeed } from './form/signatures.ts';
-import { OtherContent } from './form/write.ts';
+import { serializeSignatures, addSignature, mergeSignatures, type SigningSeed } from './form/signatures.ts';
+import { ContentMismatch } from './form/write.ts';
 import { oneTransfer, partFile, writeParts } from './part-files.ts';
 
-interface Doing {
+interface UnpackOptions {
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
 }
 
 /** Writes and verifies all files of the parts in an empty folder, and removes them on failure. Returns the paths. */
-export async function unpack(parts: readonly OpenPart[], folder: string, doing: Doing): Promise<string[]> {
+export async function unpack(parts: readonly OpenPart[], folder: string, doing: UnpackOptions): Promise<string[]> {
   const all = allOf(parts);
   const [{ bytes, statement }] = all;
-  const signatures = signaturesOf(together(all.map(({ given }) => given)));
+  const signatures = serializeSignatures(mergeSignatures(all.map(({ signatureList }) => signatureList)));
   const paths = pathsOf(statement);
   await emptyFolder(folder);
   const begun = [...new Set([statementName, ...paths].map(dirname))];
@@ -60,8 +60,8 @@ function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
       `Part ${lacking.join(', ')} of ${String(count)} is not here; a transfer is unpacked when all of them are.`,
     );
   }
-  const [one = first, ...others] = [...numbered.values()].sort((a, b) => a.part - b.part);
-  return [one, ...others];
+  const [leading = first, ...others] = [...numbered.values()].sort((a, b) => a.part - b.part);
+  return [leading, ...others];
 }
 
 async function emptyFolder(folder: string): Promise<void> {
@@ -83,7 +83,7 @@ async function layOut(
   parts: readonly OpenPart[],
   folder: string,
   paths: readonly string[],
-  { signal, progress }: Doing,
+  { signal, progress }: UnpackOptions,
 ): Promise<void> {
   const total = parts.reduce((sum, { size }) => sum + size, 0);
   const begun = new Set<number>();
@@ -95,7 +95,7 @@ async function layOut(
       const handle = await open(join(folder, paths[piece.blob]!), begun.has(piece.blob) ? 'a' : 'ax', 0o644);
       begun.add(piece.blob);
       try {
-        const file = appending(handle, { sendOn: true });
+        const file = toAppendOnlyFile(handle, { sendOn: true });
         for await (const some of bytes()) {
           signal.throwIfAborted();
           await file.append(some);
@@ -122,7 +122,7 @@ export async function signUnpacked(
   seed: SigningSeed,
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): Promise<string> {
-  const { id, bytes, given, takenOut } = oneTransfer(parts);
+  const { id, bytes, signatureList, takenOut } = oneTransfer(parts);
   if (takenOut === undefined)
     throw new Refusal('conflict', `${folder} is not unpacked; 'larder transfer unpack' does that.`);
   for (const part of parts) {
@@ -133,7 +133,7 @@ export async function signUnpacked(
   const fresh = join(folder, `${signaturesName}.new`);
   await asCaller(async () => {
     await rm(fresh, { force: true });
-    await writeWhole(fresh, bytesOf(signed(bytes, seed, given)), 0o644);
+    await writeWhole(fresh, bytesOf(addSignature(bytes, seed, signatureList)), 0o644);
     await rename(fresh, file);
     await syncFolder(dirname(file));
   });
@@ -142,16 +142,16 @@ export async function signUnpacked(
 
 /** Writes the parts of an unpacked transfer again. Refuses if a file was changed or removed. */
 export async function pack(
-  { transfer, parts, paths }: Unpacked,
+  { transfer, parts, paths }: UnpackedTransfer,
   folder: string,
   file: string,
-  { signal, progress }: Doing,
+  { signal, progress }: UnpackOptions,
 ): Promise<{ files: string[]; bytes: number }> {
   const lacking = [...new Set(parts.flatMap(({ takenOut }) => takenOut ?? []))];
   if (lacking.length > 0) {
     throw new Refusal(
       'conflict',
-      `${inShort(lacking)} ${lacking.length === 1 ? 'is' : 'are'} not there any more, and the source has signed for all of it. ` +
+      `${formatNames(lacking)} ${lacking.length === 1 ? 'is' : 'are'} not there any more, and the source has signed for all of it. ` +
         `'larder transfer receive ${folder}' takes in what is left.`,
     );
   }
@@ -175,8 +175,8 @@ export async function pack(
     await placed.place();
     return { files, bytes: placed.bytes };
   } catch (error) {
-    if (!(error instanceof OtherContent)) throw error;
-    throw new NotATransfer(changed([pathOf.get(error.blob.sha256)!]), { cause: error });
+    if (!(error instanceof ContentMismatch)) throw error;
+    throw new NotATransfer(formatChanged([pathOf.get(error.blob.sha256)!]), { cause: error });
   }
 }
 

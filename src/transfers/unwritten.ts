@@ -1,30 +1,30 @@
 // Provides the parts of a transfer that is made and received in the same process, without writing files.
-import type { Intent } from './composing.ts';
+import type { TransferIntent } from './composing.ts';
 import { NotATransfer } from './form/not-a-transfer.ts';
-import { proven } from './form/proven.ts';
+import { verifyBytes } from './form/proven.ts';
 import type { OpenPart } from './form/read.ts';
 import { readSignatures } from './form/signatures.ts';
 import { idOf } from './form/statement.ts';
-import type { Content } from './form/write.ts';
+import type { TransferContentReader } from './form/write.ts';
 import type { Transfer } from './form/members.ts';
 
 /** Without files there is one part, and no content is known to be present already. */
-export const unwrittenIntent: Intent = {
+export const unwrittenIntent: TransferIntent = {
   ...{ sites: [], base: { kind: 'none' }, expiresDays: 180, partSize: undefined, reason: undefined },
-  known: async () => new Set<string>(),
+  findPresent: async () => new Set<string>(),
 };
 
 export function unwrittenParts(
   transfer: Transfer,
-  content: Content,
+  content: TransferContentReader,
   from: string,
-  given = readSignatures(transfer.signatures),
+  signatureList = readSignatures(transfer.signatures),
 ): OpenPart[] {
   const { statement, bytes } = transfer;
   const id = idOf(bytes);
   return statement.parts.map((pieces, at) => ({
     ...transfer,
-    ...{ file: from, id, part: at + 1, given },
+    ...{ file: from, id, part: at + 1, signatureList },
     size: pieces.values().reduce((sum, { size }) => sum + size, 0),
     async *pieces() {
       for (const piece of pieces) {
@@ -34,7 +34,7 @@ export function unwrittenParts(
         };
         const wrong = () => new NotATransfer(`A file in ${from} is not what it was when it was gathered; begin again.`);
         const place = { file: from, offset: piece.offset };
-        yield { piece, of, at: place, unproven, wrong, bytes: () => proven(unproven(), piece, wrong) };
+        yield { piece, of, at: place, unproven, wrong, bytes: () => verifyBytes(unproven(), piece, wrong) };
       }
     },
     close: async () => undefined,

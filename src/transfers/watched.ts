@@ -6,7 +6,7 @@ import { openPart, type OpenPart } from './form/read.ts';
 import { isRequest } from './request/form.ts';
 
 /** The result of handling some files. */
-export interface TakenFiles {
+export interface WatchedFilesResult {
   /** Number of received transfers. */
   taken: number;
   /**
@@ -18,23 +18,26 @@ export interface TakenFiles {
   fault: string | null;
 }
 
-export interface Taking {
+export interface WatchedFilesOptions {
   /** Receives the parts of one complete transfer. */
   take: (parts: readonly OpenPart[]) => Promise<void>;
   signal: AbortSignal;
 }
 
 /** Maximum number of open files. Each holds a statement in memory. */
-export const mostOpen = 256;
+export const maxOpenFiles = 256;
 
 /** Receives the transfers that are complete in these files. */
-export async function takeWhole(paths: readonly string[], { take, signal }: Taking): Promise<TakenFiles> {
+export async function receiveComplete(
+  paths: readonly string[],
+  { take, signal }: WatchedFilesOptions,
+): Promise<WatchedFilesResult> {
   const open: OpenPart[] = [];
-  const files: TakenFiles['files'] = [];
-  const settle = (file: string, why: string | null = null): void => void files.push({ file, why });
+  const files: WatchedFilesResult['files'] = [];
+  const settle = (file: string, reason: string | null = null): void => void files.push({ file, why: reason });
   let taken = 0;
   try {
-    for (const path of paths.slice(0, mostOpen)) {
+    for (const path of paths.slice(0, maxOpenFiles)) {
       signal.throwIfAborted();
       await tried(
         async () => {
@@ -42,8 +45,8 @@ export async function takeWhole(paths: readonly string[], { take, signal }: Taki
           if (await isRequest(path)) settle(path);
           else open.push(await openPart(path, open.at(-1)));
         },
-        (why) => {
-          settle(path, why);
+        (reason) => {
+          settle(path, reason);
         },
       );
     }
@@ -53,8 +56,8 @@ export async function takeWhole(paths: readonly string[], { take, signal }: Taki
       signal.throwIfAborted();
       const isTaken = await tried(
         () => take(parts),
-        (why) => {
-          for (const { file } of parts) settle(file, why);
+        (reason) => {
+          for (const { file } of parts) settle(file, reason);
         },
       );
       if (!isTaken) continue;
@@ -71,7 +74,7 @@ export async function takeWhole(paths: readonly string[], { take, signal }: Taki
 }
 
 /** Runs work on a received file. Reports a fault of the file; other errors are internal and are tried again. */
-async function tried(work: () => Promise<unknown>, wrong: (why: string) => void): Promise<boolean> {
+async function tried(work: () => Promise<unknown>, wrong: (reason: string) => void): Promise<boolean> {
   try {
     await work();
     return true;

@@ -5,32 +5,32 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { isDesktopFile } from '#files/desktop-files.ts';
-import { mostOpen, type TakenFiles } from './watched.ts';
+import { maxOpenFiles, type WatchedFilesResult } from './watched.ts';
 
-export interface Watching {
+export interface TransferFolderWatchOptions {
   /** The folder; undefined if none is watched. */
   folder: () => string | undefined;
   /** Receives the complete transfers in these files. */
-  take: (files: readonly string[]) => Promise<TakenFiles>;
+  take: (files: readonly string[]) => Promise<WatchedFilesResult>;
   /** Called with the files that could not be received, or undefined if there are none. */
   report: (problem: string | undefined) => void;
 }
 
 /** The result of one check. */
-export interface Looked extends Record<string, unknown> {
+export interface FolderWatchResult extends Record<string, unknown> {
   /** Number of received transfers. */
   taken?: number;
 }
 
 /** Maximum number of files to check. */
-const mostFiles = 1000;
+const maxFiles = 1000;
 /** Number of checks between retries of refused files. The cause may be gone. */
-const looksBetween = 120;
+const checksPerRetry = 120;
 /** Maximum number of failed files to name. */
-const mostNamed = 3;
+const maxNamedFiles = 3;
 
 /** Returns a function that checks the folder once. It is called at an interval and does not read the files itself. */
-export function watchFolder(watching: Watching): () => Promise<Looked> {
+export function watchFolder(watching: TransferFolderWatchOptions): () => Promise<FolderWatchResult> {
   // By path: the state of each file at the last check, and when it was settled. A file that is still being written changes between two
   // checks.
   let before = new Map<string, string>();
@@ -43,34 +43,35 @@ export function watchFolder(watching: Watching): () => Promise<Looked> {
     const folder = watching.folder();
     if (folder === undefined) return {};
     const now = await filesIn(folder);
-    for (const known of [settled, refused]) for (const path of known.keys()) if (!now.has(path)) known.delete(path);
-    if (++looks % looksBetween === 0) for (const path of refused.keys()) settled.delete(path);
+    for (const tracked of [settled, refused])
+      for (const path of tracked.keys()) if (!now.has(path)) tracked.delete(path);
+    if (++looks % checksPerRetry === 0) for (const path of refused.keys()) settled.delete(path);
     const ready = [...now].filter(([path, as]) => before.get(path) === as && settled.get(path) !== as);
     before = now;
     // A refused file may have been removed.
-    watching.report(told(refused));
-    const found = JSON.stringify(ready);
-    if (ready.length === 0 || found === incomplete) return {};
-    const known = settled.size;
-    const { taken, files, fault } = await watching.take(ready.slice(0, mostOpen).map(([path]) => path));
-    for (const { file: path, why } of files) {
+    watching.report(formatRefused(refused));
+    const snapshot = JSON.stringify(ready);
+    if (ready.length === 0 || snapshot === incomplete) return {};
+    const settledCount = settled.size;
+    const { taken, files, fault } = await watching.take(ready.slice(0, maxOpenFiles).map(([path]) => path));
+    for (const { file: path, why: reason } of files) {
       settled.set(path, now.get(path) ?? '');
-      if (why === null) refused.delete(path);
-      else refused.set(path, why);
+      if (reason === null) refused.delete(path);
+      else refused.set(path, reason);
     }
-    if (settled.size === known && taken === 0 && fault === null) incomplete = found;
-    watching.report(told(refused));
+    if (settled.size === settledCount && taken === 0 && fault === null) incomplete = snapshot;
+    watching.report(formatRefused(refused));
     if (fault !== null) throw new Error(`cannot take in what lies in ${folder}: ${fault}`);
     return taken === 0 ? {} : { taken };
   };
 }
 
-const told = (refused: ReadonlyMap<string, string>): string | undefined =>
+const formatRefused = (refused: ReadonlyMap<string, string>): string | undefined =>
   refused.size === 0
     ? undefined
     : [...refused]
-        .slice(0, mostNamed)
-        .map(([path, why]) => `${path} in the watched folder was not taken in: ${why}`)
+        .slice(0, maxNamedFiles)
+        .map(([path, reason]) => `${path} in the watched folder was not taken in: ${reason}`)
         .join(' ');
 
 /** Returns the files with the extension of transfers, with the state of each. */
@@ -79,10 +80,10 @@ export async function filesIn(folder: string): Promise<Map<string, string>> {
   for (const name of (await readdir(folder)).sort()) {
     if (!/\.tar$/i.test(name)) continue;
     const path = join(folder, name);
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found?.isFile() !== true || isDesktopFile(path)) continue;
-    files.set(path, `${String(found.ino)} ${String(found.size)} ${String(found.mtimeMs)}`);
-    if (files.size >= mostFiles) break;
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || isDesktopFile(path)) continue;
+    files.set(path, `${String(stats.ino)} ${String(stats.size)} ${String(stats.mtimeMs)}`);
+    if (files.size >= maxFiles) break;
   }
   return files;
 }

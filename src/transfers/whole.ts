@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Blobs, TakenBlob } from '#blobs/blobs.ts';
+import type { Blobs, ReceivedBlob } from '#blobs/blobs.ts';
 
 /** Reads small content at once, such as a statement, an icon or assertions. Returns undefined if it is missing. */
-export async function wholeOf(blobs: Pick<Blobs, 'open'>, sha3_384: string): Promise<Buffer | undefined> {
-  const found = await blobs.open(sha3_384);
-  if (found === undefined) return undefined;
-  const whole = Buffer.from(new ArrayBuffer(found.size));
+export async function readBlob(blobs: Pick<Blobs, 'open'>, sha3_384: string): Promise<Buffer | undefined> {
+  const blob = await blobs.open(sha3_384);
+  if (blob === undefined) return undefined;
+  const whole = Buffer.from(new ArrayBuffer(blob.size));
   let length = 0;
-  for await (const some of found.stream as AsyncIterable<Buffer>) length += some.copy(whole, length);
+  for await (const some of blob.stream as AsyncIterable<Buffer>) length += some.copy(whole, length);
   return whole.subarray(0, length);
 }
 
 /** Stores bytes from memory, of any size: a statement of 10,000 packages has ten million. */
-export function keepWhole(bytes: Uint8Array, blobs: Pick<Blobs, 'receive'>): Promise<TakenBlob> {
+export function storeBytes(bytes: Uint8Array, blobs: Pick<Blobs, 'receive'>): Promise<ReceivedBlob> {
   // Digesting copies each piece, so yield small pieces.
   const inPieces = async function* (): AsyncGenerator<[Uint8Array]> {
     for (let at = 0; at < bytes.length; at += piece) yield [bytes.subarray(at, at + piece)];

@@ -3,20 +3,20 @@ import { fallback, parseChannel } from '#domain/channel.ts';
 import type { Release } from '#records/releases.ts';
 
 /** Channels and architectures of a package; undefined selects all. */
-export interface PackageWish {
+export interface PackageSelection {
   channels?: ReadonlySet<string>;
   architectures?: ReadonlySet<string>;
 }
 
 /** Returns the matching releases. If a channel is empty, uses the next safer channel that has a release, as devices do. */
-export function wishedOf(held: readonly Release[], { channels, architectures }: PackageWish): Release[] {
+export function selectReleases(held: readonly Release[], { channels, architectures }: PackageSelection): Release[] {
   const fitting = held.filter(
     ({ architecture }) =>
       architecture === null || architecture === 'all' || architectures === undefined || architectures.has(architecture),
   );
   if (channels === undefined) return fitting;
-  const found = new Set([...channels].map((name) => filled(name, fitting)));
-  return fitting.filter(({ channel }) => found.has(channel));
+  const filledChannels = new Set([...channels].map((name) => filled(name, fitting)));
+  return fitting.filter(({ channel }) => filledChannels.has(channel));
 }
 
 function filled(name: string, held: readonly Release[]): string | undefined {
@@ -29,7 +29,7 @@ function filled(name: string, held: readonly Release[]): string | undefined {
 }
 
 /** Whether a channel or a track matches. A transfer includes tracks and closed channels only if the subscription does. */
-export const isOfWish = ({ channels }: PackageWish, channel: string): boolean =>
+export const isOfWish = ({ channels }: PackageSelection, channel: string): boolean =>
   channels === undefined || channels.has(channel);
-export const isTrackOfWish = ({ channels }: PackageWish, track: string): boolean =>
+export const isTrackOfWish = ({ channels }: PackageSelection, track: string): boolean =>
   channels === undefined || [...channels].some((channel) => channel.startsWith(`${track}/`));

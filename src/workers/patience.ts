@@ -5,7 +5,7 @@ import { seconds } from '#domain/clock.ts';
 const settled = seconds(5);
 const longestPause = seconds(5);
 
-export interface Patience {
+export interface RestartPolicy {
   /**
    * Records that a worker has ended after serving this many milliseconds. Returns how long to wait before a restart, or
    * undefined to give up.
@@ -16,13 +16,13 @@ export interface Patience {
 }
 
 /** `workers` is their number: if all of them end at the same moment, a restart still makes sense. */
-export function createPatience(workers: number): Patience {
-  const most = 3 + workers;
+export function createRestartPolicy(workers: number): RestartPolicy {
+  const maxInSuccession = 3 + workers;
   let count = 0;
   return {
     ended(served) {
       count = served >= settled ? 1 : count + 1;
-      if (count > most) return undefined;
+      if (count > maxInSuccession) return undefined;
       return count === 1 ? 0 : Math.min(longestPause, 50 * 2 ** count);
     },
     inSuccession: () => count,

@@ -1,27 +1,27 @@
 // The place of one worker: its current process, the messages to and from it, and its end.
 import cluster, { type Worker } from 'node:cluster';
 
-import type { Answers } from '#appliance/team.ts';
+import type { TeamReplies } from '#appliance/team.ts';
 import { seconds } from '#domain/clock.ts';
 import { version } from '#src/version.ts';
-import { workerVariable, type Order, type Report, type Role } from './messages.ts';
+import { workerVariable, type Order, type WorkerReport, type WorkerRole } from './messages.ts';
 
 /** Timeout of a worker's reply. */
-const patience = seconds(2);
+const replyTimeoutMs = seconds(2);
 
 /** The events of the worker in a place. */
-export interface Heard {
+export interface WorkerEvents {
   serves(url: string): void;
-  failed(problem: string, atOnce: boolean): void;
+  failed(problem: string, isFatal: boolean): void;
   renewed(): void;
-  asks(ask: number, what: keyof Answers, own: unknown): void;
+  asks(ask: number, kind: keyof TeamReplies, own: unknown): void;
   /** `served` is the time in milliseconds; 0 if it never served. */
   ended(how: { code: number | null; signal: string | null; served: number }): void;
 }
 
-export class Place {
+export class WorkerSlot {
   readonly number: number;
-  readonly #heard: Heard;
+  readonly #heard: WorkerEvents;
   #worker: Worker | undefined;
   #servesSince: { moment: string; at: number } | undefined;
   readonly #asked = new Map<number, (answer: unknown) => void>();
@@ -29,7 +29,7 @@ export class Place {
   /** How many requests in succession it has not answered. */
   unanswered = 0;
 
-  constructor(number: number, heard: Heard) {
+  constructor(number: number, heard: WorkerEvents) {
     this.number = number;
     this.#heard = heard;
   }
@@ -47,11 +47,11 @@ export class Place {
   }
 
   /** Starts a process in this place. */
-  begin(role: Omit<Role, 'number' | 'version'>): void {
+  begin(role: Omit<WorkerRole, 'number' | 'version'>): void {
     const worker = cluster.fork({ [workerVariable]: String(this.number) });
     this.#worker = worker;
     closeWhatIsNeverTaken(worker);
-    worker.on('message', (report: Report) => {
+    worker.on('message', (report: WorkerReport) => {
       // The last messages of a process may arrive after another has replaced it.
       if (this.#worker !== worker) return;
       if (report.report === 'here') this.tell({ order: 'begin', version, number: this.number, ...role });
@@ -83,27 +83,27 @@ export class Place {
   }
 
   /** Requests a reply; undefined if no worker serves here, or it does not answer in time. */
-  async ask<What extends keyof Answers>(what: What): Promise<Answers[What] | undefined> {
+  async ask<What extends keyof TeamReplies>(kind: What): Promise<TeamReplies[What] | undefined> {
     if (this.#servesSince === undefined) return undefined;
     const ask = ++this.#asks;
     const { promise, resolve } = Promise.withResolvers<unknown>();
     this.#asked.set(ask, resolve);
-    this.tell({ order: 'answer', ask, what });
+    this.tell({ order: 'answer', ask, what: kind });
     const timer = setTimeout(() => {
       this.unanswered++;
       resolve(undefined);
-    }, patience);
+    }, replyTimeoutMs);
     const answer = await promise;
     clearTimeout(timer);
     this.#asked.delete(ask);
-    return answer as Answers[What] | undefined;
+    return answer as TeamReplies[What] | undefined;
   }
 
   kill(): void {
     this.#worker?.process.kill('SIGKILL');
   }
 
-  #hear(report: Exclude<Report, { report: 'here' }>): void {
+  #hear(report: Exclude<WorkerReport, { report: 'here' }>): void {
     this.unanswered = 0;
     switch (report.report) {
       case 'serves':

@@ -2,13 +2,13 @@
 // supervisor; signals that a terminal or the system sends to all processes are left to the supervisor.
 import { startAppliance, type Appliance } from '#appliance/appliance.ts';
 import type { ApplianceOptions } from '#appliance/options.ts';
-import type { Answers, Team } from '#appliance/team.ts';
+import type { TeamReplies, Team } from '#appliance/team.ts';
 import type { ServingState } from '#data/serving-state.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { ConfigError } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
-import type { Order, Report, Role } from './messages.ts';
+import type { Order, WorkerReport, WorkerRole } from './messages.ts';
 
 export type WorkerOptions = Pick<ApplianceOptions, 'directory' | 'credentials' | 'listen' | 'logFormat'>;
 
@@ -36,24 +36,24 @@ export async function serveAsWorker(options: WorkerOptions): Promise<number> {
 }
 
 /** An upgrade may replace the program while the old one serves; the new one would change the data of the old one. */
-function refuseOtherRelease({ version: serving }: Role): void {
+function refuseOtherRelease({ version: serving }: WorkerRole): void {
   if (serving === version) return;
   throw new Error(
     `larder ${serving} serves this store, and the program is larder ${version} by now: start the store again`,
   );
 }
 
-const failed = (error: unknown, { directory }: WorkerOptions, atOnce: boolean): Report => ({
+const failed = (error: unknown, { directory }: WorkerOptions, isFatal: boolean): WorkerReport => ({
   report: 'failed',
   problem:
     error instanceof ConfigError || error instanceof Refusal
       ? error.message
       : inOneSentence(error, { data: directory }),
-  atOnce,
+  atOnce: isFatal,
 });
 
 /** Resolves when the message is sent. If the supervisor is gone, nothing is sent, and this process ends. */
-const say = (report: Report): Promise<void> =>
+const say = (report: WorkerReport): Promise<void> =>
   new Promise((resolve) => {
     if (process.send === undefined) resolve();
     else process.send(report, () => resolve());
@@ -61,9 +61,9 @@ const say = (report: Report): Promise<void> =>
 
 /** Listens to the messages of the supervisor from now on. */
 function listenToSupervisor() {
-  const begun = Promise.withResolvers<Role>();
+  const begun = Promise.withResolvers<WorkerRole>();
   const stopping = Promise.withResolvers<undefined>();
-  const asked = new Map<number, (answers: unknown[]) => void>();
+  const pendingRequests = new Map<number, (answers: unknown[]) => void>();
   let appliance: Appliance | undefined;
   let others: ServingState | undefined;
   let asks = 0;
@@ -72,23 +72,23 @@ function listenToSupervisor() {
     if (order.order === 'begin') begun.resolve(order);
     else if (order.order === 'stop') stopping.resolve(undefined);
     else if (order.order === 'others') ({ others } = order);
-    else if (order.order === 'answered') asked.get(order.ask)?.(order.answers);
+    else if (order.order === 'answered') pendingRequests.get(order.ask)?.(order.answers);
     else if (appliance !== undefined) obey(appliance, order);
   });
   void say({ report: 'here' });
 
-  const teamOf = ({ number, size, begins, keeps, secret }: Omit<Role, 'version'>): Team => ({
+  const teamOf = ({ number, size, begins, keeps, secret }: Omit<WorkerRole, 'version'>): Team => ({
     ...{ number, size, begins, keeps, secret },
     others: () => others,
     certificateChanged: () => void say({ report: 'renewed' }),
-    async ask(what, own) {
+    async ask(kind, own) {
       const ask = ++asks;
       const { promise, resolve } = Promise.withResolvers<unknown[]>();
-      asked.set(ask, resolve);
-      await say({ report: 'asks', ask, what, own });
+      pendingRequests.set(ask, resolve);
+      await say({ report: 'asks', ask, what: kind, own });
       const answers = await promise;
-      asked.delete(ask);
-      return answers as Answers[typeof what][];
+      pendingRequests.delete(ask);
+      return answers as TeamReplies[typeof kind][];
     },
   });
   return {

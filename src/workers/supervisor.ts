@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import type { ApplianceOptions } from '#appliance/options.ts';
-import { readAgain, whyRefused } from '#appliance/reload.ts';
+import { rereadSettings, describeConfigurationError } from '#appliance/reload.ts';
 import { settingsOf } from '#appliance/settings.ts';
 import { lockToServe } from '#data/lock.ts';
-import { together, type ConfigurationState, type ServingState } from '#data/serving-state.ts';
+import { mergeServingStates, type ConfigurationState, type ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
@@ -23,9 +23,9 @@ import { changeLog } from '#src/health.ts';
 import { createLog, isForPeople } from '#src/log.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
-import { createGathering } from './gathering.ts';
-import { createPatience } from './patience.ts';
-import { Place } from './place.ts';
+import { createReplyCollector } from './gathering.ts';
+import { createRestartPolicy } from './patience.ts';
+import { WorkerSlot } from './place.ts';
 
 export interface SupervisorOptions extends Pick<
   ApplianceOptions,
@@ -41,7 +41,7 @@ export interface SupervisorOptions extends Pick<
 }
 
 /** The running workers, with the interface of an appliance. */
-export interface Supervised {
+export interface SupervisedWorkers {
   log: Logger;
   reload(): void;
   stop(): Promise<void>;
@@ -50,10 +50,10 @@ export interface Supervised {
 /** How often the state of the workers is collected and sent to the others. */
 const interval = seconds(10);
 /** A worker that leaves this many requests in succession unanswered hangs, and is replaced. */
-const longestSilence = 12;
+const maxSilentRequests = 12;
 
 /** Starts the configured number of workers; resolves when all of them serve. */
-export async function superviseWorkers(options: SupervisorOptions): Promise<Supervised> {
+export async function superviseWorkers(options: SupervisorOptions): Promise<SupervisedWorkers> {
   if (!existsSync('/proc/self/stat')) {
     throw new Error(
       'http.workers is more than 1, and workers find out by /proc which of them live: mount it, or set 1',
@@ -83,9 +83,9 @@ class Supervisor {
   readonly log: Logger;
   readonly #options: SupervisorOptions;
   readonly #startedWith: Config;
-  readonly #places: Place[];
-  readonly #patience: ReturnType<typeof createPatience>;
-  readonly #gathering: ReturnType<typeof createGathering>;
+  readonly #places: WorkerSlot[];
+  readonly #patience: ReturnType<typeof createRestartPolicy>;
+  readonly #gathering: ReturnType<typeof createReplyCollector>;
   readonly #changes: ReturnType<typeof changeLog>;
   readonly #since = new Date().toISOString();
   readonly #secret = randomBytes(24).toString('hex');
@@ -99,7 +99,7 @@ class Supervisor {
   /** The configuration file that was read last. */
   #configuration: ConfigurationState;
   /** Pending first starts: each resolves when the worker serves, or rejects with the reason. */
-  readonly #starting = new Map<Place, PromiseWithResolvers<undefined>>();
+  readonly #starting = new Map<WorkerSlot, PromiseWithResolvers<undefined>>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -111,9 +111,9 @@ class Supervisor {
     const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
     this.log = createLog(config.log.level, { asText: () => isText, others: true });
     this.#changes = changeLog(this.log);
-    this.#patience = createPatience(size);
+    this.#patience = createRestartPolicy(size);
     this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1));
-    this.#gathering = createGathering(this.#places, () => this.#own());
+    this.#gathering = createReplyCollector(this.#places, () => this.#own());
     const { directory, listen } = options;
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({
@@ -129,7 +129,7 @@ class Supervisor {
 
   /** Starts the first worker alone, because it migrates the store and clears up leftovers; then all the others. */
   async start(): Promise<void> {
-    const [first, ...others] = this.#places as [Place, ...Place[]];
+    const [first, ...others] = this.#places as [WorkerSlot, ...WorkerSlot[]];
     await this.#startIn(first, true);
     await Promise.all(others.map((place) => this.#startIn(place, false)));
     this.#telling = setInterval(() => void this.#tellState(), this.#options.hangLimits?.intervalMs ?? interval);
@@ -145,12 +145,12 @@ class Supervisor {
   reload(): void {
     const sha256 = configDigest(join(this.#options.directory, 'larder.toml'));
     try {
-      this.log.level = readAgain(this.#options).config.log.level;
+      this.log.level = rereadSettings(this.#options).config.log.level;
       this.#refused = undefined;
       for (const place of this.#places) place.tell({ order: 'reload' });
       this.#configuration = { sha256 };
     } catch (error) {
-      this.#refused = whyRefused(error, this.#options);
+      this.#refused = describeConfigurationError(error, this.#options);
       this.#configuration = { sha256, problem: inOneSentence(error) };
       throw error;
     } finally {
@@ -177,21 +177,21 @@ class Supervisor {
     for (const place of this.#places) place.kill();
   }
 
-  #placeOf(number: number): Place {
-    const place: Place = new Place(number, {
+  #placeOf(number: number): WorkerSlot {
+    const place: WorkerSlot = new WorkerSlot(number, {
       serves: (url) => {
         this.#url ||= url;
         this.#starting.get(place)?.resolve(undefined);
         if (this.#isStopping) place.tell({ order: 'stop' });
         else void this.#tellState();
       },
-      failed: (problem, atOnce) => this.#failed(place, problem, atOnce),
+      failed: (problem, isFatal) => this.#failed(place, problem, isFatal),
       renewed: () => {
         for (const other of this.#places) if (other !== place) other.tell({ order: 'renew' });
       },
-      asks: (ask, what, own) => {
+      asks: (ask, kind, own) => {
         void this.#gathering
-          .gather(place, what, own)
+          .gather(place, kind, own)
           .then((answers) => place.tell({ order: 'answered', ask, answers }));
       },
       ended: (how) => this.#endedIn(place, how),
@@ -199,7 +199,7 @@ class Supervisor {
     return place;
   }
 
-  async #startIn(place: Place, begins: boolean): Promise<void> {
+  async #startIn(place: WorkerSlot, begins: boolean): Promise<void> {
     const started = Promise.withResolvers<undefined>();
     this.#starting.set(place, started);
     this.#begin(place, begins);
@@ -208,19 +208,19 @@ class Supervisor {
   }
 
   /** The worker in the first place does the work that only one process does. */
-  #begin(place: Place, begins: boolean): void {
+  #begin(place: WorkerSlot, begins: boolean): void {
     place.begin({ size: this.#places.length, begins, keeps: place === this.#places[0], secret: this.#secret });
   }
 
-  #failed({ number }: Place, problem: string, atOnce: boolean): void {
+  #failed({ number }: WorkerSlot, problem: string, isFatal: boolean): void {
     const starting = [...this.#starting.values()];
-    if (atOnce) this.#options.fatal(new Error(problem));
-    else if (starting.length > 0) for (const one of starting) one.reject(new Error(problem));
+    if (isFatal) this.#options.fatal(new Error(problem));
+    else if (starting.length > 0) for (const start of starting) start.reject(new Error(problem));
     else this.log.error({ worker: number, problem }, 'a worker cannot serve');
   }
 
   #endedIn(
-    place: Place,
+    place: WorkerSlot,
     { code, signal, served }: { code: number | null; signal: string | null; served: number },
   ): void {
     void this.#gathering.ended(place);
@@ -263,14 +263,17 @@ class Supervisor {
   async #tellState(): Promise<void> {
     // Log the supervisor's own faults before waiting for a worker that hangs.
     this.#own();
-    const told = await Promise.all(this.#places.map(async (place) => ({ place, state: await place.ask('state') })));
+    const states = await Promise.all(this.#places.map(async (place) => ({ place, state: await place.ask('state') })));
     if (this.#isStopping) return;
     const own = this.#own();
-    const but = (left?: Place): ServingState =>
-      together([own, ...told.flatMap(({ place, state }) => (state === undefined || place === left ? [] : [state]))]);
+    const but = (left?: WorkerSlot): ServingState =>
+      mergeServingStates([
+        own,
+        ...states.flatMap(({ place, state }) => (state === undefined || place === left ? [] : [state])),
+      ]);
     for (const place of this.#places) {
       place.tell({ order: 'others', others: but(place) });
-      if (place.unanswered < (this.#options.hangLimits?.maxUnanswered ?? longestSilence)) continue;
+      if (place.unanswered < (this.#options.hangLimits?.maxUnanswered ?? maxSilentRequests)) continue;
       this.log.error({ worker: place.number }, 'a worker does not answer any more; it is killed');
       place.kill();
     }
@@ -292,8 +295,8 @@ class Supervisor {
   /** The state of the supervisor itself. */
   #own(): ServingState {
     const each = this.#places.flatMap(({ serving }) => serving ?? []);
-    const wanted = this.#places.length;
-    const faults = this.#faults({ serving: each.length, wanted });
+    const configured = this.#places.length;
+    const faults = this.#faults({ serving: each.length, wanted: configured });
     return {
       pid: process.pid,
       url: this.#url,
@@ -308,7 +311,7 @@ class Supervisor {
       jobs: [],
       configuration: this.#configuration,
       scrub: { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined },
-      workers: { wanted, serving: each.length, ended: this.#ended, each },
+      workers: { wanted: configured, serving: each.length, ended: this.#ended, each },
     };
   }
 }

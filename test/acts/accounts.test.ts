@@ -1,7 +1,7 @@
 // What an operation and a command do to accounts and tokens is one act: the same rows, the same entry, the same refusal.
 import t from 'tap';
 
-import type { Acts, By } from '#acts/act.ts';
+import type { Acts, Actor } from '#acts/act.ts';
 import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts.ts';
 import { registerAgent } from '#acts/agents.ts';
 import { changeCredential, inviteAccount, setPassword, setTotpSecret } from '#acts/credentials.ts';
@@ -139,7 +139,7 @@ t.test('an act refuses by itself what whoever asks for it looks at before', asyn
 });
 
 /** Never called: that the compiler holds what each act needs to know. */
-export const doesNotCompile = ({ acts, by }: { acts: Acts; by: By }): unknown => [
+export const doesNotCompile = ({ acts, by }: { acts: Acts; by: Actor }): unknown => [
   // @ts-expect-error -- an account is named by its id
   acts.do(enableAccount, by, {}),
   // @ts-expect-error -- and more is to be said of one that is disabled

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { itself } from '#acts/act.ts';
 import { setTotpSecret } from '#acts/credentials.ts';
-import { approveProposal, changeApprovalPolicy, forgetProposals, rejectProposal } from '#acts/proposals.ts';
+import { approveProposal, changeApprovalPolicy, sweepProposals, rejectProposal } from '#acts/proposals.ts';
 import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals.ts';
 import { days, hours } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -163,7 +163,7 @@ t.test('what ended long ago is forgotten, but for the newest', async (t) => {
   await release(2);
   store.clock.advance(days(120));
   const before = store.clock.now.toISOString();
-  t.strictSame(await store.beside.acts.do(forgetProposals, itself, { before, atMost: 10 }), { forgotten: 1 });
+  t.strictSame(await store.beside.acts.do(sweepProposals, itself, { before, atMost: 10 }), { forgotten: 1 });
   t.equal(await store.beside.records.proposals.find(1), undefined);
   t.match(await store.beside.records.proposals.find(2), { number: 2 });
 });

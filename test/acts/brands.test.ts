@@ -6,9 +6,9 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import type { Acts } from '#acts/act.ts';
-import { importAssertions, keepSigned } from '#acts/assertions.ts';
+import { importAssertions, storeSignedAssertion } from '#acts/assertions.ts';
 import { signRevision } from '#acts/revision-signatures.ts';
-import { giveSerial } from '#acts/serials.ts';
+import { storeSerial } from '#acts/serials.ts';
 import { deleteSigningKey } from '#acts/signing-keys.ts';
 import { mediaType, parseAssertion, parseStream } from '#assertions/assertion.ts';
 import { readRoots } from '#assertions/chain.ts';
@@ -188,17 +188,21 @@ t.test('a serial is given under what holds when it is written down', async (t) =
     ['a remodel that is permitted no more', { ...under, remodelled: { model: 'mill', serial: '0001' } }],
   ] as const) {
     const changed = { code: 'conflict', message: /was just changed; ask again/ };
-    await t.rejects(acts.do(giveSerial, { actor: 'device:x' }, { ...asked, under: terms }), changed, name);
+    await t.rejects(acts.do(storeSerial, { actor: 'device:x' }, { ...asked, under: terms }), changed, name);
   }
   const foreign = parseAssertion(chain.assertions['brand-account'] ?? '');
   const gone = { code: 'resource-not-found', message: new RegExp(`has no signing key '${foreign.signKeyId}'`) };
   const by = { actor: 'cli:ada' };
-  await t.rejects(acts.do(keepSigned, by, { signed: foreign }), gone, 'what a key signed that is gone is not kept');
+  await t.rejects(
+    acts.do(storeSignedAssertion, by, { signed: foreign }),
+    gone,
+    'what a key signed that is gone is not kept',
+  );
   await t.rejects(acts.do(signRevision, by, { packageId: 'x', revision: 1, signed: foreign }), gone);
-  await t.rejects(acts.do(giveSerial, by, { ...asked, signed: foreign }), gone);
+  await t.rejects(acts.do(storeSerial, by, { ...asked, signed: foreign }), gone);
   const twice = { code: 'conflict', message: /the device has one already/ };
   await t.rejects(
-    acts.do(giveSerial, { actor: 'device:x' }, { ...asked, under }),
+    acts.do(storeSerial, { actor: 'device:x' }, { ...asked, under }),
     twice,
     'under these it would be given',
   );

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts.ts';
 import { updateAccount } from '#acts/account-details.ts';
-import { itself, type Act, type By } from '#acts/act.ts';
+import { itself, type Act, type Actor } from '#acts/act.ts';
 import { registerAgent } from '#acts/agents.ts';
 import { addApproverKey, removeApproverKey } from '#acts/approver-keys.ts';
 import {
@@ -73,7 +73,7 @@ async function guarded(t: Parameters<typeof startStore>[0]) {
 type World = Awaited<ReturnType<typeof guarded>>;
 
 /** How an act changes bob's account; `by` is an administrator, and then bob himself. */
-type Doing = (world: World, by: By, bob: string) => Promise<unknown>;
+type Doing = (world: World, by: Actor, bob: string) => Promise<unknown>;
 
 const session = (bob: string, at: string) => ({
   sessionId: crypto.randomUUID(),
@@ -85,7 +85,7 @@ const session = (bob: string, at: string) => ({
   conditions: '{}',
 });
 
-async function rotated({ store: { beside }, at, change }: World, by: By, bob: string): Promise<void> {
+async function rotated({ store: { beside }, at, change }: World, by: Actor, bob: string): Promise<void> {
   const rootKeyId = (await beside.rootKeys.current()).id;
   const [old, session_] = [
     { ...session(bob, at()), rootKeyId },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
-import { asKept } from '#acts/assertions.ts';
+import { toAssertionRecord } from '#acts/assertions.ts';
 import { approveProposal } from '#acts/proposals.ts';
 import { approvalKinds } from '#domain/approvals.ts';
 import { changeConfig } from '#src/config.ts';
@@ -21,7 +21,7 @@ import { folder } from '#test/cli/process.ts';
 import { accountKey } from '#test/assertions/world.ts';
 import { vectorKey } from '#test/assertions/vectors.ts';
 import { days } from '#domain/clock.ts';
-import { enveloped } from '#transfers/form/envelopes.ts';
+import { signEnvelope } from '#transfers/form/envelopes.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
@@ -302,7 +302,7 @@ async function formerKey(store: Typing['store'], brand: string, stick: string): 
   const assertion = await accountKey('device', brand, 'former');
   const at = store.clock.now.toISOString();
   await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'account-key' }, async (tx) =>
-    tx.assertions.keep(asKept(assertion, 'imported', { at, actor: 'test' })),
+    tx.assertions.keep(toAssertionRecord(assertion, 'imported', { at, actor: 'test' })),
   );
   const file = join(stick, `${id.slice(0, 8)}.pem`);
   writeFileSync(file, privateKey.export({ format: 'pem', type: 'pkcs8' }));
@@ -341,7 +341,7 @@ async function transferDoors({
   await download(fetched, offered('unsigned', 1));
   const rotated = join(stick, 'rotated.json');
   const rotation = { format: 1, site: 'depot', rotation: 1, keys: [seedOf(2).publicKey], threshold: 1 };
-  writeFileSync(rotated, enveloped(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
+  writeFileSync(rotated, signEnvelope(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
   return [
     {
       is: 'cli/site/trust.ts trust_source',

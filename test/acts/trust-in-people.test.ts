@@ -9,7 +9,7 @@ import { approveProposal, changeApprovalPolicy } from '#acts/proposals.ts';
 import { endTokens } from '#acts/tokens.ts';
 import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
 import { hours, seconds } from '#domain/clock.ts';
-import type { Changes } from '#records/index.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
@@ -27,7 +27,7 @@ async function guarded(t: Parameters<typeof startStore>[0], rule: string) {
   const idOf = (who: string): string => store.ids[who] ?? '';
   const at = (): string => store.clock.now.toISOString();
   /** Changes the records themselves, so that each check is alone in noticing it. */
-  const change = (work: (tx: Changes) => Promise<unknown>) =>
+  const change = (work: (tx: ChangeRecords) => Promise<unknown>) =>
     records.change({ at: at(), actor: 'test', action: 'test', object: 'bob' }, work);
   const put = (text: string) => {
     const named = text.replaceAll(/\b(bob|carol|dave)\b/g, (who) => idOf(who));

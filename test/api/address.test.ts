@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 
 import t from 'tap';
 
-import { clientAddress, networks } from '#api/address.ts';
+import { clientAddress, toBlockList } from '#api/address.ts';
 
 const from = (remoteAddress: string | undefined, forwarded: string | undefined, trusted: string[]): string =>
   clientAddress(
     { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as unknown as IncomingMessage,
-    networks(trusted),
+    toBlockList(trusted),
   );
 
 t.test('without trusted proxies the connection says where a request comes from', (t) => {

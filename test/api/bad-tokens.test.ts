@@ -5,7 +5,7 @@ import { Agent } from 'node:http';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { mint, withFirstPartyCaveat, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { mint, withFirstPartyCaveat, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken, writeToken } from '#macaroons/codec/text.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
@@ -24,7 +24,7 @@ function ask(store: TestAppliance, headers: Record<string, string>): Promise<num
   return promise;
 }
 
-const token = async (store: TestAppliance): Promise<{ text: string; macaroon: Macaroon }> => {
+const token = async (store: TestAppliance): Promise<{ text: string; macaroon: DecodedMacaroon }> => {
   const { token: text } = await store.as('ada', {
     permissions: ['package-view'],
     channels: ['edge'],

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import type { TakenBlob } from '#blobs/blobs.ts';
+import type { ReceivedBlob } from '#blobs/blobs.ts';
 
 export interface Memory {
   /** Bytes the server has used at most. */
@@ -41,7 +41,7 @@ export async function startUploadServer(directory: string): Promise<UploadServer
 }
 
 /** Sends `pieces` times the same bytes as one file. */
-export async function sendLargeUpload(port: number, pieces: number): Promise<TakenBlob> {
+export async function sendLargeUpload(port: number, pieces: number): Promise<ReceivedBlob> {
   const head = '--x\r\nContent-Disposition: form-data; name="binary"; filename="large"\r\n\r\n';
   const tail = '\r\n--x--\r\n';
   const call = request({
@@ -66,5 +66,5 @@ export async function sendLargeUpload(port: number, pieces: number): Promise<Tak
   for await (const chunk of response) text.push(chunk);
   if (response.statusCode !== 200)
     throw new Error(`the upload was answered with ${response.statusCode}: ${text.join('')}`);
-  return JSON.parse(text.join('')) as TakenBlob;
+  return JSON.parse(text.join('')) as ReceivedBlob;
 }

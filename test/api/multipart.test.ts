@@ -12,7 +12,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
-import { hangUpAfterAnswer, receiveUpload } from '#api/multipart.ts';
+import { closeAfterResponse, receiveUpload } from '#api/multipart.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { piece, sendLargeUpload, startUploadServer } from './large-upload.ts';
 
@@ -402,7 +402,7 @@ t.test('a refusal of the receiver is answered while the sender is still sending'
 /** A server that refuses everything unread. */
 async function refuser(t: Test, atMost?: { bytes: number; milliseconds: number }): Promise<number> {
   const server = createServer((request, response) => {
-    hangUpAfterAnswer(request, response, atMost);
+    closeAfterResponse(request, response, atMost);
     response.writeHead(429).end('later');
   });
   server.listen(0, '127.0.0.1');

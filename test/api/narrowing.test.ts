@@ -1,7 +1,7 @@
 // How far a narrowed token goes: every operation's record, held against a table written out by hand.
 import t from 'tap';
 
-import type { About } from '#api/access.ts';
+import type { CallSubject } from '#api/access.ts';
 import type { Operation } from '#api/operation.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
@@ -10,7 +10,7 @@ import { addBrand } from '#test/fixtures/brands.ts';
 import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
 
 /** What each operation is about. */
-const table: Record<About, string> = {
+const table: Record<CallSubject, string> = {
   public: `root issue_macaroon issue_usso_macaroon offline_exchange_macaroon dashboard_acl discharge_sso_token
     refresh_sso_token upload_blob package_icon ca_certificate metrics openapi_document documents_home documents_door documents_page search_documents favicon
     healthz readyz serving_state status_check read_library bulk_libraries device_request_id device_request_id_of_old device_serial
@@ -45,7 +45,9 @@ const table: Record<About, string> = {
     dashboard_build_validation_set dashboard_post_validation_set`,
 };
 const about = new Map(
-  Object.entries(table).flatMap(([what, names]) => names.split(/\s+/).map((name) => [name, what as About] as const)),
+  Object.entries(table).flatMap(([what, names]) =>
+    names.split(/\s+/).map((name) => [name, what as CallSubject] as const),
+  ),
 );
 
 /** Whether the rule keeps out a token that names another package, or one that names channels alone. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { problems, shapes, type Shape } from '#api/schema.ts';
+import { findProblems, shapes, type ShapeName } from '#api/schema.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -41,7 +41,7 @@ t.test('no body breaks an operation', async (t) => {
   const audited = async () => (await store.beside.records.audit.head())?.seq;
 
   for (const op of operations.filter(({ body }) => body !== undefined)) {
-    const shape = op.body as Shape;
+    const shape = op.body as ShapeName;
     await fc.assert(
       fc.asyncProperty(fc.oneof({ weight: 5, arbitrary: nearMisses(shape) }, fitting(shape), awkward), async (body) => {
         const before = await audited();
@@ -85,7 +85,7 @@ let turn = 0;
 const hostile = (): string[] => (long ? [...alone, ...together] : [alone[turn++ % alone.length]!, ...together]);
 
 /** Bodies as JSON that fit a shape but for one list, or one object, of each kind that the shape has. */
-function* poisoned(shape: Shape): Generator<string> {
+function* poisoned(shape: ShapeName): Generator<string> {
   yield* hostile();
   for (const one of hostile()) yield `[${one},${one}]`;
   const seen = new Set<string>();
@@ -121,7 +121,7 @@ t.test('no member that every object inherits breaks an operation', async (t) => 
 
   const withBody = [...operations, ...identityOperations].filter(({ body }) => body !== undefined);
   for (const op of withBody) {
-    const shape = op.body as Shape;
+    const shape = op.body as ShapeName;
     let [sent, refused] = [0, 0];
     for (const body of poisoned(shape)) {
       const { status, text: answer } = await exchange(store.url + pathOf(op, subject), {
@@ -132,7 +132,7 @@ t.test('no member that every object inherits breaks an operation', async (t) => 
       const isSealed = status === 503 && answer.includes('"sealed"');
       sent++;
       if (status >= 400) refused++;
-      if ((status >= 500 && !isSealed) || (status < 400 && problems(shape, JSON.parse(body)).length > 0)) {
+      if ((status >= 500 && !isSealed) || (status < 400 && findProblems(shape, JSON.parse(body)).length > 0)) {
         t.fail(`${op.method} ${op.path} answers ${String(status)} to ${body.slice(0, 200)}: ${answer}`);
       }
     }

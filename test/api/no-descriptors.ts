@@ -2,19 +2,19 @@
 // status with which each failure would be answered.
 import { closeSync, openSync } from 'node:fs';
 
-import { refused } from '#api/refusals.ts';
+import { toErrorResponse } from '#api/refusals.ts';
 import { isOutOfFiles } from '#src/system-errors.ts';
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#src/embedded.ts';
 
 const file = process.argv[2] ?? '';
-const pool = () => digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
+const pool = () => createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);
 const outcome = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'done',
     (error: unknown) => {
-      const { status, headers } = refused(error, 'publisher', undefined);
+      const { status, headers } = toErrorResponse(error, 'publisher', undefined);
       return `${String(status)} ${String(headers['retry-after'])} ${String(isOutOfFiles(error))}`;
     },
   );

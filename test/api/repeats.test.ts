@@ -9,13 +9,13 @@ import { runInNewContext } from 'node:vm';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { createRepeats, type Question } from '#api/repeats.ts';
-import type { Sent } from '#api/sent.ts';
+import { createRepeatableResponseCache, type RepeatableResponseKey } from '#api/repeats.ts';
+import type { OutgoingResponse } from '#api/sent.ts';
 import { days } from '#domain/clock.ts';
 import { randomIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/principal.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { madeOf, records } from '#records/index.ts';
+import { cachedTables, records } from '#records/index.ts';
 import { sections } from '#operations/index.ts';
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
 import { request } from '#test/fixtures/raw.ts';
@@ -23,7 +23,7 @@ import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
 
 const path = '/internal/v1/package-permissions';
 
-const question = (more: Partial<Question> = {}): Question => ({
+const question = (more: Partial<RepeatableResponseKey> = {}): RepeatableResponseKey => ({
   principal: {} as Principal,
   era: {},
   bytes: Buffer.from('{"filters":[]}'),
@@ -32,12 +32,12 @@ const question = (more: Partial<Question> = {}): Question => ({
 
 const maker = () => {
   const made = { times: 0 };
-  return { made, make: (): Sent => ({ status: 200, headers: {}, body: `answer ${++made.times}` }) };
+  return { made, make: (): OutgoingResponse => ({ status: 200, headers: {}, body: `answer ${++made.times}` }) };
 };
 
 t.test('a question that comes again has the same answer', async (t) => {
-  const [repeats, { made, make }, asked] = [createRepeats(), maker(), question()];
-  const answers = [1, 2, 3, 4].map(() => repeats(asked, make) as Sent);
+  const [repeats, { made, make }, asked] = [createRepeatableResponseCache(), maker(), question()];
+  const answers = [1, 2, 3, 4].map(() => repeats(asked, make) as OutgoingResponse);
   t.same(
     answers.map(({ body }) => body),
     ['answer 1', 'answer 2', 'answer 2', 'answer 2'],
@@ -54,7 +54,7 @@ t.test('a question that comes again has the same answer', async (t) => {
 });
 
 t.test('what cannot be kept is made each time', async (t) => {
-  const repeats = createRepeats();
+  const repeats = createRepeatableResponseCache();
   const long = question({ bytes: Buffer.alloc(9000, ' ') });
   const { made, make } = maker();
   for (let times = 0; times < 3; times++) repeats(long, make);
@@ -68,20 +68,20 @@ t.test('what cannot be kept is made each time', async (t) => {
   for (let times = 0; times < 3; times++) await t.rejects(Promise.resolve(repeats(asked, fail)), { message: 'once' });
   t.equal(calls, 3, 'a failure');
   const slow = question();
-  const later = Promise.withResolvers<Sent>();
+  const later = Promise.withResolvers<OutgoingResponse>();
   repeats(slow, make);
   const waiting = repeats(slow, () => later.promise);
   repeats({ ...slow, era: {} }, make);
   later.resolve({ status: 200, headers: {}, body: 'of an era that has gone' });
   await waiting;
-  t.not((repeats(slow, make) as Sent).body, 'of an era that has gone');
+  t.not((repeats(slow, make) as OutgoingResponse).body, 'of an era that has gone');
 });
 
 t.test('no more is kept than there is room for', async (t) => {
-  const repeats = createRepeats();
+  const repeats = createRepeatableResponseCache();
   const large = { status: 200, headers: {}, body: 'x'.repeat(1024 * 1024) };
   const [principal, era] = [{} as Principal, {}];
-  const asked = (at: number): Question => ({ principal, era, bytes: Buffer.from(`{"at":${at}}`) });
+  const asked = (at: number): RepeatableResponseKey => ({ principal, era, bytes: Buffer.from(`{"at":${at}}`) });
   let made = 0;
   const ask = (at: number): void => void repeats(asked(at), () => ((made += 1), large));
   for (let at = 0; at < 12; at++) for (let times = 0; times < 3; times++) ask(at);
@@ -94,9 +94,9 @@ t.test('no more is kept than there is room for', async (t) => {
 });
 
 t.test('of a hundred thousand questions that nobody asks again nothing is kept', async (t) => {
-  const repeats = createRepeats();
+  const repeats = createRepeatableResponseCache();
   const [principal, era] = [{} as Principal, {}];
-  const answers: WeakRef<Sent>[] = [];
+  const answers: WeakRef<OutgoingResponse>[] = [];
   for (let at = 0; at < 100_000; at++) {
     const bytes = Buffer.from(JSON.stringify({ filters: [{ type: 'snap', id: randomIds.id() }] }));
     const sent = await repeats({ principal, era, bytes }, () => ({ status: 200, headers: {}, body: 'nothing' }));
@@ -140,7 +140,7 @@ t.test('an operation that may repeat its answer reads nothing that could change 
     };
     await op.handle(call as never);
     const tables = asked.flatMap((text) => [...text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, table = '']) => table));
-    const known: string[] = [...madeOf[op.repeatable ?? 'snapsFor'], 'noun_versions'];
+    const known: string[] = [...cachedTables[op.repeatable ?? 'snapsFor'], 'noun_versions'];
     t.same(
       tables.filter((table) => !known.includes(table)),
       [],

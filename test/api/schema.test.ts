@@ -5,13 +5,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { check, isDateTime, problems, shapes } from '#api/schema.ts';
+import { checkShape, isDateTime, findProblems, shapes } from '#api/schema.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { operations } from '#operations/index.ts';
 
 t.test('every shape compiles in strict mode', (t) => {
   for (const { file, shape } of shapes()) {
-    t.doesNotThrow(() => problems(shape, undefined), `${file}: ${shape}`);
+    t.doesNotThrow(() => findProblems(shape, undefined), `${file}: ${shape}`);
   }
   t.end();
 });
@@ -59,7 +59,7 @@ function unbounded(schema: unknown, known: Map<string, unknown>, where = ''): [s
 t.test('what is wrong is said in words, with its place', (t) => {
   const said = (value: unknown): string => {
     try {
-      check('RegisterNameRequest', value);
+      checkShape('RegisterNameRequest', value);
       return '';
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -89,7 +89,7 @@ t.test('the characters of a text are counted, however many units it takes to wri
   const texts = fc.array(one, { maxLength: 140 }).map((characters) => characters.join(''));
   fc.assert(
     fc.property(texts, (text) => {
-      const wrong = problems('KeyId', text).filter(({ keyword }) => keyword !== 'pattern');
+      const wrong = findProblems('KeyId', text).filter(({ keyword }) => keyword !== 'pattern');
       const { length } = Array.from(text);
       const told = length > 64 ? 'more' : 'fewer';
       const expected = length === 64 ? [] : [`This text must NOT have ${told} than 64 characters at /`];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Counter, Histogram, Registry } from 'prom-client';
 import t from 'tap';
 
-import { tallyIn } from '#api/tally.ts';
+import { countRequestsIn } from '#api/tally.ts';
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 600];
 
@@ -43,7 +43,7 @@ t.test('any requests are told in the same lines', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(answered), { maxLength: 3 }), async (scrapes) => {
       const [ours, theirs] = [new Registry(), new Registry()];
-      const [count, countPlainly] = [tallyIn(ours), plainly(theirs)];
+      const [count, countPlainly] = [countRequestsIn(ours), plainly(theirs)];
       for (const requests of scrapes) {
         for (const one of requests) {
           count(...one);

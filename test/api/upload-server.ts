@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { receiveUpload } from '#api/multipart.ts';
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Memory } from './large-upload.ts';
@@ -15,7 +15,7 @@ import { startWorker } from '#src/embedded.ts';
 const fatal = (error: Error): never => {
   throw error;
 };
-const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
 const blobs = await diskBlobs({ directory: process.argv[2] ?? '', reserve: 0, digests, fatal });
 
 function memory(): Memory {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 
 import { anyone } from '#api/access.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { createServer } from '#api/server.ts';
 import type { ServerServices } from '#api/services.ts';
 import { followConnections } from '#appliance/draining.ts';
@@ -30,7 +30,7 @@ t.test('a handler whose client has gone is waited for', async (t) => {
       begun.resolve(undefined);
       await work.promise;
       done = true;
-      return new Answer({ status: 200, headers: { 'content-type': 'text/plain' }, body: 'done' });
+      return new OperationResponse({ status: 200, headers: { 'content-type': 'text/plain' }, body: 'done' });
     },
   });
   const services = {

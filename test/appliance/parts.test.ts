@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { startAppliance, type Appliance } from '#appliance/appliance.ts';
-import { Parts, type PartsWatch } from '#appliance/parts.ts';
+import { ApplianceParts, type PartsWatch } from '#appliance/parts.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { newWrappingKey } from '#data/secrets.ts';
 import { stateFile } from '#data/state-file.ts';
@@ -159,7 +159,7 @@ t.test('a port that is taken leaves the directory as it was found', async (t) =>
 
 t.test('one that cannot stop keeps none from stopping, and is told', async (t) => {
   const stopped: string[] = [];
-  const parts = new Parts();
+  const parts = new ApplianceParts();
   for (const name of ['one', 'two', 'three']) {
     await parts.start(
       name,

@@ -8,7 +8,7 @@ import {
   parseStream,
   stream,
   type Headers,
-  type Value,
+  type AssertionValue,
 } from '#assertions/assertion.ts';
 import { primaryKeyOf, typeOf } from '#assertions/types.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
@@ -96,7 +96,7 @@ t.test('what is written is read again as it was', (t) => {
   const name = fc.stringMatching(/^[a-z](?:-?[a-z0-9]){0,5}$/);
   const text = fc.string({ unit: anyCharacter, maxLength: 12 }).filter((text) => !text.includes('\r'));
   const lines = fc.string({ unit: fc.constantFrom('\n', ' ', '-', ':', 'a'), maxLength: 8 });
-  const { value } = fc.letrec<{ value: Value }>((tie) => ({
+  const { value } = fc.letrec<{ value: AssertionValue }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
       text,
@@ -129,7 +129,7 @@ t.test('what is written is read again as it was', (t) => {
   t.end();
 });
 
-function sorted(value: Value): Value {
+function sorted(value: AssertionValue): AssertionValue {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(sorted);
   return Object.fromEntries(

@@ -1,14 +1,14 @@
 // Very many assertions are judged as few are, and of those that are believed come in what a transfer needs.
 import t from 'tap';
 
-import { asKept, believe, believeMany } from '#acts/assertions.ts';
+import { toAssertionRecord, verifyAssertions, verifySpooledAssertions } from '#acts/assertions.ts';
 import { planAssertions } from '#acts/transfer-assertions.ts';
-import type { Plan, Planning, PlanLine } from '#acts/transfer-planning.ts';
+import type { TransferPlan, TransferPlanInputs, PlanLine } from '#acts/transfer-planning.ts';
 import { joined, type Assertion } from '#assertions/assertion.ts';
-import { SpooledAssertions } from '#assertions/spooled.ts';
+import { SpilledAssertions } from '#assertions/spooled.ts';
 import { nameOf } from '#assertions/types.ts';
 import { PackedList } from '#domain/sequence.ts';
-import { Spool } from '#files/spool.ts';
+import { SpillFile } from '#files/spool.ts';
 import { assertionsOf, offered } from '#test/fixtures/online-store.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 import { accountKey, adasAccount, adasKey, made, now, roots, storeKey, timestamp } from './world.ts';
@@ -19,10 +19,10 @@ const kept = { at, actor: 'larder' };
 async function world(t: Parameters<typeof openRecords>[0] & { testdir(): string }, ...known: Assertion[]) {
   const [records] = await openRecords(t);
   await records.change({ ...kept, action: 'test', object: 'store' }, async (tx) => {
-    for (const one of known) await tx.assertions.keep(asKept(one, 'imported', kept));
+    for (const one of known) await tx.assertions.keep(toAssertionRecord(one, 'imported', kept));
   });
-  const many = (some: readonly Assertion[]): SpooledAssertions => {
-    const upload = new SpooledAssertions(new Spool(t.testdir()));
+  const many = (some: readonly Assertion[]): SpilledAssertions => {
+    const upload = new SpilledAssertions(new SpillFile(t.testdir()));
     for (const one of some) upload.add(one);
     return upload;
   };
@@ -60,8 +60,8 @@ t.test('they are judged as few are, by what is new of them and by what is here',
     ['what rests on nothing', [], [model, adasKey], /neither in the upload nor already here/],
   ] as const) {
     const { many, looking } = await world(t, ...known);
-    const found = await said(believeMany(many(upload), looking));
-    t.strictSame(found, await said(believe(upload, looking)), what);
+    const found = await said(verifySpooledAssertions(many(upload), looking));
+    t.strictSame(found, await said(verifyAssertions(upload, looking)), what);
     const told = typeof found === 'string' ? found : (found as { accepted: string[] }).accepted[0];
     if (expected === undefined) t.equal(told, undefined, what);
     else t.match(told, expected, what);
@@ -73,12 +73,12 @@ t.test('what a revision rests on comes in with it, whatever else its source may 
   const other = await accountKey('second', 'ada', 'second');
   const some = [...(await assertionsOf(snap)), adasAccount, other];
   const { records, many, looking } = await world(t);
-  const believed = await believeMany(many(some), looking);
+  const believed = await verifySpooledAssertions(many(some), looking);
   const revision = some.find(({ type }) => type === 'snap-revision')!;
   const packages = new PackedList<{ carried: object; revisions: object[] }>();
   const carried = { id: snap.id, namespace: 'snap', name: snap.name };
   packages.add({ carried, revisions: [{ assertion: nameOf(revision) }] });
-  const plan = { packages, assertions: [], lines: new PackedList<PlanLine>(), leftOut: [] } as unknown as Plan;
+  const plan = { packages, assertions: [], lines: new PackedList<PlanLine>(), leftOut: [] } as unknown as TransferPlan;
   const source = { packages: ['snap/*'], mayRelease: true };
   const planning = {
     fresh: believed.accepted,
@@ -87,7 +87,7 @@ t.test('what a revision rests on comes in with it, whatever else its source may 
     without: [],
     statement: { source: 'depot', packages: [carried] },
   };
-  await planAssertions(records, planning as unknown as Planning, plan);
+  await planAssertions(records, planning as unknown as TransferPlanInputs, plan);
   t.strictSame([...plan.assertions].map(({ type }) => type).sort(), [
     'account',
     'account-key',

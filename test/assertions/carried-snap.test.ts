@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
-import { carriedSnap, delegates, disagreement, type CarriedSnap } from '#assertions/carried-snap.ts';
+import { readForeignSnap, delegates, disagreement, type ForeignSnap } from '#assertions/carried-snap.ts';
 import { AssertionPool } from '#assertions/pool.ts';
-import { restsOn } from '#assertions/prerequisites.ts';
+import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/types.ts';
 import { assertionsOf, declaration, offered, publisher, snapRevision } from '#test/fixtures/online-store.ts';
 import { adasAccount, adasKey, storeKey } from './world.ts';
@@ -15,7 +15,7 @@ const finder = (assertions: readonly Assertion[]) => (name: string) => assertion
 t.test('the assertions say what a file is', async (t) => {
   const hello = offered('hello-on', 12, { developer: 'helper' });
   const assertions = await assertionsOf(hello);
-  const snap = carriedSnap(assertions.at(-1)!, finder(assertions));
+  const snap = readForeignSnap(assertions.at(-1)!, finder(assertions));
   t.match(snap, {
     id: hello.id,
     name: 'hello-on',
@@ -24,11 +24,11 @@ t.test('the assertions say what a file is', async (t) => {
     publisher: { id: 'maker', username: 'maker', displayName: 'The maker', validation: 'verified' },
     developer: { id: 'helper' },
   });
-  t.throws(() => carriedSnap(assertions.at(-1)!, finder(assertions.slice(0, 1))), {
+  t.throws(() => readForeignSnap(assertions.at(-1)!, finder(assertions.slice(0, 1))), {
     message: /is needed for this file/,
   });
   const gone = await declaration({ ...hello, declared: { 'snap-name': '' } });
-  t.throws(() => carriedSnap(assertions.at(-1)!, finder([...assertions.slice(0, 3), gone])), {
+  t.throws(() => readForeignSnap(assertions.at(-1)!, finder([...assertions.slice(0, 3), gone])), {
     message: /was taken back/,
   });
   const factory = { 'revision-authority': [{ 'account-id': 'ada', provenance: ['factory'] }] };
@@ -46,7 +46,7 @@ t.test('a file is what its assertions say, or they say in what it is not', (t) =
   });
   fc.assert(
     fc.property(facts, facts, (said, file) => {
-      const wrong = disagreement(said as CarriedSnap, file);
+      const wrong = disagreement(said as ForeignSnap, file);
       for (const key of ['sha3_384', 'size', 'name', 'provenance'] as const) {
         const isTold = wrong?.includes(`'${String(file[key])}', and not '${String(said[key])}'`) ?? false;
         t.equal(isTold, file[key] !== said[key], key);
@@ -76,7 +76,7 @@ t.test('of what is there in several revisions the newest counts, in whatever ord
         t.equal(chain.at(-1), nameOf(assertion));
         for (const [at, name] of chain.entries()) {
           const before = chain.slice(0, at);
-          for (const needed of restsOn(pool.find(name)!)) t.ok(before.includes(needed) || !pool.find(needed));
+          for (const needed of prerequisitesOf(pool.find(name)!)) t.ok(before.includes(needed) || !pool.find(needed));
         }
       }
     }),

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { joined, parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
-import { acceptUpload, checkSignature, keyState, readRoots, type Circumstances } from '#assertions/chain.ts';
+import { acceptUpload, checkSignature, keyState, readRoots, type VerificationContext } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/openpgp.ts';
 import { canonicalRoots } from '#assertions/roots.ts';
 import { signAssertion } from '#assertions/signer.ts';
@@ -27,7 +27,7 @@ import {
 const long = process.env['LARDER_LONG'] === '1';
 const names = (assertions: readonly Assertion[]) =>
   assertions.map(({ type, headers }) => `${type} ${JSON.stringify(headers['name'] ?? headers['account-id'])}`);
-const refused = (text: string | Uint8Array, circumstances: Circumstances) => {
+const refused = (text: string | Uint8Array, circumstances: VerificationContext) => {
   try {
     acceptUpload(text, circumstances);
     return undefined;
@@ -61,7 +61,7 @@ t.test('a registration, an import and a revocation end as with snapd', (t) => {
   for (const step of chain.steps) {
     const text = refused(step.assertion, {
       roots: trusted,
-      known: (step['already-imported'] ?? []).map((name) => parseAssertion(chain.assertions[name] ?? '')),
+      storedAssertions: (step['already-imported'] ?? []).map((name) => parseAssertion(chain.assertions[name] ?? '')),
       held: heldFor(step),
       now,
     });
@@ -206,11 +206,17 @@ t.test('a newer revision replaces an older one, and never the other way', async 
   const [accepted] = acceptUpload(joined(newer), adaKnown);
   t.equal(accepted?.revision, 2);
   const known = [storeKey, adasAccount, newer];
-  t.match(refused(joined(adasKey), { ...adaKnown, known }), /revision is 0, but revision 2 is already here/);
-  const twin = await accountKey('ada', 'ada', 'default', { revision: '2' });
-  t.match(refused(joined(twin), { ...adaKnown, known }), /revision is 2, but revision 2 is already here/);
   t.match(
-    refused(stream([adasKey, newer]), { ...adaKnown, known: [storeKey, adasAccount] }),
+    refused(joined(adasKey), { ...adaKnown, storedAssertions: known }),
+    /revision is 0, but revision 2 is already here/,
+  );
+  const twin = await accountKey('ada', 'ada', 'default', { revision: '2' });
+  t.match(
+    refused(joined(twin), { ...adaKnown, storedAssertions: known }),
+    /revision is 2, but revision 2 is already here/,
+  );
+  t.match(
+    refused(stream([adasKey, newer]), { ...adaKnown, storedAssertions: [storeKey, adasAccount] }),
     /there twice, with different texts/,
   );
 });
@@ -247,7 +253,7 @@ t.test('a store key that the same upload revokes vouches for nothing', async (t)
 
 t.test('a key that is not valid now vouches for nothing now', (t) => {
   t.match(
-    refused(joined(adasKey), { ...adaKnown, known: [storeKey, adasAccount], now: new Date('2023-01-01') }),
+    refused(joined(adasKey), { ...adaKnown, storedAssertions: [storeKey, adasAccount], now: new Date('2023-01-01') }),
     /not yet valid/,
   );
   t.end();
@@ -256,7 +262,7 @@ t.test('a key that is not valid now vouches for nothing now', (t) => {
 t.test('an account-key must be for a key of this store, its brand and its name', async (t) => {
   const known = [storeKey, adasAccount, await account('bob')];
   const upload = async (...of: Parameters<typeof accountKey>) =>
-    refused(joined(await accountKey(...of)), { ...adaKnown, known });
+    refused(joined(await accountKey(...of)), { ...adaKnown, storedAssertions: known });
   t.match(await upload('device', 'ada', 'device'), /none of the signing keys of this store/);
   t.match(await upload('ada', 'bob', 'default'), /belongs to 'ada' here, and not to 'bob'/);
   t.match(await upload('ada', 'ada', 'other'), /has the name 'default' here/);
@@ -264,7 +270,7 @@ t.test('an account-key must be for a key of this store, its brand and its name',
 });
 
 t.test('where foreign keys are taken a root must vouch for them, and what is held here must still agree', async (t) => {
-  const open = { ...adaKnown, takesForeignKeys: true, known: [storeKey, adasAccount, await account('bob')] };
+  const open = { ...adaKnown, takesForeignKeys: true, storedAssertions: [storeKey, adasAccount, await account('bob')] };
   const upload = async (...of: Parameters<typeof accountKey>) => refused(joined(await accountKey(...of)), open);
   t.equal(await upload('device', 'bob', 'device'), undefined);
   t.match(await upload('ada', 'bob', 'default'), /belongs to 'ada' here, and not to 'bob'/);
@@ -281,7 +287,7 @@ t.test('only the key of the authority can speak for it', async (t) => {
 t.test('a key with constraints vouches for nothing else', async (t) => {
   const constraints = [{ headers: { type: 'model', model: 'pc-.*|kiosk' } }, { headers: { type: 'serial' } }];
   const key = await accountKey('ada', 'ada', 'default', { format: '1', constraints });
-  const circumstances = { ...adaKnown, known: [storeKey, adasAccount, key] };
+  const circumstances = { ...adaKnown, storedAssertions: [storeKey, adasAccount, key] };
   const model = (name: string) =>
     made('ada', 'ada', 'model', {
       series: '16',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Headers, Value } from '#assertions/assertion.ts';
+import type { Headers, AssertionValue } from '#assertions/assertion.ts';
 import { constraintsAllow } from '#assertions/constraints.ts';
 
 const key = (...constraints: Headers[]) => ({ headers: { constraints: constraints.map((headers) => ({ headers })) } });
-const allows = (wanted: Value, value: Value) =>
+const allows = (wanted: AssertionValue, value: AssertionValue) =>
   constraintsAllow(key({ type: 'model', model: wanted }), { type: 'model', model: value });
 
 t.test('a key without constraints may sign everything', (t) => {
@@ -26,7 +26,7 @@ t.test('one constraint must hold in all its headers', (t) => {
 });
 
 t.test('a value must be met as a whole', (t) => {
-  const met: [Value, Value][] = [
+  const met: [AssertionValue, AssertionValue][] = [
     ['pc', 'pc'],
     ['pc-.*', 'pc-'],
     ['pc-.*', 'pc-1'],
@@ -39,7 +39,7 @@ t.test('a value must be met as a whole', (t) => {
     [{ name: 'a' }, { name: 'a', more: 'b' }],
   ];
   for (const [wanted, value] of met) t.ok(allows(wanted, value), JSON.stringify([wanted, value]));
-  const unmet: [Value, Value][] = [
+  const unmet: [AssertionValue, AssertionValue][] = [
     ['pc', 'pc-1'],
     ['pc', 'my-pc'],
     ['pc-.*', 'pc'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { askedFor } from '#assertions/lookup.ts';
+import { resolveLookup } from '#assertions/lookup.ts';
 import { nameOf, primaryKeyOf } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { adasAccount, adasKey, made, timestamp } from './world.ts';
@@ -18,12 +18,12 @@ t.test(
       timestamp,
     });
     for (const one of [adasAccount, adasKey, revision]) {
-      t.same(askedFor(one.type, primaryKeyOf(one)), { name: nameOf(one) });
+      t.same(resolveLookup(one.type, primaryKeyOf(one)), { name: nameOf(one) });
     }
-    t.same(askedFor('snap-revision', ['A'.repeat(64)]), { name: nameOf(revision) });
-    t.same(askedFor('validation-set', ['16', 'ada', 'pumps']), { accountId: 'ada', setName: 'pumps' });
-    t.same(askedFor('validation-set', ['16', 'ada', 'pumps', '2']), { name: 'validation-set/16/ada/pumps/2' });
-    t.same(askedFor('validation-set', ['17', 'ada', 'pumps']), { name: 'validation-set/17/ada/pumps' });
+    t.same(resolveLookup('snap-revision', ['A'.repeat(64)]), { name: nameOf(revision) });
+    t.same(resolveLookup('validation-set', ['16', 'ada', 'pumps']), { accountId: 'ada', setName: 'pumps' });
+    t.same(resolveLookup('validation-set', ['16', 'ada', 'pumps', '2']), { name: 'validation-set/16/ada/pumps/2' });
+    t.same(resolveLookup('validation-set', ['17', 'ada', 'pumps']), { name: 'validation-set/17/ada/pumps' });
   },
 );
 
@@ -35,7 +35,7 @@ t.test('whatever is asked for is named or refused', async (t) => {
   fc.assert(
     fc.property(types, fc.array(fc.string(), { maxLength: 6 }), (type, keys) => {
       try {
-        const asked = askedFor(type, keys);
+        const asked = resolveLookup(type, keys);
         t.ok('name' in asked ? asked.name.startsWith(`${type}/`) : type === 'validation-set');
       } catch (error) {
         t.ok(error instanceof Refusal && error.status === 400);

@@ -8,7 +8,7 @@ import {
   encodePublicKey,
   encodeSignature,
   fingerprint,
-  judge,
+  verifySignature,
   keyId,
   signedBytes,
 } from '#assertions/openpgp.ts';
@@ -90,7 +90,8 @@ t.test('a signature is read where snapd reads it, and judged as snapd judges it'
     if (['sig-empty', 'sig-two-final-newlines'].includes(edge.name)) continue;
     const text = bytesOf(edge).toString();
     const [content, signature] = [text.slice(0, text.lastIndexOf('\n\n')), signatureOf(text)];
-    const accepts = () => judge(vectorKey('rsa4096-a').publicKey, content, decodeSignature(signature)) === 'valid';
+    const accepts = () =>
+      verifySignature(vectorKey('rsa4096-a').publicKey, content, decodeSignature(signature)) === 'valid';
     if (edge['snapd-accepts']) t.ok(accepts(), edge.name);
     else t.ok(refuses(accepts), edge.name);
   }
@@ -136,7 +137,7 @@ t.test('no byte of a signature can be changed', (t) => {
   const content = vector?.['signed-content'] ?? '';
   const valid = (changed: string) => {
     const signature = decodeSignature(changed);
-    return deviation(changed, signature) === undefined && judge(publicKey, content, signature) === 'valid';
+    return deviation(changed, signature) === undefined && verifySignature(publicKey, content, signature) === 'valid';
   };
   t.ok(valid(text));
   const length = Buffer.from(text, 'base64').length;
@@ -161,10 +162,14 @@ t.test('a signature that begins with a zero byte keeps it', (t) => {
   const text = encodeSignature('content', signedAt, number);
   t.equal(decodeSignature(text).bits, 2048);
   t.equal(deviation(text, decodeSignature(text)), undefined);
-  t.equal(judge(publicKey, 'content', decodeSignature(text)), 'valid');
+  t.equal(verifySignature(publicKey, 'content', decodeSignature(text)), 'valid');
 
   const stripped = encodeSignature('content', signedAt, number.subarray(1));
-  t.equal(judge(publicKey, 'content', decodeSignature(stripped)), 'valid', 'others strip it, which snapd reads');
+  t.equal(
+    verifySignature(publicKey, 'content', decodeSignature(stripped)),
+    'valid',
+    'others strip it, which snapd reads',
+  );
   t.end();
 });
 

@@ -2,7 +2,7 @@ import { createSecretKey, verify, type KeyObject } from 'node:crypto';
 import t from 'tap';
 import { parseAssertion } from '#assertions/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
-import { softwareCustody, type KeptKey } from '#assertions/custody.ts';
+import { softwareCustody, type SigningKeyRecord } from '#assertions/custody.ts';
 import { seal } from '#assertions/keys.ts';
 import { signAssertion } from '#assertions/signer.ts';
 import { vectorKey } from './vectors.ts';
@@ -11,18 +11,18 @@ const masterKey = createSecretKey(Buffer.alloc(32, 7));
 const bytes = Buffer.from('to be signed');
 const [one, two] = [vectorKey('rsa2048-a'), vectorKey('rsa3072-a')];
 
-const kept = (brandAccountId: string, { id, encoded, privateKey }: typeof one): KeptKey => ({
+const kept = (brandAccountId: string, { id, encoded, privateKey }: typeof one): SigningKeyRecord => ({
   brandAccountId,
   publicKey: encoded,
   sealed: seal(masterKey, { brandAccountId, keyId: id }, privateKey),
 });
 
 function store(openKeys?: number) {
-  const keys = new Map<string, KeptKey>([
+  const keys = new Map<string, SigningKeyRecord>([
     [one.id, kept('ada', one)],
     [two.id, kept('bob', two)],
   ]);
-  const state: { keys: Map<string, KeptKey>; master: KeyObject | undefined } = { keys, master: masterKey };
+  const state: { keys: Map<string, SigningKeyRecord>; master: KeyObject | undefined } = { keys, master: masterKey };
   const signer = softwareCustody(
     (id) => Promise.resolve(state.keys.get(id)),
     () => state.master,

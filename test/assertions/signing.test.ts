@@ -29,7 +29,7 @@ const snaps = [snap('pc-kernel', 'kernel', { 'default-channel': '22/stable' }), 
 
 /** Whether our own check of the chain takes it for ada's. */
 const believed = (text: string, more: readonly Assertion[] = []) =>
-  acceptUpload(text, { ...adaKnown, known: [...adaKnown.known, ...more] })
+  acceptUpload(text, { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, ...more] })
     .map(joined)
     .includes(text);
 

@@ -8,9 +8,9 @@ import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/assertion.ts';
 import { AssertionPool } from '#assertions/pool.ts';
-import { SpooledAssertions } from '#assertions/spooled.ts';
+import { SpilledAssertions } from '#assertions/spooled.ts';
 import { nameOf } from '#assertions/types.ts';
-import { Spool } from '#files/spool.ts';
+import { SpillFile } from '#files/spool.ts';
 import { adasAccount, adasKey, storeKey } from './world.ts';
 
 /** One that nobody has signed. */
@@ -42,7 +42,7 @@ t.test('they are the same as those of a pool', (t) => {
     declared('a', 2),
     adasKey,
   ];
-  const [pool, spooled] = [new AssertionPool(), new SpooledAssertions(new Spool(t.testdir()))];
+  const [pool, spooled] = [new AssertionPool(), new SpilledAssertions(new SpillFile(t.testdir()))];
   for (const one of some) {
     pool.add(one, 'a file');
     spooled.add(one);
@@ -64,8 +64,8 @@ t.test('they are the same as those of a pool', (t) => {
 
 t.test('one whose text was changed where it lies is not taken for what was added', (t) => {
   const folder = t.testdir();
-  const spool = new Spool(folder);
-  const spooled = new SpooledAssertions(spool);
+  const spool = new SpillFile(folder);
+  const spooled = new SpilledAssertions(spool);
   for (let at = 0; at < 100; at++) spooled.add(declared(`s${String(at)}`, 1, 20_000));
   const lying = readdirSync('/proc/self/fd')
     .map((fd) => join('/proc/self/fd', fd))
@@ -96,7 +96,7 @@ t.test('of each there are few bytes in memory, however long it is', (t) => {
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     return heapUsed + arrayBuffers;
   };
-  const spooled = new SpooledAssertions(new Spool(t.testdir()));
+  const spooled = new SpilledAssertions(new SpillFile(t.testdir()));
   // By then all that is there once is there.
   for (let at = 0; at < 2000; at++) spooled.add(declared(`s${String(at)}`, 1, 1000));
   const before = inMemory();

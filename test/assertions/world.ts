@@ -1,6 +1,6 @@
 // A made-up world of trust: a root, the key of its store, and ada's brand, signed with the throw-away keys.
 import { parseAssertion, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
-import { readRoots, type Circumstances } from '#assertions/chain.ts';
+import { readRoots, type VerificationContext } from '#assertions/chain.ts';
 import { signAssertion } from '#assertions/signer.ts';
 import { requests, vectorKey, vectorSigner } from './vectors.ts';
 
@@ -64,16 +64,19 @@ export const storeKey = await accountKey('store', 'authority', 'store', {}, 'roo
 export const adasAccount = await account('ada');
 export const adasKey = await accountKey('ada', 'ada', 'default');
 
-export const nothingKnown: Circumstances = {
+export const nothingKnown: VerificationContext = {
   roots,
-  known: [],
+  storedAssertions: [],
   held: [
     { keyId: keys.ada.id, accountId: 'ada', name: 'default' },
     { keyId: keys.second.id, accountId: 'ada', name: 'second' },
   ],
   now,
 };
-export const adaKnown = { ...nothingKnown, known: [storeKey, adasAccount, adasKey] } satisfies Circumstances;
+export const adaKnown = {
+  ...nothingKnown,
+  storedAssertions: [storeKey, adasAccount, adasKey],
+} satisfies VerificationContext;
 
 /** The vectors' own made-up root and keys. */
 export const heldInVectors = requests.keys.map((key) => ({

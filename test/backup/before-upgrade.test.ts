@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { copiesForReturn, keepForReturn, putBack, upgradesFolder } from '#backup/before-upgrade.ts';
+import { listUpgradeCopies, copyBeforeUpgrade, rollBackDatabase, upgradesFolder } from '#backup/before-upgrade.ts';
 import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
 import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
@@ -51,7 +51,7 @@ const accountsIn = (file: string): unknown[] => {
 
 /** What a release with one more migration would have left, had it been here. */
 async function visitOfNewer(data: string): Promise<string> {
-  const copy = await keepForReturn({ directory: data, migration: '9999-newer' });
+  const copy = await copyBeforeUpgrade({ directory: data, migration: '9999-newer' });
   const db = openSqlite(join(data, 'larder.db'));
   await migrate(db, [...all, { name: '9999-newer', text: 'CREATE TABLE newer (id TEXT PRIMARY KEY);' }]);
   await db.close();
@@ -77,7 +77,7 @@ t.test('a store of an older release is copied, then upgraded, and says so', asyn
   t.match(server.err(), `"copy":"${copy}"`);
   t.match(server.err(), /upgraded data of an older release/);
 
-  t.same(copiesForReturn(data), [copy]);
+  t.same(listUpgradeCopies(data), [copy]);
   t.equal(statSync(copy).mode & 0o777, 0o600);
   t.equal(statSync(join(data, upgradesFolder)).mode & 0o777, 0o700);
   t.same(readdirSync(join(data, upgradesFolder)).sort(), [`${newest}.db`, `${newest}.toml`]);
@@ -109,7 +109,7 @@ t.test('a command upgrades too, but not under a server of the older release', as
     code: 3,
     err: /is served by an older release; restart the server, so that it brings the data up to date/,
   });
-  t.same(copiesForReturn(data), []);
+  t.same(listUpgradeCopies(data), []);
   t.equal(migrationsIn(join(data, 'larder.db')).length, all.length - 1, 'nothing was changed');
   lock.close();
   t.match(await larder('account list'), { code: 0, out: /ada-id/, err: /^larder: upgraded .* it is in .*\.db\n$/ });
@@ -144,7 +144,7 @@ t.test('without a copy nothing is changed', async (t) => {
 t.test('a copy is on the disk before it has its name, and its name before anything is changed', async (t) => {
   const { data } = await newStore(t);
   const { disk, did } = watched();
-  const copy = await keepForReturn({ directory: data, migration: '9999-one', disk });
+  const copy = await copyBeforeUpgrade({ directory: data, migration: '9999-one', disk });
   t.same(did, [
     `sync ${basename(data)}`,
     'sync 9999-one.db.partial',
@@ -155,7 +155,7 @@ t.test('a copy is on the disk before it has its name, and its name before anythi
   ]);
   did.length = 0;
   const finish = (): Promise<void> => Promise.resolve();
-  await putBack(data, copy, join(data, upgradesFolder, 'left.db'), { disk, finish });
+  await rollBackDatabase(data, copy, join(data, upgradesFolder, 'left.db'), { disk, finish });
   t.same(did, [
     'sync larder.db.back',
     'sync larder.db.back',
@@ -169,10 +169,10 @@ t.test('a copy is on the disk before it has its name, and its name before anythi
 t.test('the copies of the three latest upgrades are kept', async (t) => {
   const { data } = await newStore(t);
   for (const migration of ['0031-one', '0032-two', '0033-three', '0034-four', '0034-four']) {
-    await keepForReturn({ directory: data, migration });
+    await copyBeforeUpgrade({ directory: data, migration });
   }
   t.same(
-    copiesForReturn(data).map((file) => file.slice(-12)),
+    listUpgradeCopies(data).map((file) => file.slice(-12)),
     ['0034-four.db', '033-three.db', '/0032-two.db'],
   );
   t.equal(readdirSync(join(data, upgradesFolder)).length, 6);
@@ -209,7 +209,7 @@ t.test('only the release that wrote a copy puts it back, and only a whole one', 
   await larder('account list');
   t.match(await larder('go-back'), { code: 1, err: /would upgrade .* again: install the release that wrote it/ });
   const newer = await visitOfNewer(data);
-  await keepForReturn({ directory: data, migration: '9999-other' });
+  await copyBeforeUpgrade({ directory: data, migration: '9999-other' });
   t.match(await larder('go-back'), { code: 1, err: /was written by a newer release/ });
   const bytes = readFileSync(newer);
   writeFileSync(newer, bytes.fill(0xff, 4096 * 3, 4096 * 6));
@@ -228,7 +228,7 @@ t.test('an upgrade that is killed leaves the old or the new, and the next one fi
     await sleep(pause);
     child.kill('SIGKILL');
     await ended;
-    const [copy] = copiesForReturn(data);
+    const [copy] = listUpgradeCopies(data);
     if (copy !== undefined) t.same([checkDatabase(copy), accountsIn(copy)], [[], ['ada']]);
     else t.equal(migrationsIn(join(data, 'larder.db')).length, all.length - 1, 'no copy, no change');
     t.match(await larder('account list'), { code: 0, out: /ada-id/ });

@@ -105,7 +105,7 @@ t.test('nothing is left of a backup for which there was no room', async (t) => {
       /^the backup takes \d+ MiB, and 1 MiB are free in .*; make room, take a larger disk, or back up what is new/,
   });
   const large: BackupOptions['blobs'] = {
-    borrow: (sha3_384) => Promise.resolve({ file: sha3_384, release: () => Promise.resolve() }),
+    makeLocalCopy: (sha3_384) => Promise.resolve({ file: sha3_384, release: () => Promise.resolve() }),
     stat: () => Promise.resolve(undefined),
     async *list() {
       yield await Promise.resolve({ sha3_384: 'a'.repeat(96), size: 4096 * MiB, storedAt: new Date() });
@@ -145,7 +145,7 @@ t.test('a blob that cannot be read is named as that, and the rest is backed up',
       blobs: {
         list: () => blobs.list(),
         stat: (sha3_384) => blobs.stat(sha3_384),
-        async borrow(one) {
+        async makeLocalCopy(one) {
           const loan = await borrow(one);
           // Reading a folder fails, as reading from a bad disk does.
           return one === sha3_384 ? { ...loan, file: backup.folder } : loan;

@@ -32,11 +32,11 @@ t.test('all blobs come, and what is there already is not sent again', async (t) 
   const to = await store(t);
   const told: number[] = [];
   const first = await copyBlobs({ ...between(made, to), progress: (done) => told.push(done) });
-  t.match(first, { blobs: 4, bytes: 3_000_006, known: 0 });
+  t.match(first, { blobs: 4, bytes: 3_000_006, alreadyPresent: 0 });
   t.equal(told.at(-1), 3_000_006);
   t.strictSame((await listed(to.blobs.list())).map(({ sha3_384 }) => sha3_384).sort(), [...digests].sort());
   for (const digest of digests) t.ok(readFileSync(fileOf(to, digest)).equals(readFileSync(fileOf(made, digest))));
-  t.match(await copyBlobs(between(made, to)), { known: 4 });
+  t.match(await copyBlobs(between(made, to)), { alreadyPresent: 4 });
   t.equal((await listed(made.blobs.list())).length, 4, 'and nothing is taken away');
 });
 
@@ -88,9 +88,9 @@ t.test('what is out of service comes along as it is, and can be put back there',
   t.strictSame(held, [bad, good].sort());
   t.strictSame(to.failures, []);
   const lent = async (digest: string): Promise<string> =>
-    readFileSync((await to.blobs.quarantined.borrow(digest)).file, 'utf8');
+    readFileSync((await to.blobs.quarantined.makeLocalCopy(digest)).file, 'utf8');
   t.strictSame([await lent(bad), await lent(good)], ['eno', 'two']);
-  await to.blobs.putBack(good);
+  await to.blobs.restoreQuarantined(good);
   t.equal(await to.blobs.prove(good), true);
 
   rmSync(join(made.directory, 'blobs/quarantine', good));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { pino } from 'pino';
 
-import { catalogKeeping } from '#jobs/keep-catalog.ts';
+import { createCatalogKeeper } from '#jobs/keep-catalog.ts';
 import { changeConfig } from '#src/config.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { median, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
@@ -94,7 +94,11 @@ async function fill({ store, accountId }: FilledStore): Promise<void> {
     }
   });
   const began = performance.now();
-  await catalogKeeping({ records: store.records, now: () => new Date(), log: pino({ level: 'silent' }) }).job.run();
+  await createCatalogKeeper({
+    records: store.records,
+    now: () => new Date(),
+    log: pino({ level: 'silent' }),
+  }).job.run();
   console.log(`charms: the catalog of them is made in ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }
 

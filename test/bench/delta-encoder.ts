@@ -2,12 +2,13 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 import { encode } from '#deltas/encoder.ts';
-import { Source } from '#deltas/source.ts';
+import { RandomAccessFile } from '#deltas/source.ts';
 
 const [older = '', newer = '', delta = ''] = process.argv.slice(2);
 const file = openSync(delta, 'w');
 const began = performance.now();
-for (const piece of encode(new Source(openSync(older, 'r')), new Source(openSync(newer, 'r')))) writeSync(file, piece);
+for (const piece of encode(new RandomAccessFile(openSync(older, 'r')), new RandomAccessFile(openSync(newer, 'r'))))
+  writeSync(file, piece);
 const seconds = (performance.now() - began) / 1000;
 closeSync(file);
 process.stdout.write(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { asKept } from '#acts/assertions.ts';
+import { toAssertionRecord } from '#acts/assertions.ts';
 import { joined } from '#assertions/assertion.ts';
 import { signAssertion } from '#assertions/signer.ts';
 import { seconds } from '#domain/clock.ts';
@@ -103,7 +103,7 @@ async function trust({ store, directory }: FilledStore): Promise<void> {
   const at = new Date().toISOString();
   const chain = [storeKey, await account('acme'), await accountKey('ada', 'acme', 'default')];
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
-    for (const one of chain) await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'bench' }));
+    for (const one of chain) await tx.assertions.keep(toAssertionRecord(one, 'imported', { at, actor: 'bench' }));
   });
   await store.close();
   writeFileSync(join(directory, 'roots'), trusted);

@@ -6,8 +6,8 @@ import { pino } from 'pino';
 
 import { openStore } from '#data/store.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { catalogKeeping } from '#jobs/keep-catalog.ts';
-import { lookedAt } from '#operations/store/audit-page.ts';
+import { createCatalogKeeper } from '#jobs/keep-catalog.ts';
+import { maxSearchedEntries } from '#operations/store/audit-page.ts';
 import { appendAudit } from '#records/audit.ts';
 import { writable } from '#test/fixtures/writable.ts';
 import { snapDetails } from '#test/fixtures/filler.ts';
@@ -36,7 +36,7 @@ export async function grow(directory: string, packages: number): Promise<void> {
     db.exec(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`);
   })();
   db.close();
-  await growAudit(directory, Math.max(lookedAt.byPrograms + 1000, packages));
+  await growAudit(directory, Math.max(maxSearchedEntries.byPrograms + 1000, packages));
 }
 
 const numbered = (name: string, count: number): string => `
@@ -82,7 +82,7 @@ const rows = (at: string, people: number): string => `
 async function growAudit(directory: string, entries: number): Promise<void> {
   const store = writable(await openStore({ directory }));
   const sealing = { siteKey: store.siteKey, file: store.sealing.file, report: () => undefined };
-  await catalogKeeping({ records: store.records, now: () => new Date(), log: silent }).job.run();
+  await createCatalogKeeper({ records: store.records, now: () => new Date(), log: silent }).job.run();
   await store.close();
   const database = openSqlite(join(directory, 'larder.db'));
   await database.transaction(async (queries) => {

@@ -7,7 +7,7 @@ import { days } from '#domain/clock.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { readTerms } from '#macaroons/caveats.ts';
 import { createAuthority } from '#macaroons/authority.ts';
-import { conditionsOf, signatureMatches, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { conditionsOf, signatureMatches, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken } from '#macaroons/codec/text.ts';
 import { median, startServer, stopServer } from './measure.ts';
 import { fillStore } from './store.ts';
@@ -79,7 +79,7 @@ async function tokens(): Promise<void> {
   console.log(`  again, from the cache        ${shown('cached')}   (at most 10), its session read from the records`);
 }
 
-const partsOf = ({ identifier, caveats }: Macaroon): Buffer[] => [
+const partsOf = ({ identifier, caveats }: DecodedMacaroon): Buffer[] => [
   identifier,
   ...caveats.map((caveat) => caveat.identifier),
 ];

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import type { StoredBlob } from '#blobs/blobs.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { judge } from '#integrity/judge.ts';
+import { verifyBlob } from '#integrity/judge.ts';
 import { fillStore } from './store.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
@@ -37,7 +37,7 @@ export async function operator(): Promise<void> {
     for await (const blob of blobs.list()) stored.push(blob);
     const cpu = process.cpuUsage();
     const scrubbed = await timed(async () => {
-      for (const blob of stored) await judge(blob, blobs, digests, () => true);
+      for (const blob of stored) await verifyBlob(blob, blobs, digests, () => true);
     });
     const { user, system } = process.cpuUsage(cpu);
     const megabytes = stored.reduce((sum, blob) => sum + blob.size, 0) / 1e6;

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-import { asKept } from '#acts/assertions.ts';
+import { toAssertionRecord } from '#acts/assertions.ts';
 import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
-import type { TakenBlob } from '#blobs/blobs.ts';
+import type { ReceivedBlob } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { newWrappingKey } from '#data/secrets.ts';
 import { changeConfig, initialConfig } from '#src/config.ts';
@@ -112,7 +112,7 @@ async function fill(
   const store = await openStore({ directory });
   const at = new Date().toISOString();
   await withBlobs(store, async ({ blobs }) => {
-    const taken: ({ id: string } & TakenBlob)[] = [];
+    const taken: ({ id: string } & ReceivedBlob)[] = [];
     for (const id of ids) {
       const snap = snapOf({ name: id.slice(-8), version: '1.00', revision });
       const file = (async function* () {
@@ -135,7 +135,7 @@ async function fill(
       }
       if (isSigned) {
         for (const one of [storeKey, await publisher('ada'), ...said.flat()])
-          await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'bench' }));
+          await tx.assertions.keep(toAssertionRecord(one, 'imported', { at, actor: 'bench' }));
         for (const [position, { id }] of taken.entries())
           await tx.revisions.setAssertion(id, revision, nameOf(said[position]![1]));
       }
@@ -146,7 +146,7 @@ async function fill(
 
 /** What a store far away says of a snap, and of one of its revisions. */
 async function saidOf(
-  { id, sha3_384, size: length }: { id: string } & TakenBlob,
+  { id, sha3_384, size: length }: { id: string } & ReceivedBlob,
   revision: number,
 ): Promise<[Assertion, Assertion]> {
   const one = offered(id.slice(-8), revision, {

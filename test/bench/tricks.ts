@@ -9,7 +9,7 @@ import Router from '@koa/router';
 import SQLite from 'better-sqlite3';
 import { pino } from 'pino';
 
-import { networks } from '#api/address.ts';
+import { toBlockList } from '#api/address.ts';
 import { operations } from '#operations/index.ts';
 import { median } from './measure.ts';
 
@@ -149,8 +149,8 @@ function lines(): void {
 function lists(): void {
   const named = ['10.0.0.0/8', '192.168.0.0/16'];
   cost('the networks of the configuration', 5_000, {
-    'kept by the configuration': () => networks(named),
-    'made anew each time': () => networks([...named]),
+    'kept by the configuration': () => toBlockList(named),
+    'made anew each time': () => toBlockList([...named]),
   });
 }
 

@@ -1,8 +1,8 @@
 // Lets go of a file while the pool is being closed, like an upload that breaks off while the store stops, and goes on.
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { startDigestWorker } from './store.ts';
 
-const pool = digestPool(startDigestWorker, 1);
+const pool = createDigestPool(startDigestWorker, 1);
 const file = pool.follow(process.argv[2] ?? '', ['sha256']);
 await file.grown(5);
 const closing = pool.close();

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import t from 'tap';
-import { digestPool, type DigestAlgorithm } from '#blobs/digests.ts';
+import { createDigestPool, type DigestAlgorithm } from '#blobs/digests.ts';
 import { digest, startDigestWorker, temporaryFolder } from './store.ts';
 
 const algorithms: DigestAlgorithm[] = ['sha3-384', 'sha256', 'sha384', 'sha512'];
 const entry = join(import.meta.dirname, '../../src/blobs/digest-worker.ts');
 
 t.test('the digests of a file are those of its bytes', async (t) => {
-  const pool = digestPool(startDigestWorker, 1);
+  const pool = createDigestPool(startDigestWorker, 1);
   t.teardown(() => pool.close());
   const path = join(await temporaryFolder(t), 'file');
   for (const size of [0, 1, 256 * 1024, 5 * 1024 * 1024 + 7]) {
@@ -26,7 +26,7 @@ t.test('the digests of a file are those of its bytes', async (t) => {
 });
 
 t.test('a file that is there is read once, however many digests are asked for', async (t) => {
-  const pool = digestPool(startDigestWorker, 2);
+  const pool = createDigestPool(startDigestWorker, 2);
   t.teardown(() => pool.close());
   const path = join(await temporaryFolder(t), 'file');
   const size = 24 * 1024 * 1024;
@@ -42,7 +42,7 @@ t.test('a file that is there is read once, however many digests are asked for', 
 const bytesRead = (): number => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
 t.test('a file is followed while it grows, and several at once', async (t) => {
-  const pool = digestPool(startDigestWorker, 2);
+  const pool = createDigestPool(startDigestWorker, 2);
   t.teardown(() => pool.close());
   const folder = await temporaryFolder(t);
   await Promise.all(
@@ -62,7 +62,7 @@ t.test('a file is followed while it grows, and several at once', async (t) => {
 });
 
 t.test('writing waits for hashing that is far behind', async (t) => {
-  const pool = digestPool(startDigestWorker, 1);
+  const pool = createDigestPool(startDigestWorker, 1);
   t.teardown(() => pool.close());
   const path = join(await temporaryFolder(t), 'file');
   const size = 160 * 1024 * 1024;
@@ -79,7 +79,7 @@ t.test('writing waits for hashing that is far behind', async (t) => {
 
 t.test('threads are started when they are needed, and never more than asked for', async (t) => {
   let started = 0;
-  const pool = digestPool((options) => {
+  const pool = createDigestPool((options) => {
     started += 1;
     return startDigestWorker(options);
   }, 2);
@@ -105,7 +105,7 @@ t.test('threads are started when they are needed, and never more than asked for'
 
 t.test('a thread that dies fails its files, and another takes its place', async (t) => {
   const workers: Worker[] = [];
-  const pool = digestPool((options) => {
+  const pool = createDigestPool((options) => {
     const worker = startDigestWorker(options);
     workers.push(worker);
     return worker;
@@ -129,7 +129,7 @@ t.test('a thread that dies fails its files, and another takes its place', async 
 
 t.test('where no thread can be started, nothing is left behind', async (t) => {
   const workers: Worker[] = [];
-  const pool = digestPool((options) => {
+  const pool = createDigestPool((options) => {
     if (workers.length > 0) throw new Error('no more threads');
     workers.push(startDigestWorker(options));
     return workers[0] as Worker;
@@ -142,7 +142,7 @@ t.test('where no thread can be started, nothing is left behind', async (t) => {
 });
 
 t.test('a file that is missing or shorter than announced has no digests', async (t) => {
-  const pool = digestPool(startDigestWorker, 1);
+  const pool = createDigestPool(startDigestWorker, 1);
   t.teardown(() => pool.close());
   const folder = await temporaryFolder(t);
   await t.rejects(pool.follow(join(folder, 'missing'), ['sha256']).end(), {
@@ -156,7 +156,7 @@ t.test('a file that is missing or shorter than announced has no digests', async 
 });
 
 t.test('nothing is hashed after the pool is closed', async (t) => {
-  const pool = digestPool(startDigestWorker, 1);
+  const pool = createDigestPool(startDigestWorker, 1);
   const path = join(await temporaryFolder(t), 'file');
   await writeFile(path, 'hello');
   const file = pool.follow(path, ['sha256']);
@@ -185,7 +185,7 @@ t.test('the thread also runs from a single CommonJS text', async (t) => {
   const bundle = await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'cjs', write: false });
   const code = bundle.outputFiles[0]?.text ?? '';
   const start = (options?: WorkerOptions): Worker => new Worker(code, { ...options, eval: true });
-  const pool = digestPool(start, 1);
+  const pool = createDigestPool(start, 1);
   t.teardown(() => pool.close());
   const path = join(await temporaryFolder(t), 'file');
   await writeFile(path, 'hello');

@@ -49,7 +49,7 @@ t.test('what was taken in comes back under its digest', async (t) => {
   const part = await blobs.open(taken.sha3_384, { start: 5, end: 1_000_000 });
   t.equal(part?.size, bytes.length);
   t.ok(part && bytes.subarray(5, 1_000_001).equals(await contentOf(part.stream)));
-  t.ok(bytes.equals(await readFile((await blobs.borrow(taken.sha3_384)).file)));
+  t.ok(bytes.equals(await readFile((await blobs.makeLocalCopy(taken.sha3_384)).file)));
 
   const stored = await blobs.stat(taken.sha3_384);
   t.same(stored, { sha3_384: taken.sha3_384, size: bytes.length, storedAt: now });
@@ -58,7 +58,7 @@ t.test('what was taken in comes back under its digest', async (t) => {
   for (const folder of ['blobs', 'blobs/tmp', 'blobs/sha3', `blobs/sha3/${taken.sha3_384.slice(0, 2)}`]) {
     t.equal((await stat(join(directory, folder))).mode & 0o777, 0o700, folder);
   }
-  t.equal((await stat((await blobs.borrow(taken.sha3_384)).file)).mode & 0o777, 0o600);
+  t.equal((await stat((await blobs.makeLocalCopy(taken.sha3_384)).file)).mode & 0o777, 0o600);
 });
 
 t.test('the memory of chunks that were given away is given back, and that of others is not touched', async (t) => {
@@ -80,7 +80,7 @@ t.test('the memory of chunks that were given away is given back, and that of oth
 t.test('whoever leaves before the end, or before the beginning, leaves no file open', async (t) => {
   const { blobs } = await store(t);
   const { sha3_384 } = await blobs.put(randomBytes(MiB), { id: 'u1' });
-  const place = (await blobs.borrow(sha3_384)).file;
+  const place = (await blobs.makeLocalCopy(sha3_384)).file;
   const descriptors = async () => {
     const names = await readdir('/proc/self/fd');
     const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => undefined)));
@@ -112,17 +112,17 @@ t.test('content that is there with the wrong size, or is no file, is replaced', 
   const { blobs, files } = await store(t);
   const bytes = Buffer.from('hello, larder');
   const { sha3_384 } = await blobs.put(bytes, { id: 'u1' });
-  await truncate((await blobs.borrow(sha3_384)).file, 5);
+  await truncate((await blobs.makeLocalCopy(sha3_384)).file, 5);
   await blobs.put(bytes, { id: 'u2' });
-  t.same(await readFile((await blobs.borrow(sha3_384)).file), bytes);
+  t.same(await readFile((await blobs.makeLocalCopy(sha3_384)).file), bytes);
 
   await blobs.remove(sha3_384);
-  await symlink('/etc/hostname', (await blobs.borrow(sha3_384)).file);
+  await symlink('/etc/hostname', (await blobs.makeLocalCopy(sha3_384)).file);
   t.equal(await blobs.open(sha3_384), undefined);
   t.equal(await blobs.stat(sha3_384), undefined);
   await blobs.put(bytes, { id: 'u3' });
   t.same(await files(), [placeOf(sha3_384)]);
-  t.same(await readFile((await blobs.borrow(sha3_384)).file), bytes);
+  t.same(await readFile((await blobs.makeLocalCopy(sha3_384)).file), bytes);
 });
 
 t.test('a blob is acknowledged only after the file, then its place, then both folders are durable', async (t) => {
@@ -227,7 +227,7 @@ t.test('what a write left out is written after it', async (t) => {
   const bytes = randomBytes(5 * MiB);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
   t.equal(sha3_384, digest('sha3-384', bytes));
-  t.ok(bytes.equals(await readFile((await blobs.borrow(sha3_384)).file)));
+  t.ok(bytes.equals(await readFile((await blobs.makeLocalCopy(sha3_384)).file)));
 });
 
 t.test('a slow disk makes the sender wait', async (t) => {
@@ -377,15 +377,19 @@ t.test('a process killed while it removes: the next start puts back what it had 
   const moved = [await blobs.put(hello, { id: 'u1' }), await blobs.put(goodbye, { id: 'u2' })];
   const leaving = join(directory, 'blobs/leaving');
   for (const { sha3_384 } of moved)
-    await rename((await blobs.borrow(sha3_384)).file, join(leaving, `${sha3_384}.killed`));
+    await rename((await blobs.makeLocalCopy(sha3_384)).file, join(leaving, `${sha3_384}.killed`));
   await blobs.put(goodbye, { id: 'u3' });
-  const { ino } = await lstat((await blobs.borrow(moved[1]!.sha3_384)).file);
+  const { ino } = await lstat((await blobs.makeLocalCopy(moved[1]!.sha3_384)).file);
 
   const again = await store(t, { directory });
   for (const [n, bytes] of [hello, goodbye].entries()) {
     t.same(await contentOf((await again.blobs.open(moved[n]!.sha3_384))!.stream), bytes);
   }
-  t.equal((await lstat((await again.blobs.borrow(moved[1]!.sha3_384)).file)).ino, ino, 'what came in meanwhile stays');
+  t.equal(
+    (await lstat((await again.blobs.makeLocalCopy(moved[1]!.sha3_384)).file)).ino,
+    ino,
+    'what came in meanwhile stays',
+  );
   t.same(await readdir(leaving), []);
 });
 

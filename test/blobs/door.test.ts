@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { LeftToOthers } from '#blobs/blobs.ts';
+import { UploadHandedOver } from '#blobs/blobs.ts';
 import { until } from '#test/fixtures/until.ts';
 import { blobEngine, borrowed, sha3, testBlobs } from './engine.ts';
 import { contentOf, digest, from, listed } from './store.ts';
@@ -130,7 +130,7 @@ t.test('what was left to others is gone on with', async (t) => {
   async function* first() {
     yield [Buffer.from('hel')];
     yield [];
-    throw new LeftToOthers();
+    throw new UploadHandedOver();
   }
   await t.rejects(blobs.receive(first(), { id: 'u1', ...all }), {
     message: 'another process goes on with this upload',
@@ -197,22 +197,22 @@ t.test('what is out of service is not there, is lent for whoever looks at it, an
 
   await blobs.put(bytes, { id: 'u2' });
   now = new Date('2026-05-04T04:00:00Z');
-  await blobs.putBack(sha3_384);
+  await blobs.restoreQuarantined(sha3_384);
   t.same(await places(), [placeOf(sha3_384)]);
   t.match(await blobs.stat(sha3_384), { size: 5, storedAt: now }, 'as if it were taken in now');
   t.same(await borrowed(blobs, sha3_384), Buffer.from('jello'));
   t.equal(await blobs.prove(sha3_384), false);
-  await t.rejects(blobs.putBack(sha3_384));
+  await t.rejects(blobs.restoreQuarantined(sha3_384));
 });
 
 t.test('what is lent is there until it is given back, and what is not there cannot be opened', async (t) => {
   const { blobs, places } = await testBlobs(t);
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
-  const loan = await blobs.borrow(sha3_384);
+  const loan = await blobs.makeLocalCopy(sha3_384);
   await access(loan.file);
   await loan.release();
   t.same(await places(), [placeOf(sha3_384)]);
-  const none = await blobs.borrow(sha3(Buffer.from('never sent')));
+  const none = await blobs.makeLocalCopy(sha3(Buffer.from('never sent')));
   await t.rejects(access(none.file), { code: 'ENOENT' });
   await none.release();
 });
@@ -224,7 +224,15 @@ t.test('neither an id nor a digest can name another path', async (t) => {
   }
   const good = digest('sha3-384');
   for (const bad of ['', '..', good.toUpperCase(), good.slice(1), `${good}0`, `../${good.slice(3)}`, `${good}\n`]) {
-    for (const call of ['borrow', 'stat', 'open', 'remove', 'prove', 'quarantine', 'putBack'] as const) {
+    for (const call of [
+      'makeLocalCopy',
+      'stat',
+      'open',
+      'remove',
+      'prove',
+      'quarantine',
+      'restoreQuarantined',
+    ] as const) {
       await t.rejects(() => blobs[call](bad) as Promise<unknown>, { message: /cannot name a blob/ }, call);
     }
   }

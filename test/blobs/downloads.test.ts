@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { minutes, seconds } from '#domain/clock.ts';
-import { createDownloads, type DownloadLimits } from '#blobs/downloads.ts';
+import { createDownloadLimiter, type DownloadLimits } from '#blobs/downloads.ts';
 import { processName } from '#shared/processes.ts';
 import { sharesOf } from '#test/fixtures/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
@@ -17,7 +17,7 @@ async function twoProcesses(t: Parameters<typeof openRecords>[0], limits: Downlo
   const both = await openRecords(t, 2);
   const [here, there] = both.map((records, at) => {
     const shares = sharesOf(records, `${processName()} ${at}`);
-    const downloads = createDownloads({ limits: () => limits, shares, now, elapsed: () => clock.now });
+    const downloads = createDownloadLimiter({ limits: () => limits, shares, now, elapsed: () => clock.now });
     t.teardown(() => {
       downloads.close();
     });

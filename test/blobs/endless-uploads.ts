@@ -1,7 +1,7 @@
 // Takes in one upload after the other, several at a time, and says of each when it was acknowledged, until it is killed.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Chunks } from '#blobs/blobs.ts';
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { startDigestWorker } from './store.ts';
 
@@ -9,7 +9,7 @@ const fatal = (error: Error): never => {
   throw error;
 };
 const directory = process.argv[2] ?? '';
-const blobs = await diskBlobs({ directory, reserve: 0, digests: digestPool(startDigestWorker), fatal });
+const blobs = await diskBlobs({ directory, reserve: 0, digests: createDigestPool(startDigestWorker), fatal });
 
 async function* content(): AsyncGenerator<Chunks> {
   for (let left = 1 + Math.floor(Math.random() * 30); left > 0; left -= 1) yield [randomBytes(100_000)];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { BucketAddress } from '#blobs/s3/address.ts';
 import { s3Blobs, type S3Blobs, type S3BlobsOptions } from '#blobs/s3.ts';
@@ -44,7 +44,7 @@ async function ownFolder(t: Test): Promise<string> {
 
 export async function testBlobs(t: Test, options: Options = {}): Promise<TestBlobs> {
   const directory = await ownFolder(t);
-  const digests = digestPool(startDigestWorker, 2);
+  const digests = createDigestPool(startDigestWorker, 2);
   t.teardown(() => digests.close());
   return blobEngine === 's3' ? onS3(t, options) : onDisk();
 
@@ -87,7 +87,7 @@ export interface TestS3 extends TestBlobs {
 export async function onS3(t: Test, options: Partial<S3BlobsOptions> = {}, own?: SwiftServer): Promise<TestS3> {
   const server = own ?? (await sharedSwift(root));
   const directory = options.directory ?? (await ownFolder(t));
-  const digests = digestPool(startDigestWorker, 2);
+  const digests = createDigestPool(startDigestWorker, 2);
   t.teardown(() => digests.close());
   const address = options.address ?? server.newPlace();
   const opened = async (more: Partial<S3BlobsOptions> = {}): Promise<S3Blobs> => {
@@ -140,7 +140,7 @@ const root = t;
 export const sha3 = (bytes: Uint8Array): string => createHash('sha3-384').update(bytes).digest('hex');
 
 /** The bytes of a loan, which is given back. */
-export async function borrowed(blobs: Pick<DiskBlobs, 'borrow'>, sha3_384: string): Promise<Buffer> {
-  const loan = await blobs.borrow(sha3_384);
+export async function borrowed(blobs: Pick<DiskBlobs, 'makeLocalCopy'>, sha3_384: string): Promise<Buffer> {
+  const loan = await blobs.makeLocalCopy(sha3_384);
   return readFile(loan.file).finally(() => loan.release());
 }

@@ -6,8 +6,8 @@ import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import type { FileRange } from '#blobs/file-ranges.ts';
-import { digestPool } from '#blobs/digests.ts';
-import { takeGroup, type GroupDisk, type GroupedContent } from '#blobs/group.ts';
+import { createDigestPool } from '#blobs/digests.ts';
+import { receiveGroup, type GroupDisk, type GroupedContent } from '#blobs/group.ts';
 import { startWorker } from '#src/embedded.ts';
 import type { Faults } from './faulty-digest-worker.ts';
 import { digest, store, temporaryFolder } from './store.ts';
@@ -95,7 +95,7 @@ for (const direct of [false, true]) {
     async (t) => {
       const all = watched();
       const whole = await offered(t, lengths);
-      const results = await takeGroup(whole.contents, { direct, time }, all.disk);
+      const results = await receiveGroup(whole.contents, { direct, time }, all.disk);
       t.ok(results.every((one) => 'identity' in one));
       t.same(whole.there('tmp'), []);
       t.same(whole.there('place'), whole.contents.map(({ sha3_384 }) => sha3_384).sort());
@@ -107,9 +107,11 @@ for (const direct of [false, true]) {
       for (let stop = 0; stop < all.steps.length; stop++) {
         const { contents, there, folder } = await offered(t, lengths);
         const { disk } = watched(stop);
-        await takeGroup(contents, { direct, time }, { ...disk, unlinkSync: () => dead() }).catch((error: unknown) => {
-          if (!(error instanceof Killed)) throw error;
-        });
+        await receiveGroup(contents, { direct, time }, { ...disk, unlinkSync: () => dead() }).catch(
+          (error: unknown) => {
+            if (!(error instanceof Killed)) throw error;
+          },
+        );
         const wrong = there('place').filter(
           (name) => digest('sha3-384', fs.readFileSync(join(folder, 'place', name))) !== name,
         );
@@ -128,7 +130,7 @@ t.test('of what is not what it should be nothing is left, and the others come in
   const folderItself = fs.openSync(folder, 'r');
   t.teardown(() => fs.closeSync(folderItself));
   const [first, second, third, fourth, last] = contents as [GroupedContent, ...GroupedContent[]] & GroupedContent[];
-  const results = await takeGroup(
+  const results = await receiveGroup(
     [
       first,
       { ...second!, sha256: '0'.repeat(64) },
@@ -161,7 +163,7 @@ t.test('of what is not what it should be nothing is left, and the others come in
 t.test('a file that is there already is not written over, nor taken away', async (t) => {
   const { contents, there } = await offered(t, [10]);
   fs.writeFileSync(contents[0]!.temporaryFile, 'of somebody else');
-  t.match(await takeGroup(contents, { direct: false, time }), [{ code: 'EEXIST' }]);
+  t.match(await receiveGroup(contents, { direct: false, time }), [{ code: 'EEXIST' }]);
   t.same(there('tmp'), [basename(contents[0]!.temporaryFile)]);
 });
 
@@ -170,7 +172,7 @@ function faultyPool(t: Test, faults: Pick<Faults, 'call' | 'code'>) {
   const [left, direct] = [new Int32Array(new SharedArrayBuffer(4)), new Int32Array(new SharedArrayBuffer(4))];
   left[0] = 1;
   const workerData: Faults = { ...faults, left, direct };
-  const pool = digestPool(
+  const pool = createDigestPool(
     (options) => startWorker('test/blobs/faulty-digest-worker.ts', { ...options, workerData }),
     1,
   );

@@ -3,9 +3,9 @@
 //   large-on-s3.ts DIRECTORY BYTES ADDRESS-AND-ACCESS
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import type { BucketAccess, BucketAddress } from '#blobs/s3/address.ts';
-import { partSize, usualSizes } from '#blobs/s3/parts.ts';
+import { partSize, defaultSizes } from '#blobs/s3/parts.ts';
 import { s3Blobs } from '#blobs/s3.ts';
 import { passThrough, type Passage } from './large.ts';
 import { startDigestWorker } from './store.ts';
@@ -33,7 +33,7 @@ async function step<Result>(name: string, work: () => Promise<Result>): Promise<
   return result;
 }
 
-const digests = digestPool(startDigestWorker, 2);
+const digests = createDigestPool(startDigestWorker, 2);
 const fatal = (error: Error): never => {
   throw error;
 };
@@ -41,7 +41,7 @@ const isNew = () => Promise.resolve(true);
 const common = { address, access, directory, reserve: 0, digests, fatal, store: 'store-of-ada', isNew };
 const blobs = await s3Blobs(common);
 const reader = await s3Blobs(common);
-const passage = await passThrough({ size, part: partSize(size, usualSizes.single), blobs, reader, digests, step });
+const passage = await passThrough({ size, part: partSize(size, defaultSizes.single), blobs, reader, digests, step });
 const requests = Object.fromEntries(blobs.traffic().requests);
 await blobs.close();
 await reader.close();

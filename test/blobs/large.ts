@@ -2,10 +2,10 @@
 // ranges, found damaged by a mistake, put back, judged as the scrub does, and removed.
 import { createCipheriv } from 'node:crypto';
 
-import type { Blobs, ByteRange, Chunks, TakenBlob } from '#blobs/blobs.ts';
+import type { Blobs, ByteRange, Chunks, ReceivedBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
-import { judge } from '#integrity/judge.ts';
+import { verifyBlob } from '#integrity/judge.ts';
 
 const MiB = 1024 * 1024;
 const key = Buffer.from('ada sends to bob');
@@ -48,7 +48,7 @@ const rangesOf = (size: number, part: number): ByteRange[] => {
 
 /** What came of it. */
 export interface Passage {
-  taken: TakenBlob;
+  taken: ReceivedBlob;
   /** The ranges whose bytes were not what was sent; `whole` where all of them. */
   wrong: (ByteRange | 'whole')[];
   /** What became of ranges that go beyond the end. */
@@ -101,9 +101,9 @@ export async function passThrough({ size, part, blobs, reader, digests, step }: 
     return [(await reader.stat(sha3_384))?.size, Number(headers.get('content-length'))];
   });
   await step('take out of service', () => blobs.quarantine(sha3_384));
-  const there = await step('judge what is out of service', () => judge({ sha3_384 }, blobs.quarantined, digests));
-  await step('put back', () => blobs.putBack(sha3_384));
-  const back = await step('judge', () => judge({ sha3_384 }, reader, digests));
+  const there = await step('judge what is out of service', () => verifyBlob({ sha3_384 }, blobs.quarantined, digests));
+  await step('put back', () => blobs.restoreQuarantined(sha3_384));
+  const back = await step('judge', () => verifyBlob({ sha3_384 }, reader, digests));
   const verdicts = [there.verdict, back.verdict];
   const removed = await step('remove', () => blobs.remove(sha3_384));
   const isLeft = (await reader.stat(sha3_384)) !== undefined;

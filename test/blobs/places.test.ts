@@ -7,14 +7,14 @@ import { processName } from '#shared/processes.ts';
 import { sharesOf } from '#test/fixtures/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 import type { Chunks } from '#blobs/blobs.ts';
-import { Places, type Place } from '#blobs/places.ts';
+import { UploadPlaces, type UploadPlace } from '#blobs/places.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 
 /** Places on a clock that stands still, and senders that send when they are told to. */
 function world(limits: { ofSender: number; all: number }) {
   const clock = { now: 0 };
-  const places = new Places({ ...limits, elapsed: () => clock.now });
+  const places = new UploadPlaces({ ...limits, elapsed: () => clock.now });
   const begin = async (name: string) => {
     const place = await places.take(name);
     const feed = new TransformStream<Chunks, Chunks>();
@@ -121,7 +121,7 @@ t.test('when those who hold most move, one that stands still elsewhere makes roo
 
 t.test('one whom the store itself makes wait is not slow', async (t) => {
   const clock = { now: 0 };
-  const places = new Places({ ofSender: 1, all: 1, elapsed: () => clock.now });
+  const places = new UploadPlaces({ ofSender: 1, all: 1, elapsed: () => clock.now });
   const place = await places.take('ada');
   const sent = (async function* () {
     yield [new Uint8Array(1)];
@@ -135,13 +135,13 @@ t.test('one whom the store itself makes wait is not slow', async (t) => {
   waiting.catch(() => undefined);
   await t.rejects(places.take('ada'), refused, 'and has ten seconds of its own afterwards');
   clock.now += seconds(10);
-  const next: Place = await places.take('ada');
+  const next: UploadPlace = await places.take('ada');
   await t.rejects(waiting, { code: 'too-many-requests', message: /less than 1 KiB a second while others waited/ });
   next.leave();
 });
 
 t.test('a place that was left twice is one place', async (t) => {
-  const places = new Places({ ofSender: 1, all: 1, elapsed: () => 0 });
+  const places = new UploadPlaces({ ofSender: 1, all: 1, elapsed: () => 0 });
   const place = await places.take('ada');
   place.leave();
   place.leave();
@@ -150,7 +150,7 @@ t.test('a place that was left twice is one place', async (t) => {
 });
 
 t.test('of many that come at once as many are taken as there are places', async (t) => {
-  const places = new Places({ ofSender: 4, all: 6, elapsed: () => 0 });
+  const places = new UploadPlaces({ ofSender: 4, all: 6, elapsed: () => 0 });
   const came = await Promise.allSettled(
     ['ada', 'bob', undefined].flatMap((who) => Array.from({ length: 5 }, () => places.take(who))),
   );
@@ -162,7 +162,7 @@ async function twoProcesses(t: Test, limits: { ofSender: number; all: number }, 
   const both = await openRecords(t, 2);
   const processes = both.map((records, at) => {
     const shares = sharesOf(records, `${processName()} ${at}`);
-    return new Places({ ...limits, elapsed: () => clock.now, shares });
+    return new UploadPlaces({ ...limits, elapsed: () => clock.now, shares });
   });
   t.teardown(() => {
     for (const places of processes) places.close();
@@ -232,7 +232,7 @@ t.test('whatever comes and goes, never are more places taken than there are, nor
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
       const { clock, ...both } = await twoProcesses(t, { ofSender: 2, all: 4 });
-      const held = new Map<string, Place[]>();
+      const held = new Map<string, UploadPlace[]>();
       for (const { who, what, at } of acts) {
         const own = held.get(who) ?? [];
         held.set(who, own);

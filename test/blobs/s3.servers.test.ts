@@ -22,14 +22,14 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
-import { LeftToOthers, type TakenBlob } from '#blobs/blobs.ts';
-import { digestPool } from '#blobs/digests.ts';
-import { bucketAddress } from '#blobs/s3/address.ts';
-import { Bucket } from '#blobs/s3/bucket.ts';
+import { UploadHandedOver, type ReceivedBlob } from '#blobs/blobs.ts';
+import { createDigestPool } from '#blobs/digests.ts';
+import { parseBucketAddress } from '#blobs/s3/address.ts';
+import { S3Bucket } from '#blobs/s3/bucket.ts';
 import { PartMemory } from '#blobs/s3/part-memory.ts';
-import { partsOf, partSize, usualSizes } from '#blobs/s3/parts.ts';
-import { ownRemovals, type Removals } from '#blobs/s3/removals.ts';
-import { lookOverBucket } from '#blobs/s3/rules.ts';
+import { partsOf, partSize, defaultSizes } from '#blobs/s3/parts.ts';
+import { createLocalRemovals, type Removals } from '#blobs/s3/removals.ts';
+import { inspectBucket } from '#blobs/s3/rules.ts';
 import { s3Blobs, type S3Blobs, type S3BlobsOptions } from '#blobs/s3.ts';
 import { startCable } from '#test/fixtures/cable.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
@@ -64,7 +64,7 @@ const unavailable = { code: 'remote-service-unavailable', status: 503, retryAfte
 t.test('parts follow each other, are large enough, and few enough for every server', async (t) => {
   fc.assert(
     fc.property(fc.nat({ max: 5 * 1024 * GiB }), (size) => {
-      const each = partSize(size, usualSizes.single);
+      const each = partSize(size, defaultSizes.single);
       const parts = size < GiB ? partsOf(size, each) : undefined;
       const count = Math.max(1, Math.ceil(size / each));
       if (each % MiB !== 0 || each < 16 * MiB || each > 5 * GiB || count > 10_000) return false;
@@ -75,9 +75,9 @@ t.test('parts follow each other, are large enough, and few enough for every serv
     }),
     { examples: [[0], [1], [16 * MiB], [16 * MiB + 1], [32 * GiB], [62 * GiB], [625 * GiB + 1], [5 * 1024 * GiB]] },
   );
-  t.equal(partSize(32 * GiB, usualSizes.single), 33 * MiB, '32 GiB go in 993 parts');
-  t.equal(partSize(6 * GiB, usualSizes.copiedPart, Infinity), GiB);
-  t.equal(partSize(5 * 1024 * GiB, usualSizes.copiedPart, Infinity), 5243 * MiB - MiB + MiB);
+  t.equal(partSize(32 * GiB, defaultSizes.single), 33 * MiB, '32 GiB go in 993 parts');
+  t.equal(partSize(6 * GiB, defaultSizes.copiedPart, Infinity), GiB);
+  t.equal(partSize(5 * 1024 * GiB, defaultSizes.copiedPart, Infinity), 5243 * MiB - MiB + MiB);
 });
 
 t.test('memory for parts is used again, by one at a time, after no error, and not beyond the end', async (t) => {
@@ -103,9 +103,9 @@ t.test('memory for parts is used again, by one at a time, after no error, and no
 
 t.test('an address is taken apart, or refused with what is wrong', async (t) => {
   const local = { endpoint: 'https://s3.site:8443', host: 's3.site:8443', bucket: 'blobs' };
-  t.same(bucketAddress('https://s3.site:8443/blobs/larder/main'), { ...local, prefix: 'larder/main/' });
-  t.same(bucketAddress('https://s3.site:8443/blobs/larder/'), { ...local, prefix: 'larder/' });
-  t.same(bucketAddress('https://s3.site:8443/blobs'), { ...local, prefix: '' });
+  t.same(parseBucketAddress('https://s3.site:8443/blobs/larder/main'), { ...local, prefix: 'larder/main/' });
+  t.same(parseBucketAddress('https://s3.site:8443/blobs/larder/'), { ...local, prefix: 'larder/' });
+  t.same(parseBucketAddress('https://s3.site:8443/blobs'), { ...local, prefix: '' });
   for (const [text, why] of [
     ['s3://blobs/larder', /not of the form/],
     ['blobs', /not of the form/],
@@ -117,7 +117,7 @@ t.test('an address is taken apart, or refused with what is wrong', async (t) => 
     ['https://s3.site/blobs/%2e%2e/b', /names no bucket|prefix/],
     ['https://s3.site/blobs/a b', /prefix/],
   ] as const) {
-    t.throws(() => bucketAddress(text), why, text);
+    t.throws(() => parseBucketAddress(text), why, text);
   }
 });
 
@@ -135,7 +135,7 @@ t.test('large content is sent in parts, and copied in parts, when it goes out of
   const sizes = { single: 5 * MiB, copied: 6 * MiB, copiedPart: 5 * MiB };
   const { blobs, server, address, places, beside } = await onS3(t, { sizes });
   const reader = await beside();
-  const digests = digestPool(startDigestWorker, 2);
+  const digests = createDigestPool(startDigestWorker, 2);
   t.teardown(() => digests.close());
   const size = 13 * MiB + 16;
   const seen: [string, string[]][] = [];
@@ -144,7 +144,7 @@ t.test('large content is sent in parts, and copied in parts, when it goes out of
     async step(name, work) {
       const result = await work();
       if (name === 'receive') {
-        const key = address.prefix + placeOf((result as TakenBlob).sha3_384);
+        const key = address.prefix + placeOf((result as ReceivedBlob).sha3_384);
         const { ETag } = await server.client.send(new HeadObjectCommand({ Bucket: server.bucket, Key: key }));
         t.match(ETag, /-3"$/, 'three parts');
       }
@@ -304,7 +304,7 @@ t.test('what a bucket does by itself is told, and whether its server goes by ano
   const look = async (late = 0, isNew = false) => {
     const now = (): Date => new Date(Date.now() - late);
     const opening = { store: 'store-of-ada', isNew: () => Promise.resolve(isNew) };
-    const { wrong, notices } = await lookOverBucket(address, server.access, { ...opening, now });
+    const { wrong, notices } = await inspectBucket(address, server.access, { ...opening, now });
     return { wrong, notices: notices.filter((one) => !/can be read and changed on its way/.test(one)) };
   };
   const rule = (id: string, filter: string, status = 'Enabled', days = 30): string =>
@@ -382,7 +382,7 @@ t.test('without its marker nothing is believed to be absent', async (t) => {
     () => blobs.open(unknown),
     () => blobs.open(unknown, { start: 0, end: 1 }),
     () => blobs.prove(unknown),
-    () => blobs.borrow(unknown),
+    () => blobs.makeLocalCopy(unknown),
     () => blobs.remove(unknown),
     () => blobs.quarantine(unknown),
   ];
@@ -426,7 +426,7 @@ t.test('a connection that is lost cuts, and never pads, and proves nothing', asy
       unavailable,
     );
     t.ok(got.length < bytes.length && bytes.subarray(0, got.length).equals(got));
-    await t.rejects(reader.borrow(sha3_384), unavailable);
+    await t.rejects(reader.makeLocalCopy(sha3_384), unavailable);
     cable.cutAfter = Infinity;
   }
   cable.cutAfter = MiB;
@@ -440,9 +440,9 @@ t.test('a connection that is lost cuts, and never pads, and proves nothing', asy
 t.test('a removal that comes late is refused by the server', async (t) => {
   const { server, address, blobs } = await onS3(t);
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
-  const bucket = await Bucket.connect(address, server.access, { marker: 'larder-store.json' });
+  const bucket = await S3Bucket.connect(address, server.access, { marker: 'larder-store.json' });
   t.teardown(() => bucket.close());
-  const { at } = (await bucket.look(placeOf(sha3_384)))!;
+  const { at } = (await bucket.inspect(placeOf(sha3_384)))!;
   t.ok(Math.abs(at!.getTime() - Date.now()) < 60_000, 'the clock of the server is known');
   const late = new Date(at!.getTime() - 32_000);
   await t.rejects(bucket.remove(placeOf(sha3_384), { at: late }), { message: /expired/ });
@@ -467,9 +467,9 @@ t.test(
     const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
     t.equal(await blobs.remove(sha3_384), true);
     t.equal(blobs.traffic().errors.size, 0);
-    const bucket = await Bucket.connect(place, server.access, { marker: 'larder-store.json' });
+    const bucket = await S3Bucket.connect(place, server.access, { marker: 'larder-store.json' });
     t.teardown(() => bucket.close());
-    t.equal(await bucket.look(placeOf(sha3_384)), undefined);
+    t.equal(await bucket.inspect(placeOf(sha3_384)), undefined);
   },
 );
 
@@ -642,7 +642,7 @@ t.test('what one process takes in again another that removes what is old never t
   let now = new Date('2026-05-04T03:00:00Z');
   const bytes = Buffer.from('hello');
   const sha3_384 = sha3(bytes);
-  const shared = ownRemovals();
+  const shared = createLocalRemovals();
   let sent = Promise.withResolvers<void>();
   const waits: Removals = {
     ...shared,
@@ -691,7 +691,7 @@ for (const isDamaged of [true, false]) {
   const etag = isDamaged ? 'another ETag' : 'the same ETag';
   t.test(`content that arrives again during a quarantine, with ${etag}, does not go out of service`, async (t) => {
     const bytes = Buffer.from('hello');
-    const shared = ownRemovals();
+    const shared = createLocalRemovals();
     const store = await onS3(t, { removals: shared });
     const { sha3_384 } = await store.blobs.put(bytes, { id: 'u1' });
     if (isDamaged) await store.overwrite(sha3_384, Buffer.from('jello'));
@@ -703,7 +703,7 @@ for (const isDamaged of [true, false]) {
           work((look) =>
             certain(async () => {
               arrived++;
-              await (await store.beside({ removals: ownRemovals() })).put(bytes, { id: 'u2' });
+              await (await store.beside({ removals: createLocalRemovals() })).put(bytes, { id: 'u2' });
               return look();
             }),
           ),
@@ -730,7 +730,7 @@ t.test('without the server every call is refused within five seconds, and works 
     ['stat', () => blobs.stat(sha3_384)],
     ['open', () => blobs.open(sha3_384)],
     ['prove', () => blobs.prove(sha3_384)],
-    ['borrow', () => blobs.borrow(sha3_384)],
+    ['makeLocalCopy', () => blobs.makeLocalCopy(sha3_384)],
     ['list', () => listed(blobs.list())],
     ['remove', () => blobs.remove(sha3_384)],
     ['sweep', () => blobs.sweepTemporary(() => false)],
@@ -766,7 +766,7 @@ t.test('another host goes on with what has come of an upload, and a third one en
     const source = async function* () {
       yield [bytes.subarray(start, end)];
       yield [];
-      throw new LeftToOthers();
+      throw new UploadHandedOver();
     };
     const how = { id: 'u1', ...(start > 0 && { resume: start }), ...all };
     await t.rejects(host.receive(source(), how), { message: /another process goes on/ });

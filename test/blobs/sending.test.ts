@@ -19,7 +19,7 @@ const MiB = 1024 * 1024;
 async function serving(t: Test, bytes: Buffer) {
   const { blobs } = await store(t);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', limit: bytes.length });
-  const { file } = await blobs.borrow(sha3_384);
+  const { file } = await blobs.makeLocalCopy(sha3_384);
   /** Of each answer, whether it was cut off. */
   const cutOff: boolean[] = [];
   const server = createServer(async ({ headers }, response) => {
@@ -106,7 +106,7 @@ t.test('whoever is slow leaves the memory of large pieces to others, and gets th
   const bytes = randomBytes(4 * MiB + 1);
   const { file } = await serving(t, bytes);
   // Everybody is slow where nobody may take any time.
-  const memory = new PieceMemory({ patience: -1 });
+  const memory = new PieceMemory({ slowPieceMs: -1 });
   const open = async (of = memory): Promise<SentContent> => {
     const passage = { start: 0, end: bytes.length, memory: of, proven: () => Promise.resolve() };
     const content = new SentContent({ file: await openFile(file), ...passage });

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { onlyOne } from '#blobs/shares.ts';
-import { DiskSpace, type SpaceClaim } from '#blobs/space.ts';
+import { soleProcessShares } from '#blobs/shares.ts';
+import { SharedDiskSpace, type SpaceClaim } from '#blobs/space.ts';
 import { processName } from '#shared/processes.ts';
 import { sharesOf } from '#test/fixtures/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
@@ -26,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /** Does the steps on a disk of so many bytes, each at one of the processes; false when what was promised does not fit. */
-async function fitsAlways(disk: Disk, processes: DiskSpace[], steps: Step[]): Promise<boolean> {
+async function fitsAlways(disk: Disk, processes: SharedDiskSpace[], steps: Step[]): Promise<boolean> {
   const uploads: { claim: SpaceClaim; expected: number; written: number }[] = [];
   const owed = (): number => uploads.reduce((sum, upload) => sum + upload.expected - upload.written, 0);
   const left = (): number => disk.capacity - disk.used - owed() - disk.reserve;
@@ -76,7 +76,11 @@ t.test('whatever is claimed, written and given up, announced uploads always fit 
     fc.asyncProperty(fc.record(world), ({ steps, ...sizes }) => {
       const disk = { ...sizes, used: 0 };
       const freeOnDisk = (): number => disk.capacity - disk.used;
-      return fitsAlways(disk, [new DiskSpace({ reserve: disk.reserve, freeOnDisk, shares: onlyOne })], steps);
+      return fitsAlways(
+        disk,
+        [new SharedDiskSpace({ reserve: disk.reserve, freeOnDisk, shares: soleProcessShares })],
+        steps,
+      );
     }),
     { numRuns: isLong ? 100_000 : 1000 },
   ),
@@ -89,7 +93,7 @@ t.test('whatever two processes promise fits above the reserve together', async (
       const [unit, disk] = [MiB, { capacity: sizes.capacity * MiB, reserve: sizes.reserve * MiB, used: 0 }];
       const freeOnDisk = (): number => disk.capacity - disk.used;
       const shares = both.map((records, at) => sharesOf(records, `${processName()} ${at}`));
-      const processes = shares.map((held) => new DiskSpace({ reserve: disk.reserve, freeOnDisk, shares: held }));
+      const processes = shares.map((held) => new SharedDiskSpace({ reserve: disk.reserve, freeOnDisk, shares: held }));
       const scaled = steps.map((one) => ({ ...one, size: one.size * unit }));
       return fitsAlways(disk, processes, scaled).finally(() => Promise.all(shares.map((one) => one.end())));
     }),
@@ -110,8 +114,8 @@ t.test('many small uploads cost one row together, and a large one gives back wha
       return rows.at(-1)!;
     },
   };
-  const here = new DiskSpace({ reserve: 0, freeOnDisk, shares });
-  const there = new DiskSpace({ reserve: 0, freeOnDisk, shares: sharesOf(beside, `${processName()} 2`) });
+  const here = new SharedDiskSpace({ reserve: 0, freeOnDisk, shares });
+  const there = new SharedDiskSpace({ reserve: 0, freeOnDisk, shares: sharesOf(beside, `${processName()} 2`) });
   for (let upload = 0; upload < 1000; upload++) {
     const claim = await here.claim(4096);
     used += 4096;
@@ -138,7 +142,7 @@ t.test('what is written of a share is used up: it is promised to nobody a second
   let used = 0;
   const [here, there] = [records, beside].map((one, at) => {
     const shares = sharesOf(one, `${processName()} ${at}`);
-    return new DiskSpace({ reserve: 0, freeOnDisk: () => 400 * MiB - used, shares });
+    return new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 400 * MiB - used, shares });
   });
   const claim = await here!.claim(60 * MiB);
   await there!.claim(await there!.free());
@@ -153,7 +157,7 @@ t.test('what a process has promised that died is nobody’s', async (t) => {
   const [records] = await openRecords(t);
   await records.passing(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));
   const shares = sharesOf(records, `${processName()} 1`);
-  const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 100 * MiB, shares });
+  const room = new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 100 * MiB, shares });
   t.equal(await room.free(), 100 * MiB);
   await room.claim(100 * MiB);
   t.match(await records.shares.all(), [{ holder: `${processName()} 1`, amount: 100 * MiB }]);
@@ -163,7 +167,7 @@ t.test('what a process has promised that died is nobody’s', async (t) => {
 
 t.test('an upload that announced nothing claims ahead of what it writes', async (t) => {
   let used = 0;
-  const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 200 * MiB - used, shares: onlyOne });
+  const room = new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 200 * MiB - used, shares: soleProcessShares });
   const claim = await room.claim(undefined);
   used = MiB;
   await claim.wrote(MiB);
@@ -180,7 +184,7 @@ t.test('an upload that announced nothing claims ahead of what it writes', async 
 });
 
 t.test('one that goes on where another process has left off needs no more room for what is there', async (t) => {
-  const room = new DiskSpace({ reserve: 0, freeOnDisk: () => 100, shares: onlyOne });
+  const room = new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 100, shares: soleProcessShares });
   await t.rejects(room.claim(250, 100), { code: 'insufficient-storage' });
   const claim = await room.claim(200, 100);
   t.equal(await room.free(), 0);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Chunks } from '#blobs/blobs.ts';
-import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
 import { startWorker } from '#src/embedded.ts';
 
@@ -29,7 +29,7 @@ export const startDigestWorker = (options = {}) => startWorker('src/blobs/digest
 
 export async function store(t: Test, options: Partial<DiskBlobsOptions> = {}): Promise<TestStore> {
   const directory = options.directory ?? (await temporaryFolder(t));
-  const digests = digestPool(startDigestWorker, 2);
+  const digests = createDigestPool(startDigestWorker, 2);
   t.teardown(() => digests.close());
   const failures: Error[] = [];
   const fatal = (error: Error): void => void failures.push(error);

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Readable } from 'node:stream';
 import { readArguments } from '#cli/frame/arguments.ts';
-import { command, type Call } from '#cli/frame/command.ts';
+import { command, type CommandCall } from '#cli/frame/command.ts';
 import { vectorKey } from '#test/assertions/vectors.ts';
 import { newBrandStore, several } from './brand-store.ts';
 
@@ -16,7 +16,7 @@ const example = command({
   run: () => ({ text: '', json: {} }),
 });
 const read = (...args: string[]) =>
-  readArguments(example, args, world) as Call<{ since: { type: 'string'; value: string; summary: string } }>;
+  readArguments(example, args, world) as CommandCall<{ since: { type: 'string'; value: string; summary: string } }>;
 const idIn = (...args: string[]): unknown => Object.entries(read(...args).positionals)[0]?.[1];
 
 t.test('an id in base64url that begins with dashes is taken for an id', (t) => {

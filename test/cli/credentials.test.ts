@@ -1,6 +1,6 @@
 // larder account password, totp, invite, disable and enable; agent register, list and remove; key rotate; permissions
 import t from 'tap';
-import { openStore, type Store } from '#data/store.ts';
+import { openStore, type StoreHandle } from '#data/store.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { setUpDigest, totpPurpose } from '#identity/logins.ts';
 import { keyText, newKeyPair } from '#macaroons/codec/keys.ts';
@@ -11,7 +11,7 @@ import { larder } from './world.ts';
 interface AdaStore extends NewStore {
   withStdin(line: string, stdin: string): ReturnType<typeof larder>;
   /** Looks into the records. */
-  look<Result>(work: (store: Store) => Promise<Result>): Promise<Result>;
+  look<Result>(work: (store: StoreHandle) => Promise<Result>): Promise<Result>;
 }
 
 async function adasStore(t: Parameters<typeof newStore>[0]): Promise<AdaStore> {
@@ -19,7 +19,7 @@ async function adasStore(t: Parameters<typeof newStore>[0]): Promise<AdaStore> {
   await store.larder('account create --email ada@example.org --username ada --display-name Ada --id ada-lovelace');
   return Object.assign(store, {
     withStdin: (line: string, stdin: string) => larder(line, { env: { LARDER_DATA: store.data }, stdin: [stdin] }),
-    async look<Result>(work: (opened: Store) => Promise<Result>): Promise<Result> {
+    async look<Result>(work: (opened: StoreHandle) => Promise<Result>): Promise<Result> {
       const opened = await openStore({ directory: store.data });
       try {
         return await work(opened);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { becomeOwner, setRootAside } from '#cli/frame/owner.ts';
+import { becomeOwner, suspendRoot } from '#cli/frame/owner.ts';
 
 /** A process of this user, and what it did about that. */
 function processOf(user: number, { unknown = false } = {}) {
@@ -81,7 +81,7 @@ t.test('the owner stays who he is, and another user is refused', async (t) => {
 t.test('root sets his rights aside, and takes them up for one piece of work at a time', async (t) => {
   const { data, uid, gid } = ownedFolder(t);
   const root = processOf(0);
-  const asCaller = setRootAside(data, root);
+  const asCaller = suspendRoot(data, root);
   const aside = [
     ['initgroups', uid, gid],
     ['setegid', gid],
@@ -107,9 +107,9 @@ t.test('root sets his rights aside, and takes them up for one piece of work at a
   t.strictSame(root.did, [...back, ...again], 'also when it fails');
 
   const owner = processOf(uid);
-  t.equal(await setRootAside(data, owner)(() => 'done'), 'done');
+  t.equal(await suspendRoot(data, owner)(() => 'done'), 'done');
   t.strictSame(owner.did, [], 'the owner has nothing to set aside');
-  t.throws(() => setRootAside(data, processOf(uid + 1)), {
+  t.throws(() => suspendRoot(data, processOf(uid + 1)), {
     name: 'Failure',
     message: /run this as that user or as root/,
   });

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import type { ServerState } from '#engine/database.ts';
-import { judged } from '#examinations/postgres.ts';
+import { examineServerState } from '#examinations/postgres.ts';
 import { makeStore } from '#data/new-store.ts';
 import { changeConfig, initialConfig } from '#src/config.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
@@ -170,7 +170,7 @@ t.test('a store that was half made is made by the next attempt, with the key of 
   });
   mkdirSync(directory, { mode: 0o700 });
   const by = { actor: 'cli:ada' };
-  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', by }), /none/);
+  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', actor: by }), /none/);
   const key = readFileSync(join(directory, 'site.key'), 'utf8');
   const store = commandsOn(directory);
   const again = `init --postgres ${at(database)} --postgres-password-file ${file}`;
@@ -398,14 +398,14 @@ t.test('a server is judged by all that it says of itself, what is wrong first', 
     isOpenToAll: false,
     mayMakeTables: true,
     foreignTables: 0,
-    connections: { used: 12, most: 97 },
+    connections: { used: 12, max: 97 },
     clock: { ahead: 900, within: 2 },
   };
-  const said = (state: Partial<ServerState>) => judged({ place }, { ...good, ...state });
+  const said = (state: Partial<ServerState>) => examineServerState({ place }, { ...good, ...state });
   const opening = `${place}, PostgreSQL 15.8, 12 of 97 connections open`;
   t.same(said({}), { level: 'well', says: opening });
   t.match(said({ clock: { ahead: 1300, within: 400 } }), { level: 'well' }, 'an answer that took long says little');
-  t.match(said({ connections: { used: 95, most: 97 } }), { level: 'wrong', mend: /max_connections/ });
+  t.match(said({ connections: { used: 95, max: 97 } }), { level: 'wrong', mend: /max_connections/ });
   t.match(said({ fullPageWrites: false, checksums: false, foreignTables: 1 }), {
     level: 'wrong',
     says: /connections open; 1 tables .*; it keeps no checksums .*; full_page_writes is off/,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Refusal } from '#domain/refusal.ts';
 import { command, dataInUse, Failure, UsageError, type Command } from '#cli/frame/command.ts';
 import { help } from '#cli/about/help.ts';
-import type { Group } from '#cli/frame/command.ts';
+import type { CommandGroup } from '#cli/frame/command.ts';
 import { ConfigError } from '#src/config.ts';
 import { larder } from './world.ts';
 
@@ -49,8 +49,8 @@ const list = command({
 const failing = (error: unknown): Command =>
   command({ name: 'fail', summary: 'Fail.', examples: ['larder fail'], run: () => Promise.reject(error as Error) });
 
-function listed(...commands: Command[]): readonly Group[] {
-  const groups: Group[] = [
+function listed(...commands: Command[]): readonly CommandGroup[] {
+  const groups: CommandGroup[] = [
     {
       title: 'Shelves',
       commands: commands.map((record) => ({ name: record.name, load: () => Promise.resolve(record) })),

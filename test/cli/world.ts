@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
-import type { Group } from '#cli/frame/command.ts';
+import type { CommandGroup } from '#cli/frame/command.ts';
 import { run } from '#cli/frame/run.ts';
 import { groups as everyGroup } from '#cli/index.ts';
 
@@ -24,7 +24,7 @@ export async function larder(
   }: {
     env?: Record<string, string>;
     terminal?: boolean;
-    groups?: readonly Group[];
+    groups?: readonly CommandGroup[];
     stdin?: readonly string[];
     /** What somebody at the terminal types, once he is asked. */
     typed?: AsyncIterable<string>;

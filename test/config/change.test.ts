@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { changeConfig, ConfigError, initialConfig, parseConfig, readConfig } from '#src/config.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
-import { edit, type Value } from '#src/configuration/edit.ts';
+import { edit, type ConfigValue } from '#src/configuration/edit.ts';
 import { embeddedText } from '#src/embedded.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
@@ -141,7 +141,7 @@ t.test('any series of changes is what the file then says, and every comment stay
     ...['appliance', 'air-gapped', 'development'].map((name) => embeddedText(`config/${name}.toml`)),
   ];
   const text = fc.string({ unit: 'grapheme', maxLength: 12 }).map((value) => value.toWellFormed());
-  const value: fc.Arbitrary<Value> = fc.oneof(text, fc.boolean(), fc.nat(), fc.array(text, { maxLength: 3 }));
+  const value: fc.Arbitrary<ConfigValue> = fc.oneof(text, fc.boolean(), fc.nat(), fc.array(text, { maxLength: 3 }));
   const name = fc.constantFrom(
     'store.id',
     'store.offline_mode',
@@ -156,7 +156,7 @@ t.test('any series of changes is what the file then says, and every comment stay
   fc.assert(
     fc.property(series, ([start, changes]) => {
       let toml = start;
-      const wanted = JSON.parse(JSON.stringify(parse(start))) as Record<string, Record<string, Value>>;
+      const wanted = JSON.parse(JSON.stringify(parse(start))) as Record<string, Record<string, ConfigValue>>;
       for (const [dotted, to] of changes) {
         const [section = '', key = ''] = dotted.split('.');
         toml = edit(toml, section, key, to);

@@ -2,7 +2,7 @@ import t from 'tap';
 import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { parseConfig } from '#src/config.ts';
-import { bytes } from '#src/configuration/sizes.ts';
+import { parseByteSize } from '#src/configuration/sizes.ts';
 import { sections } from '#src/configuration/keys.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { entries } from '#src/configuration/toml-text.ts';
@@ -74,7 +74,7 @@ t.test('every shape of the configuration is closed, bounded and described', asyn
 });
 
 t.test('sizes are powers of two', async (t) => {
-  t.strictSame(['0 KiB', '1KiB', '3 MiB', '32 GiB', '999 TiB', 5].map(bytes), [
+  t.strictSame(['0 KiB', '1KiB', '3 MiB', '32 GiB', '999 TiB', 5].map(parseByteSize), [
     0,
     1024,
     3 * 2 ** 20,
@@ -82,11 +82,11 @@ t.test('sizes are powers of two', async (t) => {
     999 * 2 ** 40,
     5,
   ]);
-  t.throws(() => bytes('1 GB'), { message: "cannot read the size '1 GB'" });
+  t.throws(() => parseByteSize('1 GB'), { message: "cannot read the size '1 GB'" });
   const { pattern } = (schema.$defs['ByteSize']?.['anyOf'] as { pattern: string }[])[1]!;
   const maximum = (schema.$defs['ByteSize']?.['anyOf'] as { maximum: number }[])[0]!.maximum;
   const size = fc.stringMatching(new RegExp(pattern));
-  fc.assert(fc.property(size, (text) => bytes(text) >= 0 && bytes(text) <= maximum));
+  fc.assert(fc.property(size, (text) => parseByteSize(text) >= 0 && parseByteSize(text) <= maximum));
 });
 
 t.test('the word that was meant is found, and none where none is near', async (t) => {

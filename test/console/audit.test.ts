@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
-import { proveRecords } from '#acts/integrity.ts';
+import { recordRecordsCheck } from '#acts/integrity.ts';
 import { days, minutes } from '#domain/clock.ts';
 import { startConsole } from './world.ts';
 
@@ -33,8 +33,8 @@ t.test('the audit log in the console', async (t) => {
 
   await t.test('says whether it is whole, and gives its head', async (t) => {
     t.match((await root.open('/console/audit')).text, /not been proven yet/);
-    await store.beside.acts.do(proveRecords, itself, {
-      found: { at: at(), problems: 0, pages: 0, rows: 0 },
+    await store.beside.acts.do(recordRecordsCheck, itself, {
+      result: { at: at(), problems: 0, pages: 0, rows: 0 },
       first: [],
     });
     store.clock.advance(minutes(20));

@@ -200,7 +200,7 @@ t.test('a package', async (t) => {
     const again = await store.visit('ada');
     const text = `type: snap-revision\nsnap-id: ${marked}\n`;
     await store.beside.records.change({ at, actor: 'test', action: 'sign', object: 'x' }, async (tx) => {
-      await tx.revisions.setDeleted(id, [51], { at, by: 'cli:root', because: `of ${marked}` });
+      await tx.revisions.setDeleted(id, [51], { at, actor: 'cli:root', because: `of ${marked}` });
       await tx.assertions.keep({
         ...{ name: 'snap-revision/x', type: 'snap-revision', accountId: null, snapName: null, setName: null },
         ...{ sequence: null, snapId: id, snapRevision: 50, revision: 0, origin: 'imported', text },

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { halfMade, makeStore, unfinished } from '#data/new-store.ts';
+import { unfinishedStoreFiles, makeStore, unfinished } from '#data/new-store.ts';
 import { initialConfig, readConfig } from '#src/config.ts';
 
 const newStore = (configuration: string) => ({
   configuration,
   email: 'ann@site.example',
   credential: 'a credential',
-  by: { actor: 'cli:ann' },
+  actor: { actor: 'cli:ann' },
 });
 
 t.test('what was begun is no store until it is whole, and makes way for the next attempt', async (t) => {
@@ -29,7 +29,7 @@ t.test('what was begun is no store until it is whole, and makes way for the next
   t.notOk(left.includes('larder.toml'), 'the configuration comes last');
   t.ok(left.includes(unfinished) && left.includes('larder.db'), 'the rest was made');
   t.same(
-    left.filter((name) => !halfMade.includes(name)),
+    left.filter((name) => !unfinishedStoreFiles.includes(name)),
     [],
     'and is known as what an attempt leaves',
   );

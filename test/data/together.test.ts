@@ -1,7 +1,7 @@
 // What several processes say that serve one store, as if they were one.
 import t from 'tap';
 
-import { together, type ServingState } from '#data/serving-state.ts';
+import { mergeServingStates, type ServingState } from '#data/serving-state.ts';
 import type { JobState } from '#jobs/runner.ts';
 
 const job = (name: string, more: Partial<JobState> = {}): JobState => ({
@@ -17,19 +17,19 @@ const state = (more: Partial<ServingState>): ServingState => ({
 const [early, late] = [new Date('2026-03-01T12:00:00Z'), new Date('2026-03-01T12:00:01Z')];
 
 t.test('what is wrong with one is wrong with all, and is said once', (t) => {
-  const found = together([
+  const found = mergeServingStates([
     state({ problems: ['The disk is full.'], notices: ['one'] }),
     state({ problems: ['The disk is full.', 'The clock is wrong.'], sealed: true, working: false }),
   ]);
   t.match(found, { problems: ['The disk is full.', 'The clock is wrong.'], notices: ['one'] });
   t.match(found, { sealed: true, working: false, pid: 1 });
-  t.equal(together([state({}), state({ working: true })]).working, true);
+  t.equal(mergeServingStates([state({}), state({ working: true })]).working, true);
   t.end();
 });
 
 t.test('runs of jobs and what was read are added up; of moments the latest counts', (t) => {
   const scrub = { blobs: 1, bytes: 10, damaged: 0, roundEnded: early.toISOString() };
-  const found = together([
+  const found = mergeServingStates([
     state({ jobs: [job('a', { runs: 2, failures: 1, lastSuccess: late, problem: 'broken' })], scrub }),
     state({ jobs: [job('a', { runs: 3, lastSuccess: early, running: true }), job('b')] }),
     state({ scrub: { ...scrub, damaged: 2, roundEnded: late.toISOString() } }),
@@ -45,7 +45,7 @@ t.test('runs of jobs and what was read are added up; of moments the latest count
 t.test('who knows of a certificate or of the workers tells for all', (t) => {
   const certificate = { ends: early, hosts: ['a'], fingerprint: 'f' };
   const workers = { wanted: 2, serving: 1, ended: 0, each: [] };
-  t.match(together([state({}), state({ certificate }), state({ workers })]), { certificate, workers });
-  t.notOk('workers' in together([state({})]));
+  t.match(mergeServingStates([state({}), state({ certificate }), state({ workers })]), { certificate, workers });
+  t.notOk('workers' in mergeServingStates([state({})]));
   t.end();
 });

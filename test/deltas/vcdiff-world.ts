@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 import { decode } from '#deltas/decoder.ts';
 import { encode } from '#deltas/encoder.ts';
-import { Source } from '#deltas/source.ts';
+import { RandomAccessFile } from '#deltas/source.ts';
 
 export const long = process.env['LARDER_LONG'] === '1';
 
@@ -15,10 +15,10 @@ export const long = process.env['LARDER_LONG'] === '1';
 export function workshop(t: { testdir(files: Record<string, never>): string }) {
   const folder = t.testdir({});
   const path = (name: string): string => join(folder, name);
-  const opened = <Result>(names: readonly string[], work: (...sources: Source[]) => Result): Result => {
+  const opened = <Result>(names: readonly string[], work: (...sources: RandomAccessFile[]) => Result): Result => {
     const files = names.map((name) => openSync(path(name), 'r'));
     try {
-      return work(...files.map((file) => new Source(file)));
+      return work(...files.map((file) => new RandomAccessFile(file)));
     } finally {
       for (const file of files) closeSync(file);
     }

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { NoDelta } from '#deltas/decoder.ts';
-import { Gathered, header, instructions } from '#deltas/vcdiff.ts';
+import { InvalidDelta } from '#deltas/decoder.ts';
+import { DeltaBuffer, header, instructions } from '#deltas/vcdiff.ts';
 import { edited, edits, long, noise, reordered, scattered, workshop } from './vcdiff-world.ts';
 
 t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
@@ -70,7 +70,7 @@ t.test('a delta that was changed anywhere is refused, or makes no more than is a
         try {
           t.ok(rebuilt(one, newer.length).length <= newer.length);
         } catch (error) {
-          if (!(error instanceof NoDelta)) throw error;
+          if (!(error instanceof InvalidDelta)) throw error;
         }
       }
     }),
@@ -81,7 +81,7 @@ t.test('a delta that was changed anywhere is refused, or makes no more than is a
 
 /** A delta of one window, as its numbers and bytes say. */
 function written(...said: readonly (number | Uint8Array | { byte: number })[]): Buffer {
-  const gathered = new Gathered();
+  const gathered = new DeltaBuffer();
   gathered.all(header);
   for (const one of said) {
     if (typeof one === 'number') gathered.number(one);

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import {
-  lowered,
+  weakenedLines,
   noPolicy,
   policyTexts,
-  raised,
+  stricterPolicy,
   readReleaseRule,
   readRule,
   rulesFor,
@@ -23,13 +23,17 @@ const keysOf = (lines: readonly { on: string }[]): string[] => lines.map(({ on }
 
 t.test('a policy that asks other people is lowered, unless it asks fewer of the same ones', (t) => {
   const before = transfers('2 of bob, carol, dave');
-  t.strictSame(lowered(before, transfers('2 of bob, carol')), [], 'taking a name away only makes it stricter');
-  t.strictSame(lowered(before, transfers('2 of dave, carol, bob')), [], 'the order means nothing');
+  t.strictSame(weakenedLines(before, transfers('2 of bob, carol')), [], 'taking a name away only makes it stricter');
+  t.strictSame(weakenedLines(before, transfers('2 of dave, carol, bob')), [], 'the order means nothing');
   for (const other of ['2 of bob, carol, dave, erin', '2 of bob, erin', '2', '1 of bob, carol, dave']) {
-    t.strictSame(keysOf(lowered(before, transfers(other))), ['transfers'], other);
+    t.strictSame(keysOf(weakenedLines(before, transfers(other))), ['transfers'], other);
   }
-  t.strictSame(keysOf(lowered(before, noPolicy)), ['transfers']);
-  t.strictSame(keysOf(lowered(transfers('2'), transfers('2 of bob, carol'))), ['transfers'], 'a list for the role');
+  t.strictSame(keysOf(weakenedLines(before, noPolicy)), ['transfers']);
+  t.strictSame(
+    keysOf(weakenedLines(transfers('2'), transfers('2 of bob, carol'))),
+    ['transfers'],
+    'a list for the role',
+  );
   t.end();
 });
 
@@ -42,7 +46,7 @@ t.test('a policy that asks for as many people, or for as many signatures, is not
     ['2 signed', '2 signed', false],
     ['2 signed', '3', true],
   ] as const) {
-    t.equal(lowered(transfers(before), transfers(after)).length > 0, isLowered, `${before}, then ${after}`);
+    t.equal(weakenedLines(transfers(before), transfers(after)).length > 0, isLowered, `${before}, then ${after}`);
   }
   t.end();
 });
@@ -57,19 +61,22 @@ t.test('of two rules about the same channels neither hides the other', (t) => {
       ['releases snap/*:*/stable (2)', '1 of bob'],
     ],
   );
-  t.strictSame(keysOf(lowered(both, releases(loose))), ['releases snap/*:*/stable', 'releases snap/*:*/stable (2)']);
-  t.strictSame(keysOf(lowered(both, releases(strict))), ['releases snap/*:*/stable (2)']);
-  t.strictSame(lowered(both, both), []);
+  t.strictSame(keysOf(weakenedLines(both, releases(loose))), [
+    'releases snap/*:*/stable',
+    'releases snap/*:*/stable (2)',
+  ]);
+  t.strictSame(keysOf(weakenedLines(both, releases(strict))), ['releases snap/*:*/stable (2)']);
+  t.strictSame(weakenedLines(both, both), []);
   t.end();
 });
 
 t.test('what another policy adds is no part of what it takes away', (t) => {
   const after = { ...transfers('3'), ...{ releases: releases('1 for snap/*:*/stable').releases } };
-  t.strictSame([...policyTexts(raised(transfers('2'), after))], [...policyTexts(after)]);
-  t.strictSame([...policyTexts(raised(transfers('2'), transfers('2')))], [], 'the same is not raised');
-  t.strictSame([...policyTexts(raised(transfers('2'), transfers('1')))], []);
+  t.strictSame([...policyTexts(stricterPolicy(transfers('2'), after))], [...policyTexts(after)]);
+  t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('2')))], [], 'the same is not raised');
+  t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('1')))], []);
   t.strictSame(
-    [...policyTexts(raised(transfers('2'), transfers('2 of bob, carol')))],
+    [...policyTexts(stricterPolicy(transfers('2'), transfers('2 of bob, carol')))],
     [],
     'other people wait for approvals',
   );
@@ -119,7 +126,7 @@ const meets = (
 t.test('approvals that meet a policy which is not lowered also meet the one before it', (t) => {
   fc.assert(
     fc.property(policy, policy, approvals, holders, (before, after, given, role) => {
-      fc.pre(lowered(before, after).length === 0);
+      fc.pre(weakenedLines(before, after).length === 0);
       return !meets(rulesFor(after, lines), given, role) || meets(rulesFor(before, lines), given, role);
     }),
     { numRuns: 2000 },
@@ -131,8 +138,8 @@ t.test('approvals that meet a policy which is not lowered also meet the one befo
 t.test('a policy is never lowered nor raised by itself', (t) => {
   fc.assert(
     fc.property(policy, (one) => {
-      t.strictSame(lowered(one, one), []);
-      t.strictSame(rulesFor(raised(one, one), lines), []);
+      t.strictSame(weakenedLines(one, one), []);
+      t.strictSame(rulesFor(stricterPolicy(one, one), lines), []);
     }),
   );
   t.end();

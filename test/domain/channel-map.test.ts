@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import {
-  choose,
+  chooseRelease,
   everybody,
   newestOfSlots,
-  progressOf,
+  readProgress,
   slotsOf,
   stepTowards,
-  type Holding,
+  type SlotRelease,
 } from '#domain/channel-map.ts';
 import { channel, parseChannel, risks } from '#domain/channel.ts';
 import { readEpoch } from '#domain/epoch.ts';
@@ -16,7 +16,7 @@ import { readEpoch } from '#domain/epoch.ts';
 const now = '2026-11-22T00:00:00.000Z';
 const later = '2026-11-23T00:00:00.000Z';
 
-const snap = (name: string, architecture: string, revision: number, more: Partial<Holding> = {}): Holding => ({
+const snap = (name: string, architecture: string, revision: number, more: Partial<SlotRelease> = {}): SlotRelease => ({
   channel: name,
   slot: architecture,
   architecture,
@@ -27,15 +27,15 @@ const snap = (name: string, architecture: string, revision: number, more: Partia
   expiresAt: null,
   ...more,
 });
-const charm = (name: string, base: string, baseChannel: string, revision: number): Holding => ({
+const charm = (name: string, base: string, baseChannel: string, revision: number): SlotRelease => ({
   ...snap(name, 'amd64', revision),
   slot: `${base}/${baseChannel}/amd64`,
   baseName: base,
   baseChannel,
 });
 
-const get = (map: Holding[], name: string, more: Partial<Parameters<typeof choose>[1]> = {}) => {
-  const found = choose(map, { channel: parseChannel(name)!, architecture: 'amd64', now, ...more });
+const get = (map: SlotRelease[], name: string, more: Partial<Parameters<typeof chooseRelease>[1]> = {}) => {
+  const found = chooseRelease(map, { channel: parseChannel(name)!, architecture: 'amd64', now, ...more });
   return found && `${found.channel.name}=${found.held.revision}`;
 };
 
@@ -92,9 +92,9 @@ t.test('a progressive release reaches its share of the devices, and nobody new w
 });
 
 t.test('a release to everybody is an ordinary one', (t) => {
-  t.same(progressOf(undefined), everybody);
-  t.same(progressOf({ percentage: 100, paused: true }), everybody);
-  t.same(progressOf({ percentage: 0 }), { percentage: 0, paused: false });
+  t.same(readProgress(undefined), everybody);
+  t.same(readProgress({ percentage: 100, paused: true }), everybody);
+  t.same(readProgress({ percentage: 0 }), { percentage: 0, paused: false });
   t.end();
 });
 
@@ -168,7 +168,7 @@ t.test('of several revisions those are released that are the newest for an archi
 t.test('whatever is asked, the answer is one that the map holds for the asker, and the first on the way down', (t) => {
   fc.assert(
     fc.property(maps, askings, (map, asking) => {
-      const found = choose(map, { ...asking, now });
+      const found = chooseRelease(map, { ...asking, now });
       const way = [
         ...(asking.channel.branch === null ? [] : [asking.channel.name]),
         ...risks
@@ -176,7 +176,7 @@ t.test('whatever is asked, the answer is one that the map holds for the asker, a
           .reverse()
           .map((risk) => `latest/${risk}`),
       ];
-      const mayHave = (one: Holding): boolean =>
+      const mayHave = (one: SlotRelease): boolean =>
         [asking.architecture, 'all'].includes(one.architecture ?? '') &&
         one.expiresAt !== now &&
         (one.progressive.percentage === null ||

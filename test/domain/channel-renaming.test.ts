@@ -1,11 +1,11 @@
 // Channels that are called something else here than at their source.
 import t from 'tap';
 
-import { readRenaming, renamed } from '#domain/channel-renaming.ts';
+import { readRenaming, renameChannel } from '#domain/channel-renaming.ts';
 
 t.test('a channel without a track is renamed on all of them, and one with a track there alone', (t) => {
   const called = (name: string, ...texts: string[]): string =>
-    renamed(
+    renameChannel(
       name,
       texts.map((text) => readRenaming(text)!),
     );

@@ -1,17 +1,20 @@
 // A full disk is told alike, whatever was to be written on it.
 import t from 'tap';
 
-import { diskFull, noRoom } from '#domain/disk-full.ts';
+import { diskFull, notEnoughSpace } from '#domain/disk-full.ts';
 
 t.test('what a disk does not take is refused with one code and one patience, by whichever disk', (t) => {
   const cause = new Error('SQLITE_FULL');
-  const refusals = [noRoom(), diskFull(cause), diskFull(cause, 'The disk of the database')];
+  const refusals = [notEnoughSpace(), diskFull(cause), diskFull(cause, 'The disk of the database')];
   for (const refusal of refusals) t.match(refusal, { code: 'insufficient-storage', retryAfter: 300 });
   t.match(
     refusals.map(({ message }) => message),
     [/^The store has not enough free space/, /^The disk of the store is full/, /^The disk of the database is full/],
   );
-  t.match(noRoom({ needed: 5 * 1024 ** 2, free: 3 * 1024 ** 2 }).message, /it needs 5\.0 MiB, and 3\.0 MiB are free/);
+  t.match(
+    notEnoughSpace({ needed: 5 * 1024 ** 2, free: 3 * 1024 ** 2 }).message,
+    /it needs 5\.0 MiB, and 3\.0 MiB are free/,
+  );
   t.equal(refusals[1]!.cause, cause);
   t.end();
 });

@@ -1,14 +1,14 @@
 // Whoever guesses passwords in crowds does not keep those from logging in who are known.
 import t from 'tap';
 
-import { limit } from '#domain/limit.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
 
-const limits = { atOnce: 1, waiting: { atMost: 6, ofClient: 3, refusal: 'Too many just now; try again.' } };
+const limits = { concurrency: 1, waiting: { atMost: 6, ofClient: 3, refusal: 'Too many just now; try again.' } };
 const refused = { code: 'too-many-requests', status: 429, retryAfter: 2, message: 'Too many just now; try again.' };
 
 /** A queue whose work ends when it is told to, in the order in which it began. */
 function world() {
-  const inTurn = limit(limits);
+  const inTurn = createConcurrencyLimit(limits);
   const began: string[] = [];
   const gates: (() => void)[] = [];
   const come = (name: string, client: string, isFamiliar: boolean) => {
@@ -98,7 +98,7 @@ t.test('nobody who is known is pushed out', async (t) => {
 });
 
 t.test('work that fails gives its place on, and work without a turn is bounded too', async (t) => {
-  const inTurn = limit(limits);
+  const inTurn = createConcurrencyLimit(limits);
   const failing = inTurn(() => Promise.reject(new Error('no')));
   const next = inTurn(() => Promise.resolve('yes'));
   await t.rejects(failing, { message: 'no' });
@@ -115,7 +115,7 @@ t.test('work that fails gives its place on, and work without a turn is bounded t
 t.test(
   'without a limit to those who wait all of them get their turn, in their order and so many at a time',
   async (t) => {
-    const inTurn = limit({ atOnce: 2 });
+    const inTurn = createConcurrencyLimit({ concurrency: 2 });
     const began: number[] = [];
     let [running, most] = [0, 0];
     const work = async (one: number): Promise<number> => {

@@ -2,15 +2,15 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { jsonOf, jsonTexts, mapped, PackedList, sequenceOf } from '#domain/sequence.ts';
-import { Spool } from '#files/spool.ts';
+import { jsonOf, jsonTexts, mapSequence, PackedList, sequenceOf } from '#domain/sequence.ts';
+import { SpillFile } from '#files/spool.ts';
 
 t.test('a packed list gives what was added, in its order, and says the same in JSON, in memory and aside', (t) => {
   const folder = t.testdir();
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), fc.boolean(), fc.nat(200), (raw, liesAside, size) => {
       const items = JSON.parse(JSON.stringify(raw)) as unknown[];
-      const spool = new Spool(folder);
+      const spool = new SpillFile(folder);
       const list = new PackedList<unknown>(liesAside ? spool : undefined);
       for (const one of items) {
         list.add(one);
@@ -20,7 +20,7 @@ t.test('a packed list gives what was added, in its order, and says the same in J
       t.equal(list.byteLength, Buffer.byteLength(JSON.stringify(items)) - 2);
       t.same([...list], items);
       t.same(
-        [...mapped(list, (one) => [one])],
+        [...mapSequence(list, (one) => [one])],
         items.map((one) => [one]),
       );
       t.same(
@@ -41,7 +41,7 @@ t.test('a packed list gives what was added, in its order, and says the same in J
 });
 
 t.test('items that are larger than a page, or fill many, are given whole', (t) => {
-  for (const spool of [undefined, new Spool(t.testdir())]) {
+  for (const spool of [undefined, new SpillFile(t.testdir())]) {
     const list = new PackedList<string>(spool);
     const texts = Array.from({ length: 40 }, (_, at) => `${String(at)}ü`.repeat(at % 7 === 0 ? 400_000 : 60_000));
     for (const one of texts) list.add(one);

@@ -1,24 +1,24 @@
 // The changes of a proposal as people read them.
 import t from 'tap';
 
-import type { Line } from '#domain/approvals.ts';
-import { shownLines } from '#domain/shown-lines.ts';
+import type { ApprovalLine } from '#domain/approvals.ts';
+import { shortenLines } from '#domain/shown-lines.ts';
 
-const line = (kind: Line['kind'], more: Partial<Line> = {}): Line => ({
+const line = (kind: ApprovalLine['kind'], more: Partial<ApprovalLine> = {}): ApprovalLine => ({
   ...{ kind, on: 'snap/hello:latest/stable', part: 'amd64', from: '1', to: '2' },
   ...more,
 });
 
 t.test('a change that needs approvals for two reasons is listed once, with both', (t) => {
   t.strictSame(
-    shownLines([line('releases'), line('transfers'), line('transfers', { part: 'arm64' }), line('releases')]),
+    shortenLines([line('releases'), line('transfers'), line('transfers', { part: 'arm64' }), line('releases')]),
     [
       { on: 'snap/hello:latest/stable', part: 'amd64', from: '1', to: '2', kinds: ['releases', 'transfers'] },
       { on: 'snap/hello:latest/stable', part: 'arm64', from: '1', to: '2', kinds: ['transfers'] },
     ],
   );
   for (const other of [{ on: 'x' }, { part: null }, { from: null }, { to: '3' }]) {
-    t.equal(shownLines([line('releases'), line('releases', other)]).length, 2, 'what differs is another change');
+    t.equal(shortenLines([line('releases'), line('releases', other)]).length, 2, 'what differs is another change');
   }
   t.end();
 });
@@ -29,11 +29,11 @@ t.test('digests are cut, and two that differ in the part that is cut stay two ch
     line('transfers', { on: 'snap/hello', part: 'icon', to: `${digest}.png` }),
   );
   t.strictSame(
-    shownLines(lines).map(({ to }) => to),
+    shortenLines(lines).map(({ to }) => to),
     ['aaaaaaaaaaaa….png', 'aaaaaaaaaaaa….png'],
   );
   for (const text of ['a'.repeat(12), 'a'.repeat(63), 'a'.repeat(97), 'SHA256:abc', null]) {
-    t.equal(shownLines([line('transfers', { to: text })])[0]?.to, text);
+    t.equal(shortenLines([line('transfers', { to: text })])[0]?.to, text);
   }
   t.end();
 });

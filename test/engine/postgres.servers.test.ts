@@ -13,13 +13,13 @@ import t, { type Test } from 'tap';
 
 import { migrations, newStore } from '#data/upgrade.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { list, sql, type Database, type Queries, type Statement } from '#engine/database.ts';
+import { list, sql, type Database, type Queries, type SqlStatement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { readAddress, tlsOptions } from '#engine/postgres/address.ts';
-import { refuseLess } from '#engine/postgres/connection.ts';
+import { refuseWeakDurability } from '#engine/postgres/connection.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
 import { postgresTarget } from '#engine/postgres/rows.ts';
-import { postgresText, prepared } from '#engine/postgres/statements.ts';
+import { postgresText, prepareStatement } from '#engine/postgres/statements.ts';
 import { Versions } from '#engine/postgres/versions.ts';
 import { sharedPostgres, startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { startProxy, type AtCommit } from '#test/fixtures/postgres-proxy.ts';
@@ -86,9 +86,9 @@ t.test('a statement has its values numbered, and their types told', (t) => {
     'SELECT 1 FROM x WHERE id = ANY ($1) AND n <> ALL ($2) AND (NULL IS NULL OR at < NULL) LIMIT $3::bigint',
   );
   t.equal(postgresText(sql`SELECT ${0.5}, ${Buffer.from('a')}`), 'SELECT $1::double precision, $2::bytea');
-  t.same(prepared(wanted(null)).values, [['a'], [], 2]);
-  t.equal(prepared(wanted('b')).name, prepared(wanted('c')).name, 'prepared once');
-  t.not(prepared(wanted('b')).name, prepared(wanted(null)).name, 'but for what is not there');
+  t.same(prepareStatement(wanted(null)).values, [['a'], [], 2]);
+  t.equal(prepareStatement(wanted('b')).name, prepareStatement(wanted('c')).name, 'prepared once');
+  t.not(prepareStatement(wanted('b')).name, prepareStatement(wanted(null)).name, 'but for what is not there');
   t.throws(() => postgresText(sql`SELECT ${list([])}`), { message: 'a list stands behind IN' });
   t.end();
 });
@@ -104,7 +104,7 @@ t.test(
     t.ok(all.length > 500);
     const wrong: string[] = [];
     for (const { file, line, statement } of all) {
-      const understood = (one: Statement): Promise<void> =>
+      const understood = (one: SqlStatement): Promise<void> =>
         db.transaction((tx) => tx.script(`PREPARE one AS ${postgresText(one)}; DEALLOCATE one`));
       // Nothing is of any type; a recursion must be told that of its beginning.
       const texts = { ...statement, values: statement.values.map((value) => value ?? '') };
@@ -253,14 +253,17 @@ t.test('whatever keeps a store from its database is said in one sentence, and ch
 
   const good = { version: '15.1', number: 150_001, synchronous: 'on', fsync: 'on', encoding: 'UTF8' } as const;
   const whole = { ...good, standby: 0, schema: 'public' } as const;
-  refuseLess(whole, 'x');
+  refuseWeakDurability(whole, 'x');
   t.throws(
-    () => refuseLess({ ...whole, version: '14.2', number: 140_002 }, 'x'),
+    () => refuseWeakDurability({ ...whole, version: '14.2', number: 140_002 }, 'x'),
     /PostgreSQL 14.2, and larder needs 15/,
   );
-  t.throws(() => refuseLess({ ...whole, fsync: 'off' }, 'x'), /fsync = off, and may lose/);
-  t.throws(() => refuseLess({ ...whole, encoding: 'LATIN1' }, 'x'), /keeps texts as LATIN1/);
-  t.throws(() => refuseLess({ ...whole, standby: 1 }, 'x'), /is a standby, which only reads; name the primary/);
+  t.throws(() => refuseWeakDurability({ ...whole, fsync: 'off' }, 'x'), /fsync = off, and may lose/);
+  t.throws(() => refuseWeakDurability({ ...whole, encoding: 'LATIN1' }, 'x'), /keeps texts as LATIN1/);
+  t.throws(
+    () => refuseWeakDurability({ ...whole, standby: 1 }, 'x'),
+    /is a standby, which only reads; name the primary/,
+  );
 });
 
 t.test('a server is known by its certificate, for its name', async (t) => {

@@ -7,7 +7,7 @@ import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 
-import { postgresSource, postgresTarget, settle } from '#engine/postgres/rows.ts';
+import { postgresSource, postgresTarget, settleAttempt } from '#engine/postgres/rows.ts';
 import { copyRows, type Cell, type RowTarget } from '#engine/rows.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
 import { allRows, rowsOfFile } from '#test/fixtures/all-rows.ts';
@@ -225,7 +225,7 @@ t.test('all is there, or nothing: and what an attempt has left, the next one of 
   await again.commit();
   await again.close();
   t.equal(await count(address), 5, 'the same attempt begins anew');
-  await settle(address);
+  await settleAttempt(address);
   await t.rejects(target(address), { message: /already$/ });
   source.close();
 

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { Archive, type ArchiveFaults } from '#files/archive.ts';
+import { TarArchive, type ArchiveErrors } from '#files/archive.ts';
 import { NotWhole, readTar } from '#backup/tar.ts';
 import { block } from '#files/tar-header.ts';
 import { openPart } from '#transfers/form/read.ts';
 import { folder } from '#test/cli/process.ts';
 
-const faults: ArchiveFaults = { cutOff: () => new Error('cut off'), noFile: () => new Error('no file') };
+const faults: ArchiveErrors = { cutOff: () => new Error('cut off'), noFile: () => new Error('no file') };
 
 /** An archive that tar has made, with files of these sizes. */
 function tarOf(t: Parameters<typeof folder>[0], sizes: Record<string, number>): string {
@@ -30,7 +30,7 @@ async function gathered(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
 t.test('bytes come whole and where they stand, however they are asked for', async (t) => {
   const large = 3 * 1024 * 1024 + 7;
   const file = tarOf(t, { a: 3, b: large });
-  const archive = await Archive.open(file, faults, (one) => Promise.resolve(one));
+  const archive = await TarArchive.open(file, faults, (one) => Promise.resolve(one));
   t.teardown(() => archive.close());
   t.match(await archive.header(0), { name: 'a', size: 3, type: '0' });
   t.match(await archive.header(2 * block), { name: 'b', size: large });

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { Spool, withSpool } from '#files/spool.ts';
+import { SpillFile, withSpillFile } from '#files/spool.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
 
 t.test('texts are read as they were added, in any order, from memory and from a file', (t) => {
@@ -12,7 +12,7 @@ t.test('texts are read as they were added, in any order, from memory and from a 
   const texts = fc.array(fc.tuple(fc.string({ unit: anyCharacter, maxLength: 40 }), fc.nat(40_000)), { maxLength: 60 });
   fc.assert(
     fc.property(texts, fc.infiniteStream(fc.nat()), (some, random) => {
-      const spool = new Spool(folder);
+      const spool = new SpillFile(folder);
       const added = some.map(([text, times]) => {
         const whole = text
           .toWellFormed()
@@ -39,7 +39,7 @@ t.test('texts are read as they were added, in any order, from memory and from a 
 
 t.test('its file has no name, and is closed with it', async (t) => {
   const folder = t.testdir();
-  const kept = await withSpool(folder, async (spool) => {
+  const kept = await withSpillFile(folder, async (spool) => {
     const { begin, length } = spool.add('a'.repeat(3 * 1024 * 1024));
     t.strictSame(readdirSync(folder), []);
     t.equal(spool.read(begin, length).length, length);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
+import { InvalidTarHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
 
 const moment = new Date('2026-03-01T12:00:00.000Z');
 const long = `blobs/${'a'.repeat(96)}/${'b'.repeat(96)}`;
@@ -47,7 +47,7 @@ t.test('a header that was changed is none', (t) => {
   for (const at of [0, 124, 148, 156, 345, 511]) {
     const head = tarHeader('larder.db', 4096, moment);
     head.writeUInt8(head.readUInt8(at) ^ 1, at);
-    t.throws(() => readHeader(head), new BadHeader('a header is not what its sum says'), String(at));
+    t.throws(() => readHeader(head), new InvalidTarHeader('a header is not what its sum says'), String(at));
   }
   t.same([0, 1, 511, 512, 513].map(padding), [0, 511, 1, 0, 511]);
   t.end();

@@ -11,9 +11,9 @@ async function world(t: Test, most?: number) {
   const clock = { now: new Date('2026-03-01T12:00:00Z') };
   const [here, there] = await openRecords(t, 2);
   const now = () => clock.now;
-  const backOff = createBackOff({ records: here, now, ...(most && { most }) });
+  const backOff = createBackOff({ records: here, now, ...(most && { maxEntries: most }) });
   /** The same, as another process of the store has it. */
-  const elsewhere = createBackOff({ records: there, now, ...(most && { most }) });
+  const elsewhere = createBackOff({ records: there, now, ...(most && { maxEntries: most }) });
   /** Seconds to wait, 0 when the attempt may be made. */
   const wait = async (name: string, address: string, changedAt?: string, by = backOff): Promise<number> => {
     try {

@@ -6,7 +6,7 @@ import { codeAt } from '#identity/totp.ts';
 import { bakeryFromJson } from '#macaroons/codec/bakery.ts';
 import { writeBinary } from '#macaroons/codec/binary.ts';
 import { toJson2 } from '#macaroons/codec/json.ts';
-import { bindForRequest, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { bindForRequest, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken } from '#macaroons/codec/text.ts';
 import { discharge, logInAt, password, startIdentity, type IdentityStore, type Posted } from './world.ts';
 
@@ -33,7 +33,8 @@ async function send(
   };
 }
 
-const thirdParty = ({ caveats }: Macaroon) => caveats.filter(({ verificationId }) => verificationId !== undefined);
+const thirdParty = ({ caveats }: DecodedMacaroon) =>
+  caveats.filter(({ verificationId }) => verificationId !== undefined);
 
 t.test('craft-store logs in with a browser window: charmcraft up to 4.3.1', async (t) => {
   const store = await startIdentity(t);
@@ -80,7 +81,7 @@ async function sso(
   store: IdentityStore,
   credentials: object,
   body: object = {},
-): Promise<{ root: Macaroon; discharged: Posted }> {
+): Promise<{ root: DecodedMacaroon; discharged: Posted }> {
   // `urljoin` drops the last segment of the base.
   const issued = await send('POST', new URL('v1/tokens/usso', `${store.url}/publishergw`).href, json, body);
   const root = readToken(issued.body.macaroon as string)!;
@@ -94,7 +95,7 @@ async function sso(
   return { root, discharged };
 }
 
-const pair = (root: Macaroon, dm: string): string =>
+const pair = (root: DecodedMacaroon, dm: string): string =>
   `Macaroon root=${writeBinary(root, 1).toString('base64url')}, discharge=${writeBinary(bindForRequest(root, readToken(dm)!), 1).toString('base64url')}`;
 
 t.test('charmcraft logs in in the Ubuntu One style: 4.4 and later', async (t) => {
@@ -265,7 +266,7 @@ t.test('only what the identity provider made to be refreshed is refreshed', asyn
     send('POST', `${store.url}/api/v2/tokens/refresh`, json, { discharge_macaroon: text });
   const dm = readToken(discharged.body.discharge_macaroon as string)!;
   t.equal((await refresh(discharged.body.discharge_macaroon as string)).status, 200);
-  const text = (macaroon: Macaroon): string => writeBinary(macaroon, 1).toString('base64url');
+  const text = (macaroon: DecodedMacaroon): string => writeBinary(macaroon, 1).toString('base64url');
   const forged = {
     ...dm,
     caveats: dm.caveats.map((caveat) => ({

@@ -1,14 +1,14 @@
 // Logins under way: few, short and bounded, whatever anybody does.
 import t from 'tap';
 
-import type { Interactions, Proven } from '#api/identity.ts';
+import type { Interactions, ProvenAccount } from '#api/identity.ts';
 import { minutes } from '#domain/clock.ts';
 import { createInteractions } from '#identity/interactions.ts';
-import type { AskedCaveat } from '#macaroons/discharger.ts';
+import type { AddressedCaveat } from '#macaroons/discharger.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
-const account = (id: string): Proven => ({
+const account = (id: string): ProvenAccount => ({
   passwordSetAt: '2026-01-01T00:00:00.000Z',
   id,
   username: id,
@@ -17,7 +17,7 @@ const account = (id: string): Proven => ({
   validation: 'unproven',
   createdAt: '2026-03-01T12:00:00.000Z',
 });
-const caveat = (id: string): AskedCaveat => ({
+const caveat = (id: string): AddressedCaveat => ({
   id: Buffer.from(id),
   condition: 'is-authenticated-user',
   purpose: undefined,
@@ -99,7 +99,7 @@ t.test('each step of a login may be done by another process of the store', async
   t.match((await interactions.find(id)).halfway, { id: 'ada' });
   const token = await interactions.finish(id, account('ada'));
   t.match(await waiting, { token, caveat: { condition: asked.condition } });
-  t.match(await elsewhere.whoFinished(id), { id: 'ada' });
+  t.match(await elsewhere.findFinishedAccount(id), { id: 'ada' });
   await t.rejects(elsewhere.finish(id, account('bob')), expired);
   const both = await Promise.allSettled([interactions.redeem(token, asked), elsewhere.redeem(token, asked)]);
   t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'a token is good once');

@@ -1,7 +1,7 @@
 // A store with its identity provider, people who have passwords, and clients that log in as the official ones do.
 
 import { bakeryFromJson } from '#macaroons/codec/bakery.ts';
-import { bindForRequest, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { bindForRequest, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { toJson2 } from '#macaroons/codec/json.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { setUpDigest, totpPurpose } from '#identity/logins.ts';
@@ -80,7 +80,7 @@ export async function startWithRealPasswords(
 export interface Begun {
   /** The JSON text of the root. */
   text: string;
-  root: Macaroon;
+  root: DecodedMacaroon;
   caveatId: Buffer;
 }
 
@@ -142,7 +142,7 @@ export async function dischargeInBrowser(
   store: TestAppliance,
   caveatId: Buffer,
   fields: { username: string; password: string } = { username: 'ada', password },
-): Promise<Macaroon> {
+): Promise<DecodedMacaroon> {
   const info = await waysIn(store, caveatId);
   const window = info.InteractionMethods['browser-window'] as { VisitURL: string; WaitTokenURL: string };
   const waiting = fetch(window.WaitTokenURL);
@@ -155,7 +155,7 @@ export async function dischargeInBrowser(
 }
 
 /** What the `Macaroons` header holds: the root and its bound discharge as JSON. */
-export const macaroonList = (root: Macaroon, ...discharges: Macaroon[]): string =>
+export const macaroonList = (root: DecodedMacaroon, ...discharges: DecodedMacaroon[]): string =>
   JSON.stringify([root, ...discharges.map((one) => bindForRequest(root, one))].map(toJson2));
 
 /** From the first request to the token, as a client with a browser. */

@@ -5,8 +5,8 @@ import { closeSync, existsSync, openSync, readSync, utimesSync, writeSync } from
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
-import { digestPool } from '#blobs/digests.ts';
-import { judge, type GoOn } from '#integrity/judge.ts';
+import { createDigestPool } from '#blobs/digests.ts';
+import { verifyBlob, type ReadContinuation } from '#integrity/judge.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
@@ -45,7 +45,7 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
     const before = await blobs.open(sha3_384, part);
     t.ok(before && (await contentOf(before.stream)).equals(bytes.subarray(10, 21)));
 
-    damage((await blobs.borrow(sha3_384)).file, at);
+    damage((await blobs.makeLocalCopy(sha3_384)).file, at);
     await t.rejects(blobs.open(sha3_384, part), /it is damaged/, 'not even a part that is as it was');
     t.notOk(await blobs.prove(sha3_384));
     const whole = await blobs.open(sha3_384);
@@ -57,17 +57,17 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
     t.same(new Set(told), new Set([sha3_384]));
     told.length = 0;
 
-    damage((await blobs.borrow(sha3_384)).file, at);
+    damage((await blobs.makeLocalCopy(sha3_384)).file, at);
     const again = await blobs.open(sha3_384, part);
     t.ok(again && (await contentOf(again.stream)).equals(bytes.subarray(10, 21)), 'what is good is served again');
-    utimesSync((await blobs.borrow(sha3_384)).file, 1, 1);
+    utimesSync((await blobs.makeLocalCopy(sha3_384)).file, 1, 1);
     const touched = await blobs.open(sha3_384, part);
     t.ok(
       touched && (await contentOf(touched.stream)).equals(bytes.subarray(10, 21)),
       'a file that was only touched too',
     );
 
-    damage((await blobs.borrow(sha3_384)).file, at);
+    damage((await blobs.makeLocalCopy(sha3_384)).file, at);
     await blobs.receive(Readable.from([[bytes]]), { id: `again${at}`, limit: 4e6 });
     t.ok(await blobs.prove(sha3_384), 'the same content, taken in again, mends what nobody had found yet');
   }
@@ -131,19 +131,23 @@ t.test('a backup leaves a damaged blob out, says so, and exits with 1', async (t
 
 t.test('a blob that is lent as a copy is judged as well, and given back whatever is found', async (t) => {
   const { blobs, files, directory } = await blobStore(t);
-  const digests = digestPool(startDigestWorker, 1);
+  const digests = createDigestPool(startDigestWorker, 1);
   t.teardown(() => digests.close());
   const { borrow, count } = await lendCopies(t, blobs);
-  const where = { borrow, stat: blobs.stat };
+  const where = { makeLocalCopy: borrow, stat: blobs.stat };
   const { sha3_384 } = await blobs.put(randomBytes(100_000), { id: 'one' });
-  const verdict = async (goOn?: GoOn) => (await judge({ sha3_384 }, where, digests, goOn)).verdict;
+  const verdict = async (goOn?: ReadContinuation) => (await verifyBlob({ sha3_384 }, where, digests, goOn)).verdict;
   t.equal(await verdict(), 'good');
   t.equal(await verdict(() => false), 'unknown', 'who stops reads no further');
   await t.resolveMatch(
-    judge({ sha3_384 }, { ...where, borrow: async () => ({ ...(await borrow(sha3_384)), file: directory }) }, digests),
+    verifyBlob(
+      { sha3_384 },
+      { ...where, makeLocalCopy: async () => ({ ...(await borrow(sha3_384)), file: directory }) },
+      digests,
+    ),
     { verdict: 'unreadable' },
   );
-  damage((await blobs.borrow(sha3_384)).file, 5);
+  damage((await blobs.makeLocalCopy(sha3_384)).file, 5);
   t.equal(await verdict(), 'damaged');
   await blobs.remove(sha3_384);
   t.equal(await verdict(), 'unknown');

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 
-import { digestPool, type DigestPool } from '#blobs/digests.ts';
+import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import { blobReports } from '#integrity/blob-reports.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { inspectDatabase } from '#engine/place.ts';
@@ -32,7 +32,7 @@ const counter = (count = 0) => {
 function faulty(t: Test, { times, ...faults }: Omit<Faults, 'left' | 'direct'> & { times: number }) {
   const [left, direct] = [counter(times), counter()];
   const workerData: Faults = { ...faults, left, direct };
-  const pool = digestPool(
+  const pool = createDigestPool(
     (options) => startWorker('test/blobs/faulty-digest-worker.ts', { ...options, workerData }),
     1,
   );

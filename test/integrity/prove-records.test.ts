@@ -6,13 +6,13 @@ import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
 import { inspectInThread } from '#integrity/inspect-in-thread.ts';
-import { proofOfRecords, type ProofOfRecords } from '#integrity/prove-records.ts';
+import { createRecordsVerifier, type RecordsVerifier } from '#integrity/prove-records.ts';
 import { startWorker } from '#src/embedded.ts';
 import { describeFault, textOf } from '#src/faults.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
-const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<ProofOfRecords> =>
-  proofOfRecords({
+const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<RecordsVerifier> =>
+  createRecordsVerifier({
     inspect: () =>
       inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
         file: join(directory, 'larder.db'),

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { itself } from '#acts/act.ts';
 import { deleteImageManifest } from '#acts/images.ts';
-import { forgetImages } from '#acts/unwanted-images.ts';
+import { sweepImages } from '#acts/unwanted-images.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import { after, days, hours, minutes, timestamp } from '#domain/clock.ts';
 import { forgetImages as forgetImagesJob } from '#jobs/forget-images.ts';
@@ -197,8 +197,8 @@ t.test('while the content of a resource cannot be read, no image is forgotten', 
   t.same(await here.has(digest), [true]);
 
   const { acts, records } = here.store.beside;
-  const everything = { before: timestamp(after(here.store.clock.now, days(1))), most: 100 };
-  t.equal(await acts.do(forgetImages, itself, everything), 0, 'nor by whoever has not looked');
+  const everything = { before: timestamp(after(here.store.clock.now, days(1))), maxManifests: 100 };
+  t.equal(await acts.do(sweepImages, itself, everything), 0, 'nor by whoever has not looked');
   const push = await uploadLogin(here.ada, 'hello');
   const credential = (await records.imageCredentials.byId(push.username))!;
   const sha256 = digest.replace('sha256:', '');

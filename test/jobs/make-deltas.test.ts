@@ -122,7 +122,7 @@ t.test('they take no more of the disk than they may: the oldest releases make ro
   const { size } = (await records.deltas.find(id, 1, 2))!;
   const other = (await ada.post('/v1/snap', { name: 'other' })).body.id as string;
   for (const version of ['1', '2']) await ada.push('snap', 'other', snapOf(t, version, 'other'));
-  settings.most = Math.floor(1.5 * size);
+  settings.maxBytes = Math.floor(1.5 * size);
   store.clock.advance(hours(1));
   for (const revision of [1, 2]) await ada.post('/v1/snap/other/releases', [{ channel: 'stable', revision }]);
   t.same(await run(), { made: 1 });
@@ -132,7 +132,7 @@ t.test('they take no more of the disk than they may: the oldest releases make ro
   await release(2, 'edge');
   t.match(await run(), { made: 1 }, 'the newer release counts more');
   t.equal((await records.deltas.kept()).count, 1);
-  settings.most = 0;
+  settings.maxBytes = 0;
   await release(1);
   t.same(await run(), {}, 'without room nothing is tried');
 });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import pino from 'pino';
 import t from 'tap';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { readCharms } from '#jobs/read-charms.ts';
 import { createReviewer } from '#review/reviewer.ts';
@@ -51,7 +51,7 @@ t.test('a charm of an older release is read once, and until then juju is told to
   const requiring = async () => (await store.anyone.get('/v2/charms/find?q=&relation-requires=postgresql')).body;
   t.same(await requiring(), { results: [] });
 
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   const reviewer = createReviewer({ startWorker: (options) => startWorker('src/review/worker.ts', options) });
   t.teardown(() => Promise.all([digests.close(), reviewer.close()]));
   const fatal = (error: Error): never => {

@@ -12,7 +12,7 @@ import { findingsOf } from '#jobs/findings.ts';
 import { reviewQueue, type ReviewQueue } from '#jobs/review-uploads.ts';
 import type { WritableRecords } from '#records/index.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import { createLeases, leaseLife } from '#shared/leases.ts';
+import { createLeases, leaseLifeMs } from '#shared/leases.ts';
 import { textOf } from '#src/faults.ts';
 import { createHealth } from '#src/health.ts';
 import { filler } from '#test/fixtures/filler.ts';
@@ -166,7 +166,7 @@ t.test('what a process that died was reviewing is reviewed by another one, when 
   queue.soon();
   while ((await status('next'))?.status !== 'approved') await new Promise(setImmediate);
   t.match(await status('left'), { status: 'new' });
-  clock.now = new Date(clock.now.getTime() + leaseLife);
+  clock.now = new Date(clock.now.getTime() + leaseLifeMs);
   while ((await status('left'))?.status !== 'approved') await new Promise(setImmediate);
 });
 

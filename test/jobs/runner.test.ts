@@ -7,15 +7,20 @@ import t, { type Test } from 'tap';
 import { hours, minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Leases } from '#shared/leases.ts';
-import { runJobs, type Job, type Runner, type RunnerOptions } from '#jobs/runner.ts';
+import { runJobs, type BackgroundJob, type Runner, type RunnerOptions } from '#jobs/runner.ts';
 
-const job = (name: string, run: Job['run'], every = 10): Job => ({ name, every, inDoubt: 'runs', run });
+const job = (name: string, run: BackgroundJob['run'], every = 10): BackgroundJob => ({
+  name,
+  every,
+  inDoubt: 'runs',
+  run,
+});
 
 /** Nobody else holds anything. */
 const free: Leases = { holding: async (_name, work) => ({ result: await work() }) };
 
 interface World {
-  run(jobs: Job[], options?: Partial<RunnerOptions>): Runner;
+  run(jobs: BackgroundJob[], options?: Partial<RunnerOptions>): Runner;
   /** So many milliseconds pass, one by one or in larger steps; whatever is due in one of them has ended, or waits, before the next. */
   pass(milliseconds: number, step?: number): Promise<void>;
   lines: string[];
@@ -122,7 +127,8 @@ t.test('while the clock is in doubt only those run that may, and the others when
   const { run, pass } = world(t);
   let inDoubt = true;
   const runs: Record<string, number> = { often: 0, daily: 0, signs: 0 };
-  const counted = (name: string, every: number): Job => job(name, async () => ({ runs: ++runs[name]! }), every);
+  const counted = (name: string, every: number): BackgroundJob =>
+    job(name, async () => ({ runs: ++runs[name]! }), every);
   const runner = run(
     [
       { ...counted('often', 10), inDoubt: 'waits' },
@@ -154,7 +160,8 @@ t.test('of several processes one runs a job for all, unless each has to for itse
     },
   };
   const running: Record<string, number> = { forAll: 0, each: 0 };
-  const slow = (name: string): Job => job(name, () => new Promise(() => (running[name] = running[name]! + 1)));
+  const slow = (name: string): BackgroundJob =>
+    job(name, () => new Promise(() => (running[name] = running[name]! + 1)));
   const runners = ['here', 'there'].map(() =>
     run([slow('forAll'), { ...slow('each'), oncePer: 'process' }], { leases }),
   );

@@ -13,7 +13,7 @@ import { mediaType, parseAssertion, parseStream, stream } from '#assertions/asse
 import { readRoots } from '#assertions/chain.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { newWrappingKey } from '#data/secrets.ts';
-import { revisionSigning } from '#jobs/sign-revisions.ts';
+import { createRevisionSigner } from '#jobs/sign-revisions.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { chain, vectorSigner } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
@@ -210,7 +210,7 @@ t.test('what a command beside the server takes in counts within a minute', async
   });
   t.equal(await records.assertions.find(wanted('my-prov')), undefined, 'the command itself signs nothing');
   const log = pino({ enabled: false });
-  const { job } = revisionSigning({ records, acts, signer: vectorSigner(), now: () => now, log });
+  const { job } = createRevisionSigner({ records, acts, signer: vectorSigner(), now: () => now, log });
   t.ok(job.every <= 60_000);
   t.same(await job.run(), { signed: 1 });
   t.ok(await records.assertions.find(wanted('my-prov')));

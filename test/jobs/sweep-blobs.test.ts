@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import t from 'tap';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { sweepBlobs } from '#jobs/sweep-blobs.ts';
 import { startWorker } from '#src/embedded.ts';
@@ -13,7 +13,7 @@ t.test('content that no record needs is removed, once it is old enough to be on 
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.upload('needed');
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
   const blobs = await diskBlobs({
     directory: store.directory,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { sweepTemporary } from '#jobs/sweep-temporary.ts';
 import { startWorker } from '#src/embedded.ts';
@@ -11,7 +11,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 
 t.test('what nothing came for in a day is removed, but for what a push of an image goes on with', async (t) => {
   const store = await startStore(t);
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
   const { directory } = store;
   const blobs = await diskBlobs({ directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });
@@ -38,7 +38,7 @@ t.test('what nothing came for in a day is removed, but for what a push of an ima
 
 t.test('what is gone before it can be removed is no failure, and what cannot be removed is one', async (t) => {
   const store = await startStore(t);
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
   const { directory } = store;
   const blobs = await diskBlobs({ directory, reserve: 0, digests, fatal: (error) => t.fail(error.message) });

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 
 import { parseAssertion, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
-import { openStore, type Store } from '#data/store.ts';
+import { openStore, type StoreHandle } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { folder, newStore, serve, start } from '#test/cli/process.ts';
@@ -36,7 +36,7 @@ async function world(t: Test) {
 }
 
 /** What is here is here as a whole; how many revisions that are. */
-async function isWhole(t: Test, { records, directory }: Store): Promise<number> {
+async function isWhole(t: Test, { records, directory }: StoreHandle): Promise<number> {
   const entries = (await records.audit.list(0, 1_000_000)).filter(({ action }) => action === 'import_package');
   const wrong: string[] = [];
   const contents = new Set(contentsOf(directory));

@@ -1,7 +1,7 @@
 // What holds for a package of every type, from its registration to closing its channels, beside what is its own.
 import t from 'tap';
 
-import { packageTypes, namespaces, type Namespace, type PackageType } from '#domain/namespace.ts';
+import { packageTypes, namespaces, type PackageNamespace, type PackageType } from '#domain/namespace.ts';
 import { charm, rock, zip } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 
@@ -36,7 +36,7 @@ const accessTypes: Partial<Record<PackageType, string>> = {
 };
 
 /** How the entries of a release listing look in a namespace. */
-const variants: Record<Namespace, string> = {
+const variants: Record<PackageNamespace, string> = {
   bin: 'channel expiration-date revision when',
   charm: 'base channel expiration-date progressive resources revision when',
   rock: 'channel expiration-date revision when',

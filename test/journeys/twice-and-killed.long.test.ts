@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { latestTimeName } from '#acts/clock.ts';
-import { recordsProven } from '#acts/integrity.ts';
+import { latestTimeSetting } from '#acts/clock.ts';
+import { recordsCheckSetting } from '#acts/integrity.ts';
 import { copyRecords } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
 import { openRecords } from '#data/records.ts';
@@ -59,7 +59,7 @@ function held(directory: string): Record<string, number> {
   // Nor does an operation bring about that the records are proven, or that the time of the last hour is remembered.
   const appliance = rowsIn<{ rows: number }>(
     directory,
-    `SELECT COUNT(*) AS rows FROM appliance WHERE name NOT IN ('${recordsProven}', '${latestTimeName}')`,
+    `SELECT COUNT(*) AS rows FROM appliance WHERE name NOT IN ('${recordsCheckSetting}', '${latestTimeSetting}')`,
   )[0]!.rows;
   const done = acts.map(({ action, times }) => [`act ${action}`, times] as const);
   return Object.fromEntries([...rows, ['appliance', appliance], ...done]);

@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Authority } from '#macaroons/authority.ts';
 import { writeBinary } from '#macaroons/codec/binary.ts';
 import { toJson2 } from '#macaroons/codec/json.ts';
-import { bindForRequest, mint, withFirstPartyCaveat, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { bindForRequest, mint, withFirstPartyCaveat, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken, readTokenList } from '#macaroons/codec/text.ts';
 import { begin, dischargeInBrowser, logIn, startIdentity } from '#test/identity/world.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
@@ -20,7 +20,7 @@ const allowed = [400, 401, 403, 431];
 const longestCpu = 250_000; // microseconds
 
 /** How a list of macaroons gets in: the texts that a request presents. */
-const forms: Record<string, (list: Macaroon[]) => string[]> = {
+const forms: Record<string, (list: DecodedMacaroon[]) => string[]> = {
   'one text, binary 2': ([first]) => [writeBinary(first!, 2).toString('base64url')],
   'one text, binary 1': ([first]) => [writeBinary(first!, 1).toString('base64')],
   'one text, JSON': ([first]) => [JSON.stringify(toJson2(first!))],
@@ -131,13 +131,13 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
     how: string;
     at: number;
     to: number;
-  }): Macaroon[] => {
+  }): DecodedMacaroon[] => {
     const list = [...subjects[subject]!];
     const index = which % list.length;
     const macaroon = list[index]!;
     const own = macaroon.caveats;
     const place = at % own.length;
-    const changed = (part: Partial<Macaroon>): Macaroon[] => list.with(index, { ...macaroon, ...part });
+    const changed = (part: Partial<DecodedMacaroon>): DecodedMacaroon[] => list.with(index, { ...macaroon, ...part });
     const stranger = strangers[to % strangers.length]!;
     switch (how) {
       case 'drop':
@@ -175,7 +175,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
         return [...list, stranger];
     }
   };
-  const same = (a: Macaroon[], b: Macaroon[]): boolean =>
+  const same = (a: DecodedMacaroon[], b: DecodedMacaroon[]): boolean =>
     JSON.stringify(a.map(toJson2)) === JSON.stringify(b.map(toJson2));
   let slowest = 0;
   let accepted = 0;
@@ -234,7 +234,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
 
   /** Whether a text still holds the very macaroons of a subject, but for what is not signed. */
   function meansTheSame(texts: string[]): boolean {
-    const unsigned = (macaroon: Macaroon) =>
+    const unsigned = (macaroon: DecodedMacaroon) =>
       toJson2({
         ...macaroon,
         location: '',
@@ -248,7 +248,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
   }
 });
 
-function readAll(texts: string[]): Macaroon[] | undefined {
+function readAll(texts: string[]): DecodedMacaroon[] | undefined {
   if (texts.length === 1) {
     const single = readToken(texts[0]!);
     return single ? [single] : readTokenList(texts[0]!);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { createActs } from '#acts/door.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
 import { acceptClock } from '#acts/clock.ts';
-import { timeKeeper } from '#jobs/remember-time.ts';
+import { createTimeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { startAppliance } from '#appliance/appliance.ts';
 import { createLog } from '#src/log.ts';
@@ -48,7 +48,7 @@ t.test('a serving process follows an acceptance within its minute, and does not 
   const clock = { now: new Date('2030-01-01T00:00:00Z') };
   const latest = latestTime(() => clock.now);
   const acts = createActs(records, () => clock.now);
-  const keeper = await timeKeeper(records, acts, latest, () => clock.now);
+  const keeper = await createTimeKeeper(records, acts, latest, () => clock.now);
   await keeper.keep();
   clock.now = new Date('2026-03-01T12:00:00Z');
   t.same(latest.now(), new Date('2030-01-01T00:00:00Z'));

@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { migrations } from '#data/upgrade.ts';
 import { migrate } from '#engine/migrate.ts';
-import type { Database, Statement } from '#engine/database.ts';
+import type { Database, SqlStatement } from '#engine/database.ts';
 import { databaseOf, engine, statement } from '#test/fixtures/engines.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
@@ -202,7 +202,7 @@ t.test('after every change the figures are what counting says', async (t) => {
 const known = new Map<string, { text: string[]; names: string[] }>();
 
 /** A statement with the values that it names; the text is the same array each time, so that it is prepared once. */
-function bound(text: string, values: Record<string, string | number>): Statement {
+function bound(text: string, values: Record<string, string | number>): SqlStatement {
   const parts = text.split(/:(\w+)/);
   const split = known.get(text) ?? {
     text: parts.filter((_, at) => at % 2 === 0),

@@ -9,11 +9,11 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { days } from '#domain/clock.ts';
-import type { Database, Statement } from '#engine/database.ts';
-import { timeKeeper } from '#jobs/remember-time.ts';
+import type { Database, SqlStatement } from '#engine/database.ts';
+import { createTimeKeeper } from '#jobs/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
-import { madeOf, records } from '#records/index.ts';
-import { era, memo, memoOfEach } from '#records/memo.ts';
+import { cachedTables, records } from '#records/index.ts';
+import { createGenerationReader, memo, memoOfEach } from '#records/memo.ts';
 import { nounVersions } from '#records/noun-versions.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { databaseOf, onSqlite, statement } from '#test/fixtures/engines.ts';
@@ -63,7 +63,7 @@ t.test('what is known is given at once, so that nobody waits for it', async (t) 
   t.equal(find('ada', ''), 'ada');
   t.same(each(['bob', 'ada'], ''), ['bob', 'ada']);
   t.ok(find('nobody', '') instanceof Promise, 'that there is nothing is remembered, too');
-  const before = era({ versions, nouns: ['a'] });
+  const before = createGenerationReader({ versions, nouns: ['a'] });
   const of = before();
   snapshot = { generation: 0, numbers: new Map([['b', 1]]) };
   t.ok(find('ada', '') instanceof Promise);
@@ -94,7 +94,7 @@ t.test('a failure is not remembered', async (t) => {
 
 t.test('no more is kept than was said', async (t) => {
   let calls = 0;
-  const find = memo({ versions: byHand(), nouns: ['a'], most: 2 }, (one: string) =>
+  const find = memo({ versions: byHand(), nouns: ['a'], maxResults: 2 }, (one: string) =>
     Promise.resolve(one === '' ? 0 : ++calls),
   );
   for (const one of ['a', 'b', 'c', 'a']) await find(one, 'of it');
@@ -103,7 +103,7 @@ t.test('no more is kept than was said', async (t) => {
 
 t.test('of ten thousand different things, there or not, no more is kept than was said', async (t) => {
   const values: WeakRef<object>[] = [];
-  const find = memoOfEach({ versions: byHand(), nouns: ['a'], most: 1000 }, async (one) => {
+  const find = memoOfEach({ versions: byHand(), nouns: ['a'], maxResults: 1000 }, async (one) => {
     if (one.startsWith('unknown')) return undefined;
     const value = { one };
     values.push(new WeakRef(value));
@@ -147,8 +147,8 @@ async function watched(t: Parameters<typeof startStore>[0]) {
   const db = await databaseOf(t, store.directory);
   const asked: string[] = [];
   const see =
-    <Answer>(ask: (statement: Statement) => Answer) =>
-    (statement: Statement): Answer => {
+    <Answer>(ask: (statement: SqlStatement) => Answer) =>
+    (statement: SqlStatement): Answer => {
       asked.push(statement.text.join('?').replace(/\s+/g, ' ').trim());
       return ask(statement);
     };
@@ -218,7 +218,7 @@ t.test('what is remembered says which tables it is made of', onSqlite, async (t)
         ([, noun, table = '']) => noun ?? table,
       ),
     );
-    const nouns: readonly string[] = madeOf[name as keyof typeof madeOf];
+    const nouns: readonly string[] = cachedTables[name as keyof typeof cachedTables];
     t.same(new Set(nouns), new Set(tables.filter((table) => table !== 'noun_versions')), name);
     for (const noun of nouns) {
       const triggers = db
@@ -290,7 +290,7 @@ t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t)
   const { records, acts } = store.beside;
   const clock = { now: store.clock.now };
   const latest = latestTime(() => clock.now);
-  const { job } = await timeKeeper(records, acts, latest, () => clock.now);
+  const { job } = await createTimeKeeper(records, acts, latest, () => clock.now);
   const session = async () => (await records.macaroons.session(sessionId, rootKeyId)) !== undefined;
   const { sessionId, rootKeyId } = (await db.get<{ sessionId: string; rootKeyId: string }>(
     statement('SELECT session_id AS "sessionId", root_key_id AS "rootKeyId" FROM macaroons'),

@@ -7,7 +7,7 @@ import { days } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { forgetPassing } from '#jobs/forget-passing.ts';
+import { sweepEphemeralRows } from '#jobs/forget-passing.ts';
 import { databaseOf, engine, statement, tablesOf } from '#test/fixtures/engines.ts';
 import { begin, discharge, logInAt, password, startIdentity, waysIn } from '#test/identity/world.ts';
 
@@ -46,7 +46,7 @@ t.test('what passes outlives the process, is in no copy, and is swept when it ha
   const proof = { id64: caveatId.toString('base64'), token64, 'token-kind': 'login' };
   t.match(await discharge(store, proof), { status: 200 }, 'and the store still has it');
 
-  const job = forgetPassing(records, () => store.clock.now);
+  const job = sweepEphemeralRows(records, () => store.clock.now);
   t.same(await job.run(), { forgotten: 0 }, 'nothing that lasts is swept');
   store.clock.advance(days(31));
   t.match(await job.run(), { forgotten: Number });

@@ -1,7 +1,7 @@
 // Hosts are upgraded one after the other: a migration that releases before it could not work with says so, and waits until there are none.
 import t from 'tap';
 
-import { aloneBecause, migrations } from '#data/upgrade.ts';
+import { findIncompatibilityReason, migrations } from '#data/upgrade.ts';
 
 /** What releases that do not know of it can work with: what is new, and columns that are filled by themselves. */
 const stood = [
@@ -34,8 +34,8 @@ t.test('a migration that is not only additions says why it cannot be done beside
   const later = migrations('postgres').filter(({ name }) => name > first && !(name in unnoticed));
   for (const { name, text } of later) {
     const others = statementsOf(text).filter((statement) => !stood.some((form) => form.test(statement)));
-    if (others.length > 0) t.ok(aloneBecause(text), `${name}: ${others[0]!}`);
+    if (others.length > 0) t.ok(findIncompatibilityReason(text), `${name}: ${others[0]!}`);
   }
-  t.ok(aloneBecause('-- Not beside older releases: they write what is no longer there.\nDROP TABLE x;'));
-  t.notOk(aloneBecause('ALTER TABLE x ADD COLUMN y INTEGER;'));
+  t.ok(findIncompatibilityReason('-- Not beside older releases: they write what is no longer there.\nDROP TABLE x;'));
+  t.notOk(findIncompatibilityReason('ALTER TABLE x ADD COLUMN y INTEGER;'));
 });

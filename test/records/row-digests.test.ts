@@ -11,8 +11,8 @@ import { audit } from '#records/audit.ts';
 import { auditSeals } from '#records/audit-seals.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { checkDatabase, copyDatabase } from '#engine/sqlite/check.ts';
-import type { Changes } from '#records/index.ts';
-import type { Statement } from '#engine/database.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import type { SqlStatement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { openRecords } from '#test/fixtures/writable.ts';
@@ -100,7 +100,7 @@ t.test('a damaged row stays damaged whatever is written into it, until it is wri
   db.close();
   const before = checkDatabase(file);
   t.match(before, [/accounts .*is changed/, /appliance .*is not written by larder/]);
-  const change = async (work: (tx: Changes) => Promise<unknown>): Promise<void> => {
+  const change = async (work: (tx: ChangeRecords) => Promise<unknown>): Promise<void> => {
     const { records, close } = await openRecords(join(file, '..'), { siteKey });
     await records.change({ at: '2026-03-01T12:00:00.000Z', actor: 'test', action: 'change', object: 'all' }, work);
     await close();
@@ -193,10 +193,10 @@ t.test('what says how rows are digested cannot change unseen either', async (t) 
 /** What the other half of `larder verify` says of a file that is only looked at. */
 async function auditProblems(file: string): Promise<string[]> {
   const db = new SQLite(file, { readonly: true });
-  const prepared = ({ text }: Statement) => db.prepare(text.join('?'));
+  const prepared = ({ text }: SqlStatement) => db.prepare(text.join('?'));
   const reading = {
-    get: async <Row>(statement: Statement) => prepared(statement).get(...statement.values) as Row | undefined,
-    all: async <Row>(statement: Statement) => prepared(statement).all(...statement.values) as Row[],
+    get: async <Row>(statement: SqlStatement) => prepared(statement).get(...statement.values) as Row | undefined,
+    all: async <Row>(statement: SqlStatement) => prepared(statement).all(...statement.values) as Row[],
   };
   try {
     return (await verifyAudit({ audit: audit(reading), auditSeals: auditSeals(reading) }, { siteKey })).problems;

@@ -8,9 +8,9 @@ import t from 'tap';
 
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { chunksOf } from '#operations/registry/chunks.ts';
+import { readChunks } from '#operations/registry/chunks.ts';
 import { createBlobUploads, type BlobUploads } from '#registry/uploads.ts';
-import type { Receive, Stored } from '#registry/receiving.ts';
+import type { ReceiveBlob, Stored } from '#registry/receiving.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
 const sender = { packageId: 'A'.repeat(32), resource: 'image', accountId: 'ada' };
@@ -19,7 +19,7 @@ const idle = 250;
 /** Takes content in, and remembers how that ended. */
 function taker() {
   const ends: (number | Error)[] = [];
-  const receive: Receive = async (source, { accept }) => {
+  const receive: ReceiveBlob = async (source, { accept }) => {
     let size = 0;
     try {
       for await (const chunks of source) size += lengthOf(chunks);
@@ -36,7 +36,7 @@ function taker() {
 }
 
 /** The uploads of a process of a store, by the time of day. */
-async function uploadsOf(t: Parameters<typeof openRecords>[0], receive: Receive): Promise<BlobUploads> {
+async function uploadsOf(t: Parameters<typeof openRecords>[0], receive: ReceiveBlob): Promise<BlobUploads> {
   const [records] = await openRecords(t);
   return createBlobUploads({ records, receive, free, newId: () => 'one', now: () => new Date(), idle });
 }
@@ -136,7 +136,7 @@ async function bodyOf(
 ): Promise<unknown> {
   const taken = Promise.withResolvers<unknown>();
   const server = createServer((request: IncomingMessage, response) => {
-    take(chunksOf(request, () => undefined, idle))
+    take(readChunks(request, () => undefined, idle))
       .then(taken.resolve, taken.resolve)
       .finally(() => response.end());
   }).listen(0, '127.0.0.1');
@@ -197,7 +197,7 @@ t.test('one who is slow is not, nor one whom the store makes wait', async (t) =>
 
 t.test('who refuses the content before he has asked for the first of it is heard at once', async (t) => {
   for (const code of ['insufficient-storage', 'too-many-requests', 'shutting-down'] as const) {
-    const receive: Receive = () => Promise.reject(new Refusal(code, 'There is no room for this.', 300));
+    const receive: ReceiveBlob = () => Promise.reject(new Refusal(code, 'There is no room for this.', 300));
     const uploads = await uploadsOf(t, receive);
     const upload = await uploads.begin(sender);
     await t.rejects(upload.append(chunks(0, 0), { limit: 100 }), { code, retryAfter: 300 });

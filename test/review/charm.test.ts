@@ -4,10 +4,10 @@ import t from 'tap';
 import { readBundle, readCharm } from '#review/charm.ts';
 import { readRock } from '#review/rock.ts';
 import { readSnapYaml } from '#review/snap-yaml.ts';
-import type { Source } from '#review/squashfs/source.ts';
+import type { UploadBytes } from '#review/squashfs/source.ts';
 import { charm, rock, zip } from '#test/fixtures/archives.ts';
 
-const source = (bytes: Buffer): Source => ({
+const source = (bytes: Buffer): UploadBytes => ({
   size: bytes.length,
   read: (position, length) => new Uint8Array(bytes.subarray(position, position + length)),
 });
@@ -85,7 +85,7 @@ t.test('a bundle tells what it deploys', (t) => {
   const nonsense = `license: {a: b}\ncategories: [${'x'.repeat(65)}, "a b", web]\n`;
   t.match(readCharm(source(charm('hello', {}, nonsense)), 'hello'), { said: { categories: ['web'], license: null } });
   const tags = Array.from({ length: 30 }, (_, number) => `t${number}`);
-  const { said: many } = readCharm(source(charm('hello', {}, `tags: [${tags.join(', ')}]\n`)), 'hello');
+  const { catalogFacts: many } = readCharm(source(charm('hello', {}, `tags: [${tags.join(', ')}]\n`)), 'hello');
   t.same(many.categories, tags.slice(0, 20));
   t.throws(() => readBundle(source(charm('both')), 'both'), {
     message: "The file is a charm, but 'both' is the name of a bundle. Push it to a name of the type charm.",

@@ -10,7 +10,7 @@ import t from 'tap';
 import type { PackageType } from '#domain/namespace.ts';
 import { kindOf } from '#jobs/findings.ts';
 import { createReviewer } from '#review/reviewer.ts';
-import type { Upload, Verdict } from '#review/verdict.ts';
+import type { ReviewUpload, ReviewVerdict } from '#review/verdict.ts';
 import { startWorker } from '#src/embedded.ts';
 import { charm, rock, sha256, tar, zip, type TarEntry, type ZipEntry } from '#test/fixtures/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
@@ -507,11 +507,11 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
     rmSync(directory, { recursive: true, force: true });
   });
   const path = join(directory, 'upload');
-  const uploadOf = (type: PushedAs): Upload =>
+  const uploadOf = (type: PushedAs): ReviewUpload =>
     type === 'component'
       ? { kind: type, path, name: 'hello', component: { name: 'words', type: 'standard' } }
       : { kind: kindOf({ type }), path, name: 'hello' };
-  const review = (type: PushedAs, content: Buffer): Promise<Verdict> => {
+  const review = (type: PushedAs, content: Buffer): Promise<ReviewVerdict> => {
     writeFileSync(path, content);
     return reviewer.review(uploadOf(type));
   };

@@ -3,7 +3,7 @@ import { openSync, closeSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
-import { fileSource, type Source } from '#review/squashfs/source.ts';
+import { fileSource, type UploadBytes } from '#review/squashfs/source.ts';
 import { squashfsImage, type EntryTree } from '#test/fixtures/squashfs-image.ts';
 
 /** Whether tests run with the large numbers that take minutes. */
@@ -17,7 +17,7 @@ export function pack(t: Test, tree: EntryTree): string {
 }
 
 /** A file as a source that is closed with the test. */
-export function opened(t: Test, path: string): Source {
+export function opened(t: Test, path: string): UploadBytes {
   const file = openSync(path, 'r');
   t.teardown(() => {
     closeSync(file);
@@ -26,7 +26,7 @@ export function opened(t: Test, path: string): Source {
 }
 
 /** An image in memory; a read outside of it is a fault of the reader, and fails the test. */
-export function inMemory(bytes: Uint8Array): Source {
+export function inMemory(bytes: Uint8Array): UploadBytes {
   return {
     size: bytes.length,
     read(position, length) {

@@ -6,13 +6,13 @@ import { build } from 'esbuild';
 import t, { type Test } from 'tap';
 import { startWorker as startFrom, type StartWorker } from '#src/embedded.ts';
 import { createReviewer, type ReviewerOptions } from '#review/reviewer.ts';
-import type { Upload } from '#review/verdict.ts';
+import type { ReviewUpload } from '#review/verdict.ts';
 import { expected, snapPath } from './fixtures.ts';
 import { pack, snapYaml } from './packed.ts';
 
 const root = join(import.meta.dirname, '../..');
 const startWorker: StartWorker = (options) => startFrom('src/review/worker.ts', options);
-const snap = (file: string, name = 'tiny-app'): Upload => ({ kind: 'snap', path: snapPath(file), name });
+const snap = (file: string, name = 'tiny-app'): ReviewUpload => ({ kind: 'snap', path: snapPath(file), name });
 
 /** A reviewer that ends with the test, and how often it has started a worker. */
 function reviewer(t: Test, options: Partial<ReviewerOptions> = {}) {
@@ -144,7 +144,7 @@ t.test('a worker that breaks is our fault: the review can be asked for again', a
 
 t.test('a file that is not there is our fault as well', async (t) => {
   const { review } = reviewer(t);
-  const missing: Upload = { kind: 'snap', path: join(t.testdir({}), 'gone'), name: 'tiny-app' };
+  const missing: ReviewUpload = { kind: 'snap', path: join(t.testdir({}), 'gone'), name: 'tiny-app' };
   await t.rejects(review(missing), {
     message: "cannot review the snap 'tiny-app'",
     cause: { cause: { message: /ENOENT/ } },

@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import t from 'tap';
 
 import { readRock } from '#review/rock.ts';
-import type { Source } from '#review/squashfs/source.ts';
+import type { UploadBytes } from '#review/squashfs/source.ts';
 import { rock, tar, type TarEntry } from '#test/fixtures/archives.ts';
 import { inMemory } from './packed.ts';
 
@@ -90,7 +90,7 @@ t.test('that the disk cannot be read is no fault of the rock', async (t) => {
   const layer = tar([folder, metadata('hello')]);
   const archive = inMemory(rock('hello', { label: null, layers: [layer] }));
   let looks = 0;
-  const failing: Source = {
+  const failing: UploadBytes = {
     size: archive.size,
     read(position, length) {
       const bytes = archive.read(position, length);

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { readSnap } from '#review/snap.ts';
-import type { Source } from '#review/squashfs/source.ts';
+import type { UploadBytes } from '#review/squashfs/source.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { expected, snapBytes, snapNames, snapPath } from './fixtures.ts';
 import { inMemory, opened, pack, snapYaml } from './packed.ts';
 import type { FileTree } from '#test/fixtures/squashfs-image.ts';
 
 /** The sentences with which a snap is refused; none when it is taken. */
-function sentences(source: Source, name: string): string[] {
+function sentences(source: UploadBytes, name: string): string[] {
   try {
     readSnap(source, name);
     return [];

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { createReviewer } from '#review/reviewer.ts';
-import type { SnapFacts, Verdict } from '#review/verdict.ts';
+import type { SnapFacts, ReviewVerdict } from '#review/verdict.ts';
 import { readEpoch } from '#domain/epoch.ts';
 import { startWorker } from '#src/embedded.ts';
 import { buildSnapJudge, snapJudgeMissing, type SnapAnswer } from '#test/assertions/judge.ts';
@@ -47,7 +47,7 @@ const answeredFacts = (value: unknown): Record<string, unknown> => {
 };
 
 /** How the two differ; undefined if they agree. */
-function difference(verdict: Verdict, { error, value }: SnapAnswer): string | undefined {
+function difference(verdict: ReviewVerdict, { error, value }: SnapAnswer): string | undefined {
   const sentences = verdict.approved ? [] : verdict.errors.map(({ message }) => message);
   if (error !== undefined) return verdict.approved ? `a device refuses it: ${error}` : undefined;
   if (!verdict.approved) return `a device takes it, the review does not: ${sentences.join(' ')}`;
@@ -64,7 +64,7 @@ function difference(verdict: Verdict, { error, value }: SnapAnswer): string | un
 /** The exceptions that explain a difference: of every sentence with which the review refuses the snap, or of what a device says. */
 function exceptionsFor(
   snap: GeneratedSnap,
-  verdict: Verdict,
+  verdict: ReviewVerdict,
   { error = '' }: SnapAnswer,
 ): SnapdException[] | undefined {
   const said = verdict.approved ? [error] : verdict.errors.map(({ message }) => message);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 
 import { minutes } from '#domain/clock.ts';
-import { createLeases, leaseLife } from '#shared/leases.ts';
+import { createLeases, leaseLifeMs } from '#shared/leases.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -126,7 +126,7 @@ t.test('a process that stops begins nothing, and gives back together what it hel
 
 t.test('the lease of a process that died ends, also where the clock was set back since', async (t) => {
   for (const [passes, by] of [
-    [leaseLife, 'time'],
+    [leaseLifeMs, 'time'],
     [-minutes(60), 'a clock that is set back'],
   ] as const) {
     const { here, there, advance } = await world(t);

@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
 import { createLeases } from '#shared/leases.ts';
-import { oneOfMany } from '#shared/one-of-many.ts';
+import { chooseProcess } from '#shared/one-of-many.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
 t.test('of several processes one does it, and when that one ends another one', async (t) => {
@@ -13,7 +13,7 @@ t.test('of several processes one does it, and when that one ends another one', a
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   t.teardown(() => mock.timers.reset());
   const now = () => new Date('2026-03-01T12:00:00Z');
-  const turnOf = (holder: string) => oneOfMany(createLeases({ records, holder, now }), 'reading');
+  const turnOf = (holder: string) => chooseProcess(createLeases({ records, holder, now }), 'reading');
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   const first = turnOf('first');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 
-import { isRunning, living, processName, serveBeside, succeed } from '#shared/processes.ts';
+import { isRunning, createLivenessCheck, processName, registerProcess, endDeadProcesses } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -38,18 +38,18 @@ t.test('the leases of the dead are ended, those of the living stay, and whoever 
   await take('dead', '4194305.1');
   await take('before', `${child.pid!}.1`);
   await take('own', processName());
-  t.same(await succeed(records, now), { isAlone: false });
+  t.same(await endDeadProcesses(records, now), { isAlone: false });
   t.same(await records.leases.holders(), [`${name} 1`]);
 
   child.kill('SIGKILL');
   await once(child, 'exit');
-  t.same(await succeed(records, now), { isAlone: true });
+  t.same(await endDeadProcesses(records, now), { isAlone: true });
   t.same(await records.leases.holders(), []);
 });
 
 t.test('a process that serves beside another one is known until it ends', async (t) => {
   const [records] = await openRecords(t);
-  const serving = await serveBeside(records, now);
+  const serving = await registerProcess(records, now);
   t.same(await records.leases.holders(), [processName()]);
   await serving.end();
   t.same(await records.leases.holders(), []);
@@ -79,19 +79,19 @@ t.test('what a process of another host holds is its own as long as it says so', 
   const take = (lease: string) => records.passing(({ leases }) => leases.take(lease, `${name} 1`, ends));
   await take('a job');
   await say('2026-03-01T12:00:01.000Z');
-  t.same(await succeed(records, now), { isAlone: false });
-  t.ok((await living(records, [name], now))(`${name} 1`));
+  t.same(await endDeadProcesses(records, now), { isAlone: false });
+  t.ok((await createLivenessCheck(records, [name], now))(`${name} 1`));
   t.same((await records.leases.holders()).sort(), [name, `${name} 1`]);
 
   await say('2026-03-01T12:00:00.000Z');
-  t.notOk((await living(records, [name], now))(name));
-  t.same(await succeed(records, now), { isAlone: true });
+  t.notOk((await createLivenessCheck(records, [name], now))(name));
+  t.same(await endDeadProcesses(records, now), { isAlone: true });
   t.same(await records.leases.holders(), []);
 });
 
 t.test('a process whose records are on a server says again and again that it goes on', async (t) => {
   const [{ passing, leases }] = await openRecords(t);
-  const serving = await serveBeside({ passing, server: { clock: () => Promise.resolve(now()) } }, now);
+  const serving = await registerProcess({ passing, server: { clock: () => Promise.resolve(now()) } }, now);
   t.match(await leases.find(`process ${processName()}`), { endsAt: '2026-03-01T12:01:00.000Z' });
   await serving.end();
 });
@@ -111,7 +111,7 @@ t.test('a process that was taken for one that is no more asks before it says aga
     return until(async () => (await leases.find(name))?.endsAt === endsAt);
   };
   const server = { clock: () => Promise.resolve(moment) };
-  const serving = await serveBeside({ passing, server }, () => moment, { mayReturn, pause: 1 });
+  const serving = await registerProcess({ passing, server }, () => moment, { mayReturn, pause: 1 });
   t.teardown(() => serving.end());
   const [number = ''] = processName().split('@');
   const other = `${number}@store-2~${'0'.repeat(12)}`;

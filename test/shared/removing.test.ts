@@ -2,9 +2,9 @@
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
-import { leaseLife } from '#shared/leases.ts';
-import { succeed } from '#shared/processes.ts';
-import { createRemoving } from '#shared/removing.ts';
+import { leaseLifeMs } from '#shared/leases.ts';
+import { endDeadProcesses } from '#shared/processes.ts';
+import { createExclusiveRemoval } from '#shared/removing.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
 type Test = Parameters<typeof openRecords>[0];
@@ -17,7 +17,7 @@ async function world(t: Test) {
   };
   const both = await openRecords(t, 2);
   const [here, there] = both.map((records) =>
-    createRemoving({ records, now: () => clock.now, elapsed: () => clock.elapsed }),
+    createExclusiveRemoval({ records, now: () => clock.now, elapsed: () => clock.elapsed }),
   );
   return { here: here!, there: there!, advance, records: both[0] };
 }
@@ -51,9 +51,9 @@ t.test('where it is not known whether it was removed, others wait until it canno
     here.alone('x', () => Promise.reject(new Error('no answer'))),
     { message: 'no answer' },
   );
-  advance(leaseLife - 1);
+  advance(leaseLifeMs - 1);
   // The end of the process, or its beginning anew, ends nothing that is on its way.
-  t.same(await succeed(records, () => new Date()), { isAlone: true });
+  t.same(await endDeadProcesses(records, () => new Date()), { isAlone: true });
   t.equal(await there.alone('x', async () => 'too'), undefined);
   advance(1);
   await there.none('x');
@@ -64,14 +64,14 @@ t.test('whoever was held up for too long between his look and the removal does n
   const { here, there, advance } = await world(t);
   const removed = here.alone('x', (certain) =>
     certain(() => {
-      advance(leaseLife - seconds(29));
+      advance(leaseLifeMs - seconds(29));
       return Promise.resolve('old');
     }),
   );
   await t.rejects(removed, { message: /another process may have begun/ });
 
   const afterLong = here.alone('y', async (certain) => {
-    advance(leaseLife + seconds(1));
+    advance(leaseLifeMs + seconds(1));
     t.same(await there.alone('y', async () => 'mine'), { result: 'mine' }, 'somebody else has had it meanwhile');
     return certain(() => Promise.resolve('look'));
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import type { Patient } from '#examinations/examination.ts';
+import type { ExaminedStore } from '#examinations/examination.ts';
 import { transfers } from '#examinations/transfers.ts';
 import { openStore } from '#data/store.ts';
 import { changeConfig } from '#src/config.ts';
@@ -255,7 +255,7 @@ t.test('doctor says when nothing has come for as long as something should', asyn
       data: here.data,
       config: () => store.config,
       store: async () => ({ ...store, now }),
-    } as unknown as Patient;
+    } as unknown as ExaminedStore;
     return transfers.look(patient);
   };
   t.match(await look(29), { level: 'well' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { whyPeople } from '#acts/transfer-automatic.ts';
+import { listReviewReasons } from '#acts/transfer-automatic.ts';
 import type { PlanLine } from '#acts/transfer-planning.ts';
 import { noPolicy } from '#domain/approvals.ts';
 import { PackedList } from '#domain/sequence.ts';
@@ -147,8 +147,8 @@ t.test('whatever is marked in a preview waits, and so does every new name and tr
         ({ kind, notes }) =>
           kind === 'package' || kind === 'publisher' || kind === 'track' || (kind !== 'withdrawal' && notes.length > 0),
       );
-      const why = whyPeople(lines, asked);
-      const people = whyPeople(lines, { ...asked, source: { ...source, accept: 'people' } });
+      const why = listReviewReasons(lines, asked);
+      const people = listReviewReasons(lines, { ...asked, source: { ...source, accept: 'people' } });
       return why.length > 0 === marked && people.length === 1;
     }),
   );

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { TransferBlob, TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
-import { Contained } from '#transfers/form/artifacts.ts';
-import { cutInto } from '#transfers/form/cutting.ts';
+import { StatementFileIndex } from '#transfers/form/artifacts.ts';
+import { cutIntoParts } from '#transfers/form/cutting.ts';
 import { membersOf, type Transfer } from '#transfers/form/members.ts';
-import { signed, SigningSeed } from '#transfers/form/signatures.ts';
+import { addSignature, SigningSeed } from '#transfers/form/signatures.ts';
 import { writeStatement } from '#transfers/form/statement.ts';
-import { bytesOfPart, type Content } from '#transfers/form/write.ts';
+import { generatePartBytes, type TransferContentReader } from '#transfers/form/write.ts';
 
 export const digest = (algorithm: string, bytes: Uint8Array): string =>
   createHash(algorithm).update(bytes).digest('hex');
@@ -79,7 +79,7 @@ export function example(
     'left-out': [],
     ...said,
   };
-  const parts = cutInto(whole, partSize).map((cuts) =>
+  const parts = cutIntoParts(whole, partSize).map((cuts) =>
     cuts.map((cut) => {
       const bytes = files[cut.blob]!.subarray(cut.offset, cut.offset + cut.size);
       return { ...cut, sha256: digest('sha256', bytes) };
@@ -87,10 +87,10 @@ export function example(
   );
   const statement: TransferStatement = { ...whole, parts };
   const bytes = writeStatement(statement);
-  return { bytes, statement, signatures: signed(bytes, seed), files, seed };
+  return { bytes, statement, signatures: addSignature(bytes, seed), files, seed };
 }
 
-export const contentIn = ({ files, statement }: Example): Content =>
+export const contentIn = ({ files, statement }: Example): TransferContentReader =>
   async function* (blob, offset, size) {
     const at = [...statement.blobs].findIndex(({ sha256 }) => sha256 === blob.sha256);
     yield files[at]!.subarray(offset, offset + size);
@@ -98,8 +98,8 @@ export const contentIn = ({ files, statement }: Example): Content =>
 
 export async function partBytes(transfer: Example, part = 1): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  const members = membersOf(transfer, part, new Contained(transfer.statement));
-  for await (const bytes of bytesOfPart(transfer, members, contentIn(transfer))) chunks.push(bytes);
+  const members = membersOf(transfer, part, new StatementFileIndex(transfer.statement));
+  for await (const bytes of generatePartBytes(transfer, members, contentIn(transfer))) chunks.push(bytes);
   return Buffer.concat(chunks);
 }
 

@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
-import { fetchScript, tableOf } from '#transfers/request/table.ts';
+import { fetchScript, buildFetchTable } from '#transfers/request/table.ts';
 import { fetchTools as skip, oldStore } from './old-store.ts';
 
 t.setTimeout(600_000);
@@ -31,7 +31,7 @@ t.test(
       channels: [channel],
       architectures: ['amd64' as const],
     });
-    const { text } = tableOf({
+    const { text } = buildFetchTable({
       ...{ site: 'site-a', number: 1, missing: [], 'key-requests': [], provenance: [] },
       subscriptions: [
         wish('snap', 'hello-on', 'latest/edge'),

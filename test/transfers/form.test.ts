@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { Spool } from '#files/spool.ts';
+import { SpillFile } from '#files/spool.ts';
 import { tarHeader } from '#files/tar-header.ts';
-import { composed } from '#transfers/composing.ts';
+import { composeUnsigned } from '#transfers/composing.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart } from '#transfers/form/read.ts';
-import { keyIdOf, readSignatures, signed, signersOf } from '#transfers/form/signatures.ts';
-import { largestStatement, readStatement, writeStatement } from '#transfers/form/statement.ts';
+import { keyIdOf, readSignatures, addSignature, findSigners } from '#transfers/form/signatures.ts';
+import { maxStatementBytes, readStatement, writeStatement } from '#transfers/form/statement.ts';
 import { digest, example, helloWith, partBytes, seedOf, written } from './example.ts';
 
 const mebibyte = 1024 * 1024;
@@ -90,7 +90,7 @@ t.test('a part that was changed anywhere is refused', async (t) => {
       try {
         const part = await openPart(file);
         await part.close();
-        const signers = signersOf(part.bytes, part.given, [seedOf(1).publicKey]);
+        const signers = findSigners(part.bytes, part.signatureList, [seedOf(1).publicKey]);
         if (signers.length === 0) return;
       } catch (error) {
         return void t.ok(error instanceof NotATransfer);
@@ -115,7 +115,7 @@ t.test('a part that is cut off, or goes on behind its end, is refused', async (t
 t.test('a statement has one form', (t) => {
   const { statement } = example([Buffer.from('some')]);
   const text = writeStatement(statement).toString();
-  const spool = new Spool(t.testdir());
+  const spool = new SpillFile(t.testdir());
   for (const aside of [undefined, spool]) {
     const bytes = Buffer.from(text);
     const read = readStatement(bytes, aside);
@@ -146,10 +146,10 @@ t.test('a statement that is longer than a receiver has memory for is neither mad
     return { ...one, id: `hello-${String(at)}`, name: `hello-${String(at)}`, description: 'a'.repeat(mebibyte) };
   });
   const making = (packages: typeof described): Promise<{ bytes: Buffer | Uint8Array }> =>
-    composed(
+    composeUnsigned(
       { accounts: [], assertions: [], packages, contents: new Map(), leftOut: [] },
       {
-        ...{ sites: [], base: { kind: 'none' }, known: async () => new Set(), expiresDays: 1 },
+        ...{ sites: [], base: { kind: 'none' }, findPresent: async () => new Set(), expiresDays: 1 },
         ...{ partSize: undefined, reason: undefined },
       },
       {
@@ -162,10 +162,10 @@ t.test('a statement that is longer than a receiver has memory for is neither mad
     message: /takes 26\.0 MiB, and a transfer has 24\.0 MiB for that.* Make several with fewer packages in each/,
   });
   const { bytes } = await making(described.slice(0, 20));
-  t.ok(bytes.length < largestStatement);
+  t.ok(bytes.length < maxStatementBytes);
 
   const file = join(t.testdir(), 'long.tar');
-  writeFileSync(file, tarHeader('larder/statement.json', largestStatement + 1, new Date(0)));
+  writeFileSync(file, tarHeader('larder/statement.json', maxStatementBytes + 1, new Date(0)));
   await t.rejects(openPart(file), { message: 'It is no transfer: larder/statement.json is too large.' });
 });
 
@@ -205,12 +205,12 @@ t.test('a statement that contradicts itself is refused', (t) => {
 t.test('each key counts once, and only for what it signed', (t) => {
   const { bytes } = example([Buffer.from('one')]);
   const [a, b, c] = [seedOf(1), seedOf(2), seedOf(3)];
-  const both = readSignatures(signed(bytes, b, readSignatures(signed(bytes, a))));
+  const both = readSignatures(addSignature(bytes, b, readSignatures(addSignature(bytes, a))));
   const keys = [a, b, c].map(({ publicKey }) => publicKey);
-  t.same(signersOf(bytes, both, keys), [a.publicKey, b.publicKey]);
-  t.same(signersOf(bytes, [...both, ...both], [a.publicKey, a.publicKey]), [a.publicKey], 'twice is once');
-  t.same(signersOf(Buffer.concat([bytes, Buffer.from(' ')]), both, keys), []);
+  t.same(findSigners(bytes, both, keys), [a.publicKey, b.publicKey]);
+  t.same(findSigners(bytes, [...both, ...both], [a.publicKey, a.publicKey]), [a.publicKey], 'twice is once');
+  t.same(findSigners(Buffer.concat([bytes, Buffer.from(' ')]), both, keys), []);
   const lent = both.map((one) => ({ ...one, keyid: keyIdOf(c.publicKey) }));
-  t.same(signersOf(bytes, lent, [c.publicKey]), [], 'a signature under the name of another key');
+  t.same(findSigners(bytes, lent, [c.publicKey]), [], 'a signature under the name of another key');
   t.end();
 });

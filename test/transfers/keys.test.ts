@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { trustSource } from '#acts/sites.ts';
-import { rememberTime } from '#acts/clock.ts';
+import { recordLatestTime } from '#acts/clock.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder, start } from '#test/cli/process.ts';
-import { signaturesOf, signed, together } from '#transfers/form/signatures.ts';
+import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/form/signatures.ts';
 import { example, goodNow, seedOf, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, twoSites } from './sites.ts';
@@ -58,10 +58,10 @@ t.test('as many keys must have signed as are asked for, a scanning station besid
   await store.acts.do(trustSource, { actor: 'cli:ada' }, { ...source, keys: [one.publicKey, two.publicKey] });
   const by = async (...seeds: (typeof one)[]): Promise<string[]> => {
     const lists = seeds.map(
-      (seed) => (JSON.parse(signed(transfer.bytes, seed).toString()) as { signatures: [] }).signatures,
+      (seed) => (JSON.parse(addSignature(transfer.bytes, seed).toString()) as { signatures: [] }).signatures,
     );
     const into = folder(t);
-    return written({ ...transfer, signatures: signaturesOf(together(lists)) }, into);
+    return written({ ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) }, into);
   };
   await t.rejects(attempt(await by(one)), { message: /signed by 1 of the keys of 'maker', and this site asks for 2/ });
   await t.rejects(attempt(await by(one, one, station)), { message: /signed by 1 of the keys/ });
@@ -159,7 +159,7 @@ t.test(
     const year = 365 * 24 * 60 * 60 * 1000;
     for (const off of [-2 * year, 2 * year]) {
       const seen = new Date(Date.now() + off).toISOString();
-      await store.acts.do(rememberTime, { actor: 'system:clock' }, { seen, accepted: undefined });
+      await store.acts.do(recordLatestTime, { actor: 'system:clock' }, { seen, accepted: undefined });
       t.match((await here.larder(`transfer accept ${id} --yes`)).err, /clock says .* 'larder clock accept'/);
     }
     await here.done('clock accept --yes');

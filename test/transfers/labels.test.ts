@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { mayCome } from '#domain/site-label.ts';
+import { mayReceive } from '#domain/site-label.ts';
 import { changeConfig } from '#src/config.ts';
 import type { SiteUnderTest } from './sites.ts';
 import { offered, twoSites } from './sites.ts';
@@ -91,9 +91,9 @@ t.test('nothing comes to a site that does not know its label, or has one below',
   fc.assert(
     fc.property(some, fc.nat(), fc.constantFrom('a', 'b', 'c', 'd', 'e'), (known, at, label) => {
       const own = known[at % known.length]!;
-      const comes = mayCome(label, { label: own, levels: known });
+      const comes = mayReceive(label, { label: own, levels: known });
       const isBelow = known.slice(0, (at % known.length) + 1).includes(label);
-      return comes === isBelow && mayCome(undefined, { levels: known }) && !mayCome(label, { levels: known });
+      return comes === isBelow && mayReceive(undefined, { levels: known }) && !mayReceive(label, { levels: known });
     }),
   );
 });

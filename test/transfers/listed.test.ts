@@ -2,28 +2,28 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { canonical, canonicalBytes, canonicalLength } from '#transfers/form/canonical.ts';
-import { itemsOf, listIn, membersOfObject, NotCanonical, read, textIn } from '#transfers/form/listed.ts';
+import { toCanonicalText, toCanonicalBytes, measureCanonical } from '#transfers/form/canonical.ts';
+import { itemsOf, listIn, membersOfObject, NotCanonical, parseExtent, textIn } from '#transfers/form/listed.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
 
 const object = fc
   .dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), { maxKeys: 6 })
-  .map((one) => JSON.parse(canonical(one as never)) as Record<string, never>);
+  .map((one) => JSON.parse(toCanonicalText(one as never)) as Record<string, never>);
 
 t.test('the members of an object, and the items of its lists, are where they are found', (t) => {
   fc.assert(
     fc.property(object, (value) => {
-      const bytes = Buffer.from(canonical(value));
-      t.ok(canonicalBytes(value).equals(bytes));
-      t.equal(canonicalLength(value), bytes.length);
+      const bytes = Buffer.from(toCanonicalText(value));
+      t.ok(toCanonicalBytes(value).equals(bytes));
+      t.equal(measureCanonical(value), bytes.length);
       const members = membersOfObject(bytes);
       t.same(
         [...members.keys()],
         Object.keys(value).sort((a, b) => (a < b ? -1 : 1)),
       );
       for (const [name, extent] of members) {
-        t.same(read(bytes, extent), value[name]);
-        t.equal(textIn(bytes, extent), canonical(value[name]!));
+        t.same(parseExtent(bytes, extent), value[name]);
+        t.equal(textIn(bytes, extent), toCanonicalText(value[name]!));
         if (Array.isArray(value[name]))
           t.same([...listIn(({ begin, end }) => bytes.subarray(begin, end), itemsOf(bytes, extent))], value[name]);
         else t.throws(() => itemsOf(bytes, extent), { name: 'NotCanonical' });
@@ -50,8 +50,8 @@ t.test('there is one form, whether its members come in order or not', (t) => {
   }));
   fc.assert(
     fc.property(value, (one) => {
-      t.equal(canonical(one), formOf(one));
-      t.equal(canonical(JSON.parse(formOf(one))), formOf(one));
+      t.equal(toCanonicalText(one), formOf(one));
+      t.equal(toCanonicalText(JSON.parse(formOf(one))), formOf(one));
     }),
     { numRuns: 500 },
   );
@@ -66,13 +66,13 @@ t.test('what is read of a text that was changed is what JSON says of it, or noth
       fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', ' ', '0', 'a'),
       fc.boolean(),
       (value, where, by, isNew) => {
-        const text = canonical(value);
+        const text = toCanonicalText(value);
         const at = where % (text.length + 1);
         const changed = Buffer.from(text.slice(0, at) + by + text.slice(isNew ? at : at + 1));
         let said: Record<string, unknown>;
         try {
           said = Object.fromEntries(
-            [...membersOfObject(changed)].map(([name, extent]) => [name, read(changed, extent)]),
+            [...membersOfObject(changed)].map(([name, extent]) => [name, parseExtent(changed, extent)]),
           );
         } catch (error) {
           return void t.ok(error instanceof NotCanonical);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { trustSource } from '#acts/sites.ts';
-import { makeAgain } from '#transfers/make.ts';
+import { remakePart } from '#transfers/make.ts';
 import { folder, start } from '#test/cli/process.ts';
 import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';
@@ -106,13 +106,13 @@ t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what w
   await withBlobs(store, async ({ blobs }) => {
     const { records, acts, siteKey, now, config } = store;
     const making = {
-      ...{ records, acts, by: { actor: 'cli:ada' }, blobs, site: await ownSite(records, siteKey) },
+      ...{ records, acts, actor: { actor: 'cli:ada' }, blobs, site: await ownSite(records, siteKey) },
       ...{ now, labels: config.site },
       asCaller: <Result>(work: () => Promise<Result>) => work(),
       ...{ signal: ended.signal, progress: () => undefined },
     };
     await t.rejects(
-      makeAgain({ sequence: 1, part: 1, file: join(stick, 'again.tar'), media: undefined }, making),
+      remakePart({ sequence: 1, part: 1, file: join(stick, 'again.tar'), media: undefined }, making),
       /interrupted/,
     );
   });

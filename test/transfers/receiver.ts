@@ -4,26 +4,26 @@ import type { Test } from 'tap';
 import { withBlobs } from '#data/blobs.ts';
 import { openStore } from '#data/store.ts';
 import { openPart, type OpenPart } from '#transfers/form/read.ts';
-import { receive, type Receiving } from '#transfers/receive.ts';
+import { receive, type TransferReceiveContext } from '#transfers/receive.ts';
 import type { SiteUnderTest } from './sites.ts';
 
 /** Receives at a site within this process; what it came to. */
 export async function receiver(
   t: Test,
   { data }: SiteUnderTest,
-  findingsOf: Receiving['findingsOf'] = () => Promise.resolve({ refused: 'It is not looked at here.' }),
+  findingsOf: TransferReceiveContext['findingsOf'] = () => Promise.resolve({ refused: 'It is not looked at here.' }),
 ) {
   const store = await openStore({ directory: data });
   t.teardown(store.close);
   const { records, acts, config, directory, newId, now } = store;
-  const reviewed: Pick<Receiving, 'findingsOf' | 'credentialFor'> = {
+  const reviewed: Pick<TransferReceiveContext, 'findingsOf' | 'credentialFor'> = {
     findingsOf,
     credentialFor: () => Promise.reject(new Error('nothing here has images')),
   };
   const attempt = (
     files: readonly string[],
     pulled: (part: OpenPart) => OpenPart = (part) => part,
-    watched: (blobs: Receiving['blobs']) => Partial<Receiving['blobs']> = () => ({}),
+    watched: (blobs: TransferReceiveContext['blobs']) => Partial<TransferReceiveContext['blobs']> = () => ({}),
   ) =>
     withBlobs(store, async ({ blobs, digests }) => {
       const parts = [];
@@ -32,7 +32,7 @@ export async function receiver(
         const doing = {
           records,
           acts,
-          by: { actor: 'cli:ada' },
+          actor: { actor: 'cli:ada' },
           blobs: { ...blobs, ...watched(blobs) },
           digests,
           newId,

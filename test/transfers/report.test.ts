@@ -8,7 +8,7 @@ import t from 'tap';
 
 import type { PlanLine } from '#acts/transfer-planning.ts';
 import { openStore } from '#data/store.ts';
-import { fitted, pageOf, textOf, type Report } from '#src/cli/transfer/report.ts';
+import { formatFittedTable, renderReportPage, renderReportText, type Report } from '#src/cli/transfer/report.ts';
 import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(600_000);
@@ -17,7 +17,7 @@ const line = (of: Partial<PlanLine>): PlanLine => ({
   ...{ package: 'snap/hello', kind: 'revision', what: 'revision 12', from: null, to: '1.0', word: 'source', notes: [] },
   ...of,
 });
-const report = (of: Partial<Report>): Report => ({ title: 'Transfer', said: [], changes: [], lists: [], ...of });
+const report = (of: Partial<Report>): Report => ({ title: 'Transfer', sentences: [], changes: [], lists: [], ...of });
 
 t.test('long names are cut at a terminal, notes never, and the page has all of it', (t) => {
   const name = `snap/${'n'.repeat(128)}`;
@@ -27,13 +27,13 @@ t.test('long names are cut at a terminal, notes never, and the page has all of i
     changes: [line({ package: name, to: version, notes: ['downgrade', why] })],
     lists: [{ heading: 'Left out:', items: [`${name}: ${why}`] }],
   });
-  const text = textOf(long);
+  const text = renderReportText(long);
   for (const one of text.split('\n')) t.ok(one.length <= 100, one);
   t.match(text, /snap\/n+…/);
   t.match(text, /\n {4}downgrade; broken\n {6}x+\n {6}x+/);
-  t.match(textOf(report({ changes: [line({ notes: ['new publisher'] })] })), / source {2}new publisher\n/);
+  t.match(renderReportText(report({ changes: [line({ notes: ['new publisher'] })] })), / source {2}new publisher\n/);
   t.equal(text.match(/x/g)?.length, 600, 'nothing of a note is lost');
-  const page = pageOf(long);
+  const page = renderReportPage(long);
   for (const one of [name, version, `downgrade; ${why}`, `${name}: ${why}`]) t.ok(page.includes(one));
   t.end();
 });
@@ -44,9 +44,11 @@ t.test('whatever others write, a terminal of 100 columns has room, and a line is
   fc.assert(
     fc.property(lines, text, (some, reason) => {
       const changes = some.map(([of, what, to, notes]) => line({ package: of, what, to, notes }));
-      const shown = textOf(report({ changes, said: [reason], lists: [{ heading: 'Left out:', items: [reason] }] }));
+      const shown = renderReportText(
+        report({ changes, sentences: [reason], lists: [{ heading: 'Left out:', items: [reason] }] }),
+      );
       if (shown.split('\n').some((one) => one.length > 100)) throw new Error(shown);
-      t.equal(fitted(['A', 'B'], [[reason, reason]]).split('\n').length, 2);
+      t.equal(formatFittedTable(['A', 'B'], [[reason, reason]]).split('\n').length, 2);
     }),
     { numRuns: 300 },
   );
@@ -57,13 +59,13 @@ t.test('nothing that others wrote runs, loads, leads somewhere or forges a line'
   const evil = '</td><script>alert(1)</script><a href="https://evil.example">x</a>\u202e\n<img src=x onerror=y> &amp;';
   const hostile = report({
     title: evil,
-    said: [evil],
+    sentences: [evil],
     changes: [line({ package: evil, what: evil, from: evil, to: evil, notes: [evil] })],
     lists: [{ heading: 'Left out:', items: [evil] }],
   });
-  const page = pageOf(hostile);
-  const bare = pageOf(
-    report({ title: 'x', said: ['x'], changes: [line({})], lists: [{ heading: 'x', items: ['x'] }] }),
+  const page = renderReportPage(hostile);
+  const bare = renderReportPage(
+    report({ title: 'x', sentences: ['x'], changes: [line({})], lists: [{ heading: 'x', items: ['x'] }] }),
   );
   const tags = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
   t.same(tags(page), tags(bare), 'the tags are those of the template');
@@ -71,7 +73,7 @@ t.test('nothing that others wrote runs, loads, leads somewhere or forges a line'
   t.match(page, /default-src 'none'/);
   t.match(page, /&lt;script&gt;alert\(1\)&lt;\/script&gt;/);
   t.equal(page.split('\\u202e\\u000a&lt;img').length, 10, 'each of the nine places shows it as it is');
-  t.notMatch(textOf(hostile), /\u202e|^<img/m);
+  t.notMatch(renderReportText(hostile), /\u202e|^<img/m);
   t.end();
 });
 

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 
 import { trustSource } from '#acts/sites.ts';
-import type { Receiving } from '#transfers/receive.ts';
+import type { TransferReceiveContext } from '#transfers/receive.ts';
 import { folder } from '#test/cli/process.ts';
 import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';
@@ -11,7 +11,7 @@ import { site } from './sites.ts';
 const findings = { refused: 'It is not looked at here.' };
 
 /** A site, and a transfer of three revisions of one package for it. */
-async function arranged(t: Test, findingsOf: Receiving['findingsOf']) {
+async function arranged(t: Test, findingsOf: TransferReceiveContext['findingsOf']) {
   const { attempt, store } = await receiver(t, await site(t, 'site-a'), findingsOf);
   const files = ['one', 'two', 'three'].map((name) => Buffer.alloc(100_000, name));
   const transfer = example(files, { source: 'maker', ...goodNow() });

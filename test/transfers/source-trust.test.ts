@@ -10,7 +10,7 @@ import { changeConfig } from '#src/config.ts';
 import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { offered, snapOf } from '#test/fixtures/online-store.ts';
-import { signaturesOf, signed, together } from '#transfers/form/signatures.ts';
+import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/form/signatures.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { twoSites, trust } from './sites.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';
@@ -164,9 +164,9 @@ async function carried(
   const into = folder(t);
   const write = async (signers: readonly Seed[], to: string): Promise<string> => {
     const lists = signers.map(
-      (one) => (JSON.parse(signed(transfer.bytes, one).toString()) as { signatures: [] }).signatures,
+      (one) => (JSON.parse(addSignature(transfer.bytes, one).toString()) as { signatures: [] }).signatures,
     );
-    const [part = ''] = await written({ ...transfer, signatures: signaturesOf(together(lists)) }, to);
+    const [part = ''] = await written({ ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) }, to);
     return part;
   };
   return {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TransferPackage } from '#api/wire.ts';
 import { folder } from '#test/cli/process.ts';
 import { offered, snapOf } from '#test/fixtures/online-store.ts';
-import { enveloped } from '#transfers/form/envelopes.ts';
-import { signaturesOf, signed, together, type SigningSeed } from '#transfers/form/signatures.ts';
+import { signEnvelope } from '#transfers/form/envelopes.ts';
+import { serializeSignatures, addSignature, mergeSignatures, type SigningSeed } from '#transfers/form/signatures.ts';
 import { idOf } from '#transfers/form/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';
@@ -39,7 +39,9 @@ export function rotateCommand(
   const file = join(folder(t), 'rotated.json');
   const said = { format: 1, site: 'depot', rotation, keys: keys.map((one) => one.publicKey), threshold };
   const type = 'application/vnd.larder.rotation.v1+json';
-  const [statement, ...others] = by.map((seed) => JSON.parse(enveloped(said, type, seed)) as { signatures: object[] });
+  const [statement, ...others] = by.map(
+    (seed) => JSON.parse(signEnvelope(said, type, seed)) as { signatures: object[] },
+  );
   const signatures = [statement, ...others].flatMap((one) => one?.signatures ?? []);
   writeFileSync(file, JSON.stringify({ ...statement, signatures }));
   return `site trust ${file}`;
@@ -64,7 +66,12 @@ export async function sent(
   const channels = [{ ...channel, 'released-at': new Date().toISOString() }];
   const said = { ...hello, name: 'hello-on', id: 'h'.repeat(32), revisions: numbered, channels, ...more };
   const transfer = example(files, { source, ...goodNow(), sequence, packages: [said] });
-  const lists = by.map((one) => (JSON.parse(signed(transfer.bytes, one).toString()) as { signatures: [] }).signatures);
-  const [part = ''] = await written({ ...transfer, signatures: signaturesOf(together(lists)) }, folder(t));
+  const lists = by.map(
+    (one) => (JSON.parse(addSignature(transfer.bytes, one).toString()) as { signatures: [] }).signatures,
+  );
+  const [part = ''] = await written(
+    { ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) },
+    folder(t),
+  );
   return { part, id: idOf(transfer.bytes) };
 }

@@ -10,7 +10,7 @@ import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { fetchedCharm, writeCharm } from '#test/fixtures/fetched.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
-import { signaturesOf } from '#transfers/form/signatures.ts';
+import { serializeSignatures } from '#transfers/form/signatures.ts';
 import { example, seedOf, written } from './example.ts';
 
 t.setTimeout(600_000);
@@ -110,7 +110,7 @@ t.test('where the policy asks nobody about it, it does not come in', async (t) =
 t.test('a transfer without signatures is none, and no source is called as nobody is', async (t) => {
   const { run } = await asking(t, 'unsigned_folders = "1 of B"');
   const stick = folder(t);
-  const bare = { ...example([Buffer.from('a')], { source: 'nobody' }), signatures: signaturesOf([]) };
+  const bare = { ...example([Buffer.from('a')], { source: 'nobody' }), signatures: serializeSignatures([]) };
   const [part = ''] = await written(bare, stick);
   t.match(await run(`transfer receive ${part}`), { code: 1, err: /cannot be read as a transfer/ });
   const [signed = ''] = await written(example([Buffer.from('a')], { source: 'nobody' }), stick);

@@ -7,7 +7,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 import t from 'tap';
 
-import { watchingJob } from '#appliance/watching.ts';
+import { watchFolderJob } from '#appliance/watching.ts';
 import type { Current } from '#appliance/settings.ts';
 import { changeConfig, readConfig } from '#src/config.ts';
 import { createHealth } from '#src/health.ts';
@@ -16,7 +16,7 @@ import { folder } from '#test/cli/process.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { takeWhole } from '#transfers/watched.ts';
+import { receiveComplete } from '#transfers/watched.ts';
 import { watchFolder } from '#transfers/watching.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { example, goodNow, helloWith, partBytes, seedOf, written } from './example.ts';
@@ -36,7 +36,7 @@ function watched(refuse: () => Error | undefined = () => undefined) {
   };
   const look = watchFolder({
     folder: () => path,
-    take: (files) => takeWhole(files, { take, signal: new AbortController().signal }),
+    take: (files) => receiveComplete(files, { take, signal: new AbortController().signal }),
     report: (problem) => problems.push(problem),
   });
   return { path, taken, look, said: () => problems.at(-1) };
@@ -114,7 +114,7 @@ t.test('what lies in the folder is let in by the store itself, and what waits fo
   };
   const health = createHealth({ error: () => undefined, info: () => undefined });
   const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;
-  const { run } = watchingJob({ health, directory: here.data }, current, new AbortController().signal);
+  const { run } = watchFolderJob({ health, directory: here.data }, current, new AbortController().signal);
   await laid(1);
   await run();
   t.same(await run(), { taken: 1 });
@@ -156,7 +156,7 @@ t.test('another thread takes it in: whoever serves goes on, and ends it when it 
     return thread;
   };
   const ended = new AbortController();
-  const { run } = watchingJob({ health, directory: here.data, start }, current, ended.signal);
+  const { run } = watchFolderJob({ health, directory: here.data, start }, current, ended.signal);
   const lay = async (name: string): Promise<void> => {
     const [part = ''] = await written(example([Buffer.from(name)], goodNow()), folder(t));
     copyFileSync(part, join(path, `${name}.tar`));

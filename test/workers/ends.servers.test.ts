@@ -12,7 +12,7 @@ import t from 'tap';
 import { changeConfig } from '#src/config.ts';
 import { newStore, serve, start } from '#test/cli/process.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import type { Report } from '#src/workers/messages.ts';
+import type { WorkerReport } from '#src/workers/messages.ts';
 import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -130,8 +130,8 @@ t.test('a worker of another release than what serves refuses, and changes nothin
     env: { ...process.env, NODE_OPTIONS: '', LARDER_WORKER: '1' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const said: Report[] = [];
-  child.on('message', (report: Report) => {
+  const said: WorkerReport[] = [];
+  child.on('message', (report: WorkerReport) => {
     said.push(report);
     const role = { version: '0.0.1', number: 1, size: 2, begins: false, keeps: false };
     if (report.report === 'here') child.send({ order: 'begin', ...role });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { saidState, type WorkersState } from '#data/serving-state.ts';
+import { readStateFile, type WorkersState } from '#data/serving-state.ts';
 import { changeConfig } from '#src/config.ts';
 import { newStore } from '#test/cli/process.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
@@ -20,7 +20,7 @@ t.test('a worker that hangs is killed and replaced, and the others serve meanwhi
   // Two answers in succession are missed, each of which is waited for two seconds.
   const hangLimits = { intervalMs: 200, maxUnanswered: 2 };
   const supervised = await superviseWorkers({ directory: data, credentials: undefined, listen, fatal, hangLimits });
-  const workers = (): WorkersState['each'] => saidState(data)?.workers?.each ?? [];
+  const workers = (): WorkersState['each'] => readStateFile(data)?.workers?.each ?? [];
   await until(() => workers().length === 2);
   const hung = workers().find(({ number }) => number === 2)!.pid;
   process.kill(hung, 'SIGSTOP');

@@ -5,14 +5,14 @@ import type { Act } from '#acts/act.ts';
 import { actsByNoun } from '#acts/index.ts';
 import { permissions } from '#domain/permission.ts';
 import { statuses } from '#domain/refusal.ts';
-import type { Section } from '../operation.ts';
-import { html, joined, type Content, type Html } from '../pages/html.ts';
+import type { OperationSection } from '../operation.ts';
+import { html, joined, type HtmlContent, type Html } from '../pages/html.ts';
 import { operationLink } from './operations.ts';
 import { guides, slug, teasers, type Guide } from './guides.ts';
 import { code } from './page.ts';
 
 /** The first page. */
-export const first = (): Html => {
+export const firstPage = (): Html => {
   const card = (address: string, title: string, teaser: string): Html =>
     html`<a class="card" href="/${address}"><strong>${title}</strong><span>${teaser}</span></a>`;
   return html`<p class="lead">
@@ -27,13 +27,13 @@ export const first = (): Html => {
 };
 
 /** The first cell is the title of the row; `id` is its address in the page. */
-interface Row {
+interface DocumentTableRow {
   id: string;
-  cells: readonly [Content, ...Content[]];
+  cells: readonly [HtmlContent, ...HtmlContent[]];
 }
 
 /** On a narrow screen a row becomes a block; the roles tell screen readers that it is still a table. */
-const table = (headings: readonly string[], rows: readonly Row[]): Html =>
+const table = (headings: readonly string[], rows: readonly DocumentTableRow[]): Html =>
   html`<table role="table">
     <thead role="rowgroup">
       <tr role="row">
@@ -55,7 +55,7 @@ const table = (headings: readonly string[], rows: readonly Row[]): Html =>
 
 /** The statuses and codes of refusals. */
 export function errors(): Html {
-  const rows = Object.entries(statuses).map(([name, status]): Row => {
+  const rows = Object.entries(statuses).map(([name, status]): DocumentTableRow => {
     return { id: name, cells: [code(name), `${String(status)} ${STATUS_CODES[status] ?? ''}`] };
   });
   return html`<p class="lead">
@@ -71,8 +71,8 @@ export function errors(): Html {
 }
 
 /** The operations that each permission allows. */
-export function permissionTable(sections: readonly Section[]): Html {
-  const rows = permissions.map((permission): Row => {
+export function permissionTable(sections: readonly OperationSection[]): Html {
+  const rows = permissions.map((permission): DocumentTableRow => {
     const links = sections.flatMap((section) =>
       section.operations
         .filter(({ access }) => access.permissions.includes(permission))
@@ -89,7 +89,7 @@ export function permissionTable(sections: readonly Section[]): Html {
 
 /** The words of the audit log: the acts on the store, and whether they may wait for approvals. */
 export function auditWords(): Html {
-  const nouns = Object.entries(actsByNoun).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const nouns = Object.entries(actsByNoun).toSorted(([noun], [other]) => (noun < other ? -1 : 1));
   const tables = nouns.map(
     ([noun, acts]) =>
       html`<h2 id="${slug(noun)}">${noun}</h2>
@@ -104,7 +104,7 @@ export function auditWords(): Html {
     ${tables}`;
 }
 
-const wordOf = ({ name, outcome, summary, on, gate }: Act<never, unknown>): Row => ({
+const wordOf = ({ name, outcome, summary, on, gate }: Act<never, unknown>): DocumentTableRow => ({
   // One word may be used for a done and for a refused act.
   id: outcome === 'refused' ? `${slug(name)}-refused` : slug(name),
   cells: [

@@ -6,7 +6,7 @@ import { textOf } from '../pages/text.ts';
 const fewest = 4;
 
 /** A part of a page with an address: the text below a heading, or in a row. */
-export interface Part {
+export interface DocumentPart {
   /** Empty for the text before the first heading. */
   id: string;
   heading: string;
@@ -16,7 +16,7 @@ export interface Part {
 }
 
 /** All parts of a page, in order. */
-export function partsOf(content: Html): Part[] {
+export function partsOf(content: Html): DocumentPart[] {
   let under = '';
   return content
     .toString()

@@ -1,25 +1,25 @@
 // The built-in documents: static pages made from the operation records and the guides, readable without the internet and without scripts.
 import { openapi } from '../openapi.ts';
-import type { Section } from '../operation.ts';
+import type { OperationSection } from '../operation.ts';
 import type { Html } from '../pages/html.ts';
 import { styleSheet } from '../pages/style-sheet.ts';
-import { isOn } from '../switches.ts';
-import { auditWords, errors, first, permissionTable } from './chapters.ts';
+import { isEnabled } from '../switches.ts';
+import { auditWords, errors, firstPage, permissionTable } from './chapters.ts';
 import { withContents } from './contents.ts';
-import { foundContent } from './found.ts';
+import { renderSearchResults } from './found.ts';
 import { guide, guides, slug, type Guide } from './guides.ts';
 import { operationLink, operationsIndex, operationsOf } from './operations.ts';
-import { page, type Documents, type Page } from './page.ts';
+import { page, type Documents, type DocumentPage } from './page.ts';
 import { createSearch } from './search.ts';
 import { createShapePages } from './shapes.ts';
 
-interface Chapter {
+interface DocumentChapter {
   title: string;
   content: () => Html;
 }
 
 /** Creates each page at its first request. */
-export function createDocuments(sections: readonly Section[], version: string): Documents {
+export function createDocuments(sections: readonly OperationSection[], version: string): Documents {
   const operations = sections.flatMap((section) => section.operations);
   const chapters = chaptersOf(sections);
   // Searches find each operation and shape on its own page, not in the lists.
@@ -31,29 +31,35 @@ export function createDocuments(sections: readonly Section[], version: string): 
   );
   // A reload may turn operations on and off; only few combinations occur.
   const document = remembered((off: string) => {
-    const there = sections.map((section) => ({
+    const enabledSections = sections.map((section) => ({
       ...section,
       operations: section.operations.filter(({ name }) => !off.split(' ').includes(name)),
     }));
-    const filled = there.filter((section) => section.operations.length > 0);
+    const filled = enabledSections.filter((section) => section.operations.length > 0);
     return Buffer.from(JSON.stringify(openapi(filled, version)));
   });
   return {
-    page: remembered((name): Page | undefined => {
+    page: remembered((name): DocumentPage | undefined => {
       if (name === 'style.css')
         return { type: 'text/css; charset=utf-8', text: styleSheet('src/api/documents/style.css') };
       const chapter = chapters.get(name);
       return chapter && page({ title: chapter.title, version, name, content: withContents(chapter.content()) });
     }),
     search(query) {
-      const said = query.trim();
-      const title = said === '' ? 'Search' : `Search: ${said}`;
-      return page({ title, version, name: 'search', content: foundContent(said, search(said)), query: said });
+      const trimmed = query.trim();
+      const title = trimmed === '' ? 'Search' : `Search: ${trimmed}`;
+      return page({
+        title,
+        version,
+        name: 'search',
+        content: renderSearchResults(trimmed, search(trimmed)),
+        query: trimmed,
+      });
     },
     openapi: (config) =>
       document(
         operations
-          .filter((op) => !isOn(op, config))
+          .filter((op) => !isEnabled(op, config))
           .map(({ name }) => name)
           .join(' '),
       ),
@@ -61,19 +67,19 @@ export function createDocuments(sections: readonly Section[], version: string): 
 }
 
 /** All pages by name. Guides come first: of two equal search results the first wins. */
-function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
+function chaptersOf(sections: readonly OperationSection[]): Map<string, DocumentChapter> {
   const shapes = createShapePages(sections.flatMap((section) => section.operations));
   const operationLinks = new Map(
     sections.flatMap((section) => section.operations.map((op) => [op.name, operationLink(section, op)] as const)),
   );
-  return new Map<string, Chapter>([
-    ['', { title: 'Documents', content: first }],
-    ...Object.entries(guides).map(([name, title]): [string, Chapter] => [
+  return new Map<string, DocumentChapter>([
+    ['', { title: 'Documents', content: firstPage }],
+    ...Object.entries(guides).map(([name, title]): [string, DocumentChapter] => [
       name,
       { title, content: () => guide(name as Guide, operationLinks) },
     ]),
     ['operations', { title: 'Operations', content: () => operationsIndex(sections) }],
-    ...sections.map((section): [string, Chapter] => [
+    ...sections.map((section): [string, DocumentChapter] => [
       `operations-${slug(section.title)}`,
       { title: section.title, content: () => operationsOf(section) },
     ]),
@@ -81,7 +87,7 @@ function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
     ['errors', { title: 'Errors', content: errors }],
     ['audit', { title: 'Audit log', content: auditWords }],
     ['shapes', { title: 'Shapes', content: () => shapes.index() }],
-    ...shapes.files.map((file): [string, Chapter] => [
+    ...shapes.files.map((file): [string, DocumentChapter] => [
       `shapes-${file}`,
       { title: `Shapes: ${file}`, content: () => shapes.page(file) },
     ]),
@@ -92,8 +98,8 @@ function chaptersOf(sections: readonly Section[]): Map<string, Chapter> {
 function remembered<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {
-    const found = made.get(text) ?? make(text);
-    if (found !== undefined) made.set(text, found);
-    return found;
+    const result = made.get(text) ?? make(text);
+    if (result !== undefined) made.set(text, result);
+    return result;
   };
 }

@@ -13,10 +13,10 @@ export interface Example {
   answer?: unknown;
 }
 
-let kept: Map<string, Example> | undefined;
+let cachedExamples: Map<string, Example> | undefined;
 
 /** By the name of the operation. */
 export const examples = (): Map<string, Example> =>
-  (kept ??= new Map(
+  (cachedExamples ??= new Map(
     Object.entries(JSON.parse(embeddedText('src/api/documents/examples.json')) as Record<string, Example>),
   ));

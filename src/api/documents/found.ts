@@ -1,9 +1,9 @@
 // The page with search results.
-import { html, type Content, type Html } from '../pages/html.ts';
-import type { Found, Piece, Place } from './search.ts';
+import { html, type HtmlContent, type Html } from '../pages/html.ts';
+import type { SearchResults, TextPiece, SearchHit } from './search.ts';
 
 /** The search results for a query; an empty query shows a hint instead. */
-export function foundContent(query: string, { total, places }: Found): Html {
+export function renderSearchResults(query: string, { total, places }: SearchResults): Html {
   if (query === '') return hint;
   if (total === 0) {
     return html`<p class="lead" role="status">No part of the documents has all of these words.</p>
@@ -27,10 +27,10 @@ function countOf(total: number, shown: number): string {
     : `${String(total)} parts of the documents have this.`;
 }
 
-const entry = ({ address, where, heading, excerpt }: Place): Html =>
+const entry = ({ address, where, heading, excerpt }: SearchHit): Html =>
   html`<li>
     <h2><a href="${address}">${heading.map(marked)}</a></h2>
     ${where !== '' && html`<p class="where">${where}</p>`} ${excerpt.length > 0 && html`<p>${excerpt.map(marked)}</p>`}
   </li> `;
 
-const marked = ({ text, isFound }: Piece): Content => (isFound ? html`<mark>${text}</mark>` : text);
+const marked = ({ text, isFound }: TextPiece): HtmlContent => (isFound ? html`<mark>${text}</mark>` : text);

@@ -17,7 +17,7 @@ export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
 );
 
 /** The headers of every response, plus these. */
-export const carrying = (
+export const headersWith = (
   ...names: (HeaderName | 'macaroon-expires' | 'retry-after' | 'www-authenticate')[]
 ): Readonly<Record<string, object>> =>
   Object.fromEntries(

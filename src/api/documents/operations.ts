@@ -1,6 +1,6 @@
 // The pages of the operations: a list of all, and one page per section with an example of each operation.
-import { html, joined, type Content, type Html } from '../pages/html.ts';
-import { isForAnyone, type Operation, type Section } from '../operation.ts';
+import { html, joined, type HtmlContent, type Html } from '../pages/html.ts';
+import { isForAnyone, type Operation, type OperationSection } from '../operation.ts';
 import { statuses } from '#domain/refusal.ts';
 import { examples, type Example } from './examples.ts';
 import { slug } from './guides.ts';
@@ -8,13 +8,13 @@ import { code, lines } from './page.ts';
 import { refusalsOf } from './responses.ts';
 import { shapeLink } from './shapes.ts';
 
-const pageOf = ({ title }: Section): string => `/docs/operations-${slug(title)}`;
+const pageOf = ({ title }: OperationSection): string => `/docs/operations-${slug(title)}`;
 
-export const operationLink = (section: Section, { name }: Operation): Html =>
+export const operationLink = (section: OperationSection, { name }: Operation): Html =>
   html`<a href="${pageOf(section)}#${name}">${name}</a>`;
 
 /** Every operation in one line, by section. */
-export function operationsIndex(sections: readonly Section[]): Html {
+export function operationsIndex(sections: readonly OperationSection[]): Html {
   const lists = sections.map((section) => {
     const { title, about } = section;
     const entries = section.operations.map(
@@ -39,7 +39,7 @@ const address = ({ method, path }: Operation): Html =>
   html`<span class="method ${method.toLowerCase()}">${method}</span> ${code(path)}`;
 
 /** The operations of one section. */
-export const operationsOf = ({ about, operations }: Section): Html =>
+export const operationsOf = ({ about, operations }: OperationSection): Html =>
   html`<p class="lead">${about}</p>
     ${operations.map(entry)}`;
 
@@ -59,12 +59,12 @@ function entry(op: Operation): Html {
 }
 
 /** The facts of an operation for its table. */
-function factsOf(op: Operation): [string, Content][] {
+function factsOf(op: Operation): [string, HtmlContent][] {
   const { access, since, query, body, response, enabledBy, also } = op;
   const produces = Array.isArray(op.produces) ? (op.produces as string[]) : Object.keys(op.produces ?? {});
   const meanings = Object.entries(also ?? {}).map(([status, meaning]) => `${status}: ${meaning}`);
-  const refusals = refusalsOf(op).map((one) => [statuses[one], ' ', code(one)]);
-  const facts: [string, Content][] = [
+  const refusals = refusalsOf(op).map((refusalCode) => [statuses[refusalCode], ' ', code(refusalCode)]);
+  const facts: [string, HtmlContent][] = [
     ['Who', access.who],
     ['Needs', joined(access.permissions.map(code), ' or ')],
     ['Query', query && shapeLink(query)],

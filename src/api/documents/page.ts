@@ -1,18 +1,18 @@
 // The frame and menu of a documentation page, and the parts that all pages share.
 import type { Config } from '#src/config.ts';
-import { html, type Content, type Html } from '../pages/html.ts';
+import { html, type HtmlContent, type Html } from '../pages/html.ts';
 import { guides } from './guides.ts';
 
-export interface Page {
+export interface DocumentPage {
   type: string;
   text: string;
 }
 
 export interface Documents {
   /** The page at `/docs/<name>`; the empty name is the first page. */
-  page(name: string): Page | undefined;
+  page(name: string): DocumentPage | undefined;
   /** The page with the results of a query. */
-  search(query: string): Page;
+  search(query: string): DocumentPage;
   /** The OpenAPI document of the operations that the configuration turns on; as bytes, because encoding that much text costs 4 ms. */
   openapi(config: Config): Uint8Array;
 }
@@ -31,7 +31,7 @@ const menu: readonly (readonly [string, readonly (readonly [string, string])[]])
   ],
 ];
 
-interface Written {
+interface DocumentPageContent {
   title: string;
   /** The release. */
   version: string;
@@ -43,7 +43,7 @@ interface Written {
 }
 
 /** A page inside its frame. */
-export function page({ title, version, name, content, query = '' }: Written): Page {
+export function page({ title, version, name, content, query = '' }: DocumentPageContent): DocumentPage {
   const text = html`<!doctype html>
     <html lang="en">
       <head>
@@ -97,4 +97,4 @@ function menuOf(current: string): Html[] {
 export const code = (text: string): Html => html`<code>${text}</code>`;
 
 /** Lines of input or output; the element can be focused so that the keyboard can scroll it sideways. */
-export const lines = (content: Content): Html => html`<pre tabindex="0"><code>${content}</code></pre>`;
+export const lines = (content: HtmlContent): Html => html`<pre tabindex="0"><code>${content}</code></pre>`;

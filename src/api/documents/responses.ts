@@ -4,28 +4,28 @@ import { anyone } from '../access.ts';
 import type { Operation } from '../operation.ts';
 import { statusIn, type ErrorFamily } from '../refusals.ts';
 import { examples } from './examples.ts';
-import { carrying } from './headers.ts';
+import { headersWith } from './headers.ts';
 import { reference } from './schemas.ts';
 
-type Json = Record<string, unknown>;
+type ResponsesJson = Record<string, unknown>;
 
 /** The responses of an operation in the form of OpenAPI. */
-export function responsesOf(op: Operation): Json {
+export function responsesOf(op: Operation): ResponsesJson {
   const codes = Map.groupBy(refusalsOf(op), (code) => String(statusIn(op.errors ?? 'publisher', code)));
-  const asked = new Map(Object.entries(op.asks ?? {}));
-  const refusing = [...new Set([...codes.keys(), ...asked.keys()])].sort();
+  const challenges = new Map(Object.entries(op.asks ?? {}));
+  const refusing = [...new Set([...codes.keys(), ...challenges.keys()])].sort();
   return {
     ...successes(op),
     ...Object.fromEntries(
       refusing.map((status) => {
         const words = codes.get(status);
-        const told = [asked.get(status), words && `Refused: ${words.join(', ')}.`];
-        return [status, refused(op, status, told.filter(Boolean).join(' '))];
+        const sentences = [challenges.get(status), words && `Refused: ${words.join(', ')}.`];
+        return [status, refused(op, status, sentences.filter(Boolean).join(' '))];
       }),
     ),
     default: {
       description: 'A fault of the store or of its disk, or it is about to stop; it may be asked again.',
-      headers: carrying('retry-after'),
+      headers: headersWith('retry-after'),
       content: refusalContent(op),
     },
   };
@@ -53,30 +53,36 @@ function unproven({ errors }: Operation): RefusalCode[] {
 }
 
 /** The media types of a successful response, each with its schema. */
-export function contentOf({ response, produces = [] }: Operation): Json {
-  const others: [string, Json][] = Array.isArray(produces)
+export function contentOf({ response, produces = [] }: Operation): ResponsesJson {
+  const others: [string, ResponsesJson][] = Array.isArray(produces)
     ? (produces as string[]).map((type) => [type, { type: 'string' }])
     : Object.entries(produces as Record<string, string>).map(([type, shape]) => [type, reference(shape)]);
-  const all: [string, Json][] = [
-    ...(response === undefined ? [] : [['application/json', reference(response)] satisfies [string, Json]]),
+  const all: [string, ResponsesJson][] = [
+    ...(response === undefined ? [] : [['application/json', reference(response)] satisfies [string, ResponsesJson]]),
     ...others,
   ];
   return Object.fromEntries(all.map(([type, schema]) => [type, { schema }]));
 }
 
-function successes(op: Operation): Json {
+function successes(op: Operation): ResponsesJson {
   const content = contentOf(op);
   const status = op.status ?? (Object.keys(content).length === 0 ? 204 : 200);
   const example = examples().get(op.name);
   const withExample = Object.fromEntries(
-    Object.entries(content).map(([type, told]) => [
+    Object.entries(content).map(([type, mediaContent]) => [
       type,
-      { ...(told as Json), ...(example?.type === type && example.answer !== undefined && { example: example.answer }) },
+      {
+        ...(mediaContent as ResponsesJson),
+        ...(example?.type === type && example.answer !== undefined && { example: example.answer }),
+      },
     ]),
   );
-  const described = (description: string, holds: Json): Json => ({
+  const described = (description: string, holds: ResponsesJson): ResponsesJson => ({
     description,
-    headers: carrying(...(op.headers ?? []), ...(op.access.about === 'public' ? [] : (['macaroon-expires'] as const))),
+    headers: headersWith(
+      ...(op.headers ?? []),
+      ...(op.access.about === 'public' ? [] : (['macaroon-expires'] as const)),
+    ),
     ...(Object.keys(holds).length > 0 && { content: holds }),
   });
   return {
@@ -90,12 +96,12 @@ function successes(op: Operation): Json {
   };
 }
 
-function refused(op: Operation, status: string, description: string): Json {
+function refused(op: Operation, status: string, description: string): ResponsesJson {
   const waits = status === '429' || status === '507';
   const asks = status === '401' && (op.errors === 'registry' || op.errors === 'snapd');
   return {
     description,
-    headers: carrying(
+    headers: headersWith(
       ...(op.headers ?? []),
       ...(waits ? (['retry-after'] as const) : []),
       ...(asks ? (['www-authenticate'] as const) : []),
@@ -104,17 +110,21 @@ function refused(op: Operation, status: string, description: string): Json {
   };
 }
 
-const refusalContent = (op: Operation): Json => ({
+const refusalContent = (op: Operation): ResponsesJson => ({
   ...(op.refusesWithPages === true && { 'text/html': { schema: { type: 'string' } } }),
   'application/json': { schema: refusals[op.errors ?? 'publisher'] },
 });
 
 const text = { type: 'string' };
 const list = { type: 'array', minItems: 1, items: { type: 'object', properties: { code: text, message: text } } };
-const object = (properties: Json): Json => ({ type: 'object', required: Object.keys(properties), properties });
+const object = (properties: ResponsesJson): ResponsesJson => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+});
 
 /** The error format of each family of clients. */
-const refusals: Readonly<Record<ErrorFamily, Json>> = {
+const refusals: Readonly<Record<ErrorFamily, ResponsesJson>> = {
   publisher: reference('RefusalBody'),
   bakery: object({ Code: text, Message: text }),
   sso: object({ code: text, message: text, extra: { type: 'object' }, error_list: list }),

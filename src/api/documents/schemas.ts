@@ -1,30 +1,30 @@
 // The shapes as one document: every reference points to its components.
 import { shapes } from '../schema.ts';
 
-type Json = Record<string, unknown>;
+type SchemaJson = Record<string, unknown>;
 
 /** A reference to a shape in the document. */
-export const reference = (shape: string): Json => ({ $ref: `#/components/schemas/${shape}` });
+export const reference = (shape: string): SchemaJson => ({ $ref: `#/components/schemas/${shape}` });
 
-let all: Map<string, Json> | undefined;
+let all: Map<string, SchemaJson> | undefined;
 
 /** Every shape by its name. */
-export const allSchemas = (): Map<string, Json> =>
-  (all ??= new Map(shapes().map(({ shape, schema }) => [shape, local(schema) as Json])));
+export const allSchemas = (): Map<string, SchemaJson> =>
+  (all ??= new Map(shapes().map(({ shape, schema }) => [shape, local(schema) as SchemaJson])));
 
 /** The shapes that a value refers to, directly and indirectly. */
-export function schemasIn(value: unknown): Record<string, Json> {
-  const known = allSchemas();
-  const wanted = new Set<string>();
-  const want = (one: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(one).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      if (wanted.has(name)) continue;
-      wanted.add(name);
-      want(known.get(name) ?? {});
+export function schemasIn(value: unknown): Record<string, SchemaJson> {
+  const schemas = allSchemas();
+  const referenced = new Set<string>();
+  const want = (node: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(node).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (referenced.has(name)) continue;
+      referenced.add(name);
+      want(schemas.get(name) ?? {});
     }
   };
   want(value);
-  return Object.fromEntries([...wanted].sort().map((name) => [name, known.get(name) ?? {}]));
+  return Object.fromEntries([...referenced].sort().map((name) => [name, schemas.get(name) ?? {}]));
 }
 
 /** A copy of a schema with all references pointing into the one document. */

@@ -4,36 +4,36 @@ import { partsOf } from './contents.ts';
 import { guides } from './guides.ts';
 
 /** The maximum of results, and of words in a query: a query of 100 characters may have fifty. */
-const most = { places: 50, words: 10 };
+const maxCounts = { places: 50, words: 10 };
 
 /** A page that is searched. */
-export interface Chapter {
+export interface SearchedPage {
   name: string;
   title: string;
   content: Html;
 }
 
 /** A piece of a text, and whether it matches the query. */
-export interface Piece {
+export interface TextPiece {
   text: string;
   isFound: boolean;
 }
 
-export interface Place {
+export interface SearchHit {
   address: string;
   /** The page, and the heading above. */
   where: string;
-  heading: Piece[];
-  excerpt: Piece[];
+  heading: TextPiece[];
+  excerpt: TextPiece[];
 }
 
-export interface Found {
+export interface SearchResults {
   /** The number of results; only the best are returned. */
   total: number;
-  places: Place[];
+  places: SearchHit[];
 }
 
-interface Entry {
+interface SearchIndexEntry {
   address: string;
   where: string;
   heading: string;
@@ -44,18 +44,21 @@ interface Entry {
 }
 
 /** Builds the index at the first search. Each search scans it once. */
-export function createSearch(chapters: () => Iterable<Chapter>): (query: string) => Found {
-  let entries: readonly Entry[] | undefined;
+export function createSearch(chapters: () => Iterable<SearchedPage>): (query: string) => SearchResults {
+  let entries: readonly SearchIndexEntry[] | undefined;
   return (query) => {
     const phrase = query.toLowerCase().trim().replace(/\s+/g, ' ');
-    const words = [...new Set(phrase.split(' '))].filter((word) => word !== '').slice(0, most.words);
+    const words = [...new Set(phrase.split(' '))].filter((word) => word !== '').slice(0, maxCounts.words);
     if (words.length === 0) return { total: 0, places: [] };
     entries ??= [...chapters()].flatMap(entriesOf);
-    const found = entries
+    const matches = entries
       .filter(({ folded }) => words.every((word) => meanings(word).some((each) => folded.all.includes(each))))
       .map((entry) => ({ entry, score: scoreOf(entry, words, phrase) }))
-      .sort((one, other) => other.score - one.score);
-    return { total: found.length, places: found.slice(0, most.places).map(({ entry }) => placeOf(entry, words)) };
+      .sort((match, other) => other.score - match.score);
+    return {
+      total: matches.length,
+      places: matches.slice(0, maxCounts.places).map(({ entry }) => placeOf(entry, words)),
+    };
   };
 }
 
@@ -71,10 +74,10 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
 
 const meanings = (word: string): readonly string[] => (Object.hasOwn(synonyms, word) ? synonyms[word]! : [word]);
 
-const entriesOf = ({ name, title, content }: Chapter): Entry[] =>
+const entriesOf = ({ name, title, content }: SearchedPage): SearchIndexEntry[] =>
   partsOf(content).map(({ id, heading, under, text }) => {
     const own = id === '' ? title : heading;
-    const where = id === '' ? '' : [title, under].filter((one) => one !== '').join(' › ');
+    const where = id === '' ? '' : [title, under].filter((part) => part !== '').join(' › ');
     return {
       address: id === '' ? `/docs/${name}` : `/docs/${name}#${id}`,
       ...{ where, heading: own, text, isGuide: Object.hasOwn(guides, name) },
@@ -82,7 +85,7 @@ const entriesOf = ({ name, title, content }: Chapter): Entry[] =>
     };
   });
 
-function foldedOf(heading: string, rest: string): Entry['folded'] {
+function foldedOf(heading: string, rest: string): SearchIndexEntry['folded'] {
   const folded = heading.toLowerCase();
   return {
     heading: folded,
@@ -95,11 +98,11 @@ function foldedOf(heading: string, rest: string): Entry['folded'] {
  * Ranks a part highest if its heading is the word, lower if its heading contains the word, and lowest if only its text contains it. Several
  * mentions, or the exact phrase, rank higher.
  */
-function scoreOf({ folded, isGuide }: Entry, words: readonly string[], phrase: string): number {
+function scoreOf({ folded, isGuide }: SearchIndexEntry, words: readonly string[], phrase: string): number {
   const scores = words.map((word) => {
-    const said = Math.min(folded.all.split(word, 6).length - 1, 5);
-    if (folded.heading === word) return said + 100;
-    return said + (folded.words.includes(` ${word}`) ? 20 : folded.heading.includes(word) ? 5 : 0);
+    const mentions = Math.min(folded.all.split(word, 6).length - 1, 5);
+    if (folded.heading === word) return mentions + 100;
+    return mentions + (folded.words.includes(` ${word}`) ? 20 : folded.heading.includes(word) ? 5 : 0);
   });
   const together = folded.heading.includes(phrase) ? 50 : folded.all.includes(phrase) ? 10 : 0;
   // A query of several words describes a task, so guides rank higher; one word may be the name of an operation.
@@ -107,15 +110,15 @@ function scoreOf({ folded, isGuide }: Entry, words: readonly string[], phrase: s
   return scores.reduce((sum, score) => sum + score, together + guided);
 }
 
-function placeOf({ address, where, heading, text }: Entry, words: readonly string[]): Place {
+function placeOf({ address, where, heading, text }: SearchIndexEntry, words: readonly string[]): SearchHit {
   // Longest first, so that a word is marked completely if another word is its beginning.
-  const longest = words.toSorted((one, other) => other.length - one.length);
+  const longest = words.toSorted((word, other) => other.length - word.length);
   const any = new RegExp(`(${longest.map((word) => RegExp.escape(word)).join('|')})`, 'giu');
   return { address, where, heading: pieces(heading, any), excerpt: pieces(excerptOf(text, any), any) };
 }
 
 /** Every second piece is a match. */
-const pieces = (text: string, any: RegExp): Piece[] =>
+const pieces = (text: string, any: RegExp): TextPiece[] =>
   text
     .split(any)
     .map((piece, at) => ({ text: piece, isFound: at % 2 === 1 }))

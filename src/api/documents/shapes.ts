@@ -26,12 +26,12 @@ export interface ShapePages {
 }
 
 export function createShapePages(operations: readonly Operation[]): ShapePages {
-  let kept: ReadonlyMap<string, [string, object][]> | undefined;
-  const named = (): ReadonlyMap<string, [string, object][]> => (kept ??= namedBy(operations));
+  let cachedShapes: ReadonlyMap<string, [string, object][]> | undefined;
+  const findUsedShapes = (): ReadonlyMap<string, [string, object][]> => (cachedShapes ??= namedBy(operations));
   return {
     files: [...new Set(pages().values())],
     index() {
-      const byFile = [...named()].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const byFile = [...findUsedShapes()].toSorted(([file], [other]) => (file < other ? -1 : 1));
       const lists = byFile.map(([file, own]) => {
         const links = own.map(([name]) => shapeLink(name));
         return html`<h2 id="${file}">${file}</h2>
@@ -41,7 +41,7 @@ export function createShapePages(operations: readonly Operation[]): ShapePages {
         ${lists}`;
     },
     page(file) {
-      const own = named().get(file) ?? [];
+      const own = findUsedShapes().get(file) ?? [];
       return own.length === 0 ? html`<p>No operation has a shape of this file.</p>` : html`${own.map(entry)}`;
     },
   };

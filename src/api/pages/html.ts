@@ -9,13 +9,13 @@ export interface Html {
 }
 
 /** The values that a template accepts. Null, undefined, false and true insert nothing; a list is inserted item by item. */
-export type Content = string | number | boolean | null | undefined | Html | readonly Content[];
+export type HtmlContent = string | number | boolean | null | undefined | Html | readonly HtmlContent[];
 
 /**
  * A template: html`<p title="${title}">${words}</p>`. Insert values only between tags or inside a quoted attribute, because only the text
  * is escaped; never as the address of a link, unless the address begins with a path of ours.
  */
-export const html = (strings: TemplateStringsArray, ...values: readonly Content[]): Html =>
+export const html = (strings: TemplateStringsArray, ...values: readonly HtmlContent[]): Html =>
   template(strings, ...values) as Html;
 
 /** Marks our own markup, such as a guide, as safe; never use it for text from users. */
@@ -25,5 +25,5 @@ export const markup = (text: string): Html => raw(text);
 export const nothing: Html = html``;
 
 /** Joins parts with the same content between each two. */
-export const joined = (parts: readonly Content[], between: Content): Content =>
+export const joined = (parts: readonly HtmlContent[], between: HtmlContent): HtmlContent =>
   parts.map((part, at) => (at === 0 ? part : [between, part]));

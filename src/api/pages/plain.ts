@@ -1,5 +1,5 @@
 // The plain frame of a stand-alone page: the pages of the identity provider, and the first page.
-import { Answer } from '../operation.ts';
+import { OperationResponse } from '../operation.ts';
 import { html, type Html } from './html.ts';
 import { pageHeaders } from './policy.ts';
 import { styleSheet } from './style-sheet.ts';
@@ -14,17 +14,17 @@ export interface PageOptions {
 }
 
 /** A page as a response. */
-export function page(title: string, content: Html, options: PageOptions): Answer {
+export function page(title: string, content: Html, options: PageOptions): OperationResponse {
   const { status = 200, baseUrl, leadsTo, headers } = options;
-  return new Answer({
+  return new OperationResponse({
     status,
     headers: { ...pageHeaders({ leadsTo }), ...headers },
     body: framed(title, new URL(baseUrl).host, content).toString(),
   });
 }
 
-export const plainStyleSheet = (): Answer =>
-  new Answer({
+export const plainStyleSheet = (): OperationResponse =>
+  new OperationResponse({
     headers: {
       'content-type': 'text/css; charset=utf-8',
       'cache-control': 'public, max-age=3600',

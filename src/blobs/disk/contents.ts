@@ -6,14 +6,14 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { mustBeDigest, type StoredBlob } from '../blobs.ts';
+import { requireDigest, type StoredBlob } from '../blobs.ts';
 import type { Proofs } from '../proofs.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf } from './errors.ts';
 
 const { O_NOFOLLOW, O_RDONLY } = constants;
 
-export class Contents {
+export class DiskContents {
   readonly root: string;
   /** The folder of files that are being received. */
   readonly temporary: string;
@@ -55,11 +55,11 @@ export class Contents {
   }
 
   path(sha3_384: string): string {
-    return join(this.#content, mustBeDigest(sha3_384).slice(0, 2), sha3_384);
+    return join(this.#content, requireDigest(sha3_384).slice(0, 2), sha3_384);
   }
 
   quarantinePath(sha3_384: string): string {
-    return join(this.#quarantined, mustBeDigest(sha3_384));
+    return join(this.#quarantined, requireDigest(sha3_384));
   }
 
   /** Moves a durable temporary file to its path. It replaces the file there: the new bytes are verified, the old ones are not. */
@@ -107,11 +107,11 @@ export class Contents {
     const place = this.path(sha3_384);
     const isOld = (stored: StoredBlob | undefined): boolean =>
       stored !== undefined && (storedBefore === undefined || stored.storedAt < storedBefore);
-    if (!isOld(await storedBlob(place, sha3_384))) return false;
+    if (!isOld(await statBlob(place, sha3_384))) return false;
     const aside = join(this.#leaving, `${sha3_384}.${randomUUID()}`);
     if (!(await this.#files.move(place, aside))) return false;
     // The moved file may have been received and acknowledged after the check above.
-    if (!isOld(await storedBlob(aside, sha3_384))) {
+    if (!isOld(await statBlob(aside, sha3_384))) {
       await this.#comeBack(aside, sha3_384);
       return false;
     }
@@ -123,7 +123,7 @@ export class Contents {
   /** Returns false if it does not exist. */
   async quarantine(sha3_384: string): Promise<boolean> {
     const place = this.path(sha3_384);
-    if ((await storedBlob(place, sha3_384)) === undefined) return false;
+    if ((await statBlob(place, sha3_384)) === undefined) return false;
     if (!(await this.#files.move(place, this.quarantinePath(sha3_384)))) return false;
     await Promise.all([this.#files.syncFolder(await this.#shard(sha3_384)), this.#files.syncFolder(this.#quarantined)]);
     return true;
@@ -204,16 +204,16 @@ export class Contents {
 async function* listFolder(folder: string, begin = ''): AsyncGenerator<StoredBlob> {
   for await (const entry of await opendir(folder)) {
     if (!/^[0-9a-f]{96}$/.test(entry.name) || !entry.name.startsWith(begin)) continue;
-    const stored = await storedBlob(join(folder, entry.name), entry.name);
+    const stored = await statBlob(join(folder, entry.name), entry.name);
     if (stored !== undefined) yield stored;
   }
 }
 
 /** The content at a path; undefined if there is no regular file. */
-export async function storedBlob(place: string, sha3_384: string): Promise<StoredBlob | undefined> {
+export async function statBlob(place: string, sha3_384: string): Promise<StoredBlob | undefined> {
   try {
-    const found = await lstat(place);
-    return found.isFile() ? { sha3_384, size: found.size, storedAt: found.mtime } : undefined;
+    const stats = await lstat(place);
+    return stats.isFile() ? { sha3_384, size: stats.size, storedAt: stats.mtime } : undefined;
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     return undefined;

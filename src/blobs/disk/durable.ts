@@ -12,7 +12,7 @@ const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 /** Direct I/O needs memory that is aligned to a page, as the memory of WebAssembly is. */
 declare const WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 
-interface Options {
+interface DurableFilesOptions {
   open: typeof openFile;
   move: typeof rename;
   now: Now;
@@ -21,13 +21,13 @@ interface Options {
 }
 
 export class DurableFiles {
-  readonly #options: Options;
+  readonly #options: DurableFilesOptions;
   /** Per folder: the running sync, and the next one, which serves all callers that came too late for the running one. */
   readonly #syncing = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
   #broken = false;
   #direct: Promise<boolean> | undefined;
 
-  constructor(options: Options) {
+  constructor(options: DurableFilesOptions) {
     this.#options = options;
   }
 
@@ -41,7 +41,7 @@ export class DurableFiles {
   }
 
   /** Whether files in the folder can be written past the page cache. It is tried once; there is only one such folder. */
-  async takesDirect(folder: string): Promise<boolean> {
+  async supportsDirect(folder: string): Promise<boolean> {
     try {
       return await (this.#direct ??= this.#tryDirect(folder));
     } catch (error) {
@@ -72,7 +72,7 @@ export class DurableFiles {
   }
 
   /** Opens the file at a path; undefined if there is none. A symbolic link counts as absent, because no blob is one. */
-  async openPresent(place: string): Promise<FileHandle | undefined> {
+  async openIfPresent(place: string): Promise<FileHandle | undefined> {
     try {
       return await this.open(place, O_RDONLY | O_NOFOLLOW);
     } catch (error) {

@@ -4,26 +4,26 @@ import { constants } from 'node:fs';
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { noRoom } from '#domain/disk-full.ts';
+import { notEnoughSpace } from '#domain/disk-full.ts';
 import { Refusal } from '#domain/refusal.ts';
 import {
-  LeftToOthers,
+  UploadHandedOver,
   lengthOf,
   type Blobs,
   type Chunks,
   type CopyInOptions,
-  type IsLive,
-  type TakenBlob,
+  type UploadLiveness,
+  type ReceivedBlob,
 } from '../blobs.ts';
-import { copyRanges, CutOff } from '../copying.ts';
+import { copyRanges, TruncatedSource } from '../copying.ts';
 import type { FileRange, FileRanges } from '../file-ranges.ts';
 import type { DigestPool } from '../digests.ts';
-import type { Places } from '../places.ts';
+import type { UploadPlaces } from '../places.ts';
 import type { Space, SpaceClaim } from '../space.ts';
 import type { DurableFiles } from './durable.ts';
 import { codeOf, isFull } from './errors.ts';
-import { Together } from './together.ts';
-import { fileWriter, syncedOnTheWay, writeWhole } from './writer.ts';
+import { GroupReceiver } from './together.ts';
+import { createFileWriter, createStrideSync, writeWhole } from './writer.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Size of one write: fewer, larger writes cost less. All uploads together buffer at most `gatheredByAll`. */
@@ -32,7 +32,7 @@ const gatheredByAll = 64 * 1024 * 1024;
 const smallBlob = 4 * 1024 * 1024;
 
 /** The destination of received content. */
-export interface Destination {
+export interface BlobDestination {
   /** The folder of files that are being received. */
   readonly temporary: string;
   /** Moves a temporary file to its path, durably. */
@@ -48,10 +48,10 @@ export interface Destination {
     settled(sha3_384: string, identity: string): void;
   };
   /** Makes unfinished uploads available to other hosts; if absent, all processes of the store see the temporary file. */
-  readonly underWay?: UnderWay;
+  readonly underWay?: UnfinishedUploadStore;
 }
 
-export interface UnderWay {
+export interface UnfinishedUploadStore {
   /** Stores the bytes from this offset on. */
   leave(id: string, temporaryFile: string, from: number): Promise<void>;
   /** Creates the temporary file from the stored bytes, with at least `size` bytes. */
@@ -60,21 +60,21 @@ export interface UnderWay {
   forget(id: string): Promise<unknown>;
 }
 
-interface Parts {
+interface BlobReceiverParts {
   files: DurableFiles;
-  contents: Destination;
+  contents: BlobDestination;
   digests: DigestPool;
-  places: Places;
+  places: UploadPlaces;
   room: Space;
   /** Whether each file is read again immediately, to send it to S3, and should be in the page cache. */
   isSentOn?: boolean;
 }
 
-type Source = Parameters<Blobs['receive']>[0];
-type Receiving = Parameters<Blobs['receive']>[1];
+type BlobChunkSource = Parameters<Blobs['receive']>[0];
+type BlobReceiverOptions = Parameters<Blobs['receive']>[1];
 
 /** A temporary file that is being filled. */
-interface Filling {
+interface TemporaryBlobFile {
   file: FileHandle;
   temporaryFile: string;
   claim: SpaceClaim;
@@ -83,19 +83,19 @@ interface Filling {
 }
 
 export class Receiver {
-  readonly #parts: Parts;
+  readonly #parts: BlobReceiverParts;
   /** The uploads in progress. */
   readonly #underWay = new Set<string>();
   /** The uploads in progress with bytes that are stored for other hosts. */
   readonly #left = new Set<string>();
-  readonly #together: Together;
+  readonly #together: GroupReceiver;
 
-  constructor(parts: Parts) {
+  constructor(parts: BlobReceiverParts) {
     this.#parts = parts;
-    this.#together = new Together({ ...parts, temporary: parts.contents.temporary });
+    this.#together = new GroupReceiver({ ...parts, temporary: parts.contents.temporary });
   }
 
-  async receive(source: Source, how: Receiving): Promise<TakenBlob> {
+  async receive(source: BlobChunkSource, how: BlobReceiverOptions): Promise<ReceivedBlob> {
     this.#parts.room.mustFit(how.expected, how.resume);
     const place = await this.#parts.places.take(how.from);
     return this.#take(how, (filling) => this.#fill(place.watch(source), how, filling)).finally(() => place.leave());
@@ -114,10 +114,10 @@ export class Receiver {
     await this.#take(
       { id, expected: size, direct },
       async (filling) => {
-        const found = await this.#copy(ranges, { size, signal }, filling).catch((error: unknown) => {
-          throw error instanceof CutOff ? wrong() : error;
+        const digests = await this.#copy(ranges, { size, signal }, filling).catch((error: unknown) => {
+          throw error instanceof TruncatedSource ? wrong() : error;
         });
-        if (found['sha3-384'] !== expected.sha3_384 || found.sha256 !== expected.sha256) throw wrong();
+        if (digests['sha3-384'] !== expected.sha3_384 || digests.sha256 !== expected.sha256) throw wrong();
         await this.#parts.files.syncReceived(filling.file, 'sync');
         return expected;
       },
@@ -129,7 +129,7 @@ export class Receiver {
   async #copyTogether(
     ranges: readonly FileRange[],
     { id, expected: { size, sha3_384, sha256 }, wrong, signal }: CopyInOptions,
-    { placeFor, settled }: NonNullable<Destination['together']>,
+    { placeFor, settled }: NonNullable<BlobDestination['together']>,
   ): Promise<void> {
     const { files } = this.#parts;
     await this.#named(id, async (temporaryFile) => {
@@ -161,7 +161,7 @@ export class Receiver {
   async #copy(
     ranges: FileRanges,
     { size, signal }: { size: number; signal: AbortSignal },
-    { file, temporaryFile, claim, direct }: Filling,
+    { file, temporaryFile, claim, direct }: TemporaryBlobFile,
   ): Promise<{ 'sha3-384': string; sha256: string }> {
     const { digests, files } = this.#parts;
     const { time } = files;
@@ -171,16 +171,20 @@ export class Receiver {
       return copyRanges(file.fd, { ranges, size, direct, algorithms, wrote, signal, time }, digests);
     }
     const followed = digests.follow(temporaryFile, ['sha3-384']);
-    const syncing = syncedOnTheWay(() => files.syncReceived(file, 'datasync'));
+    const syncing = createStrideSync(() => files.syncReceived(file, 'datasync'));
     try {
       const wrote = async (end: number): Promise<void> => {
         await claim.wrote(end);
         await followed.grown(end);
         await syncing.wrote(end);
       };
-      const found = await copyRanges(file.fd, { ranges, size, algorithms: ['sha256'], wrote, signal, time }, digests);
+      const copyDigests = await copyRanges(
+        file.fd,
+        { ranges, size, algorithms: ['sha256'], wrote, signal, time },
+        digests,
+      );
       const [also] = await both(followed.end(), syncing.end());
-      return { ...found, ...also };
+      return { ...copyDigests, ...also };
     } finally {
       followed.abandon();
       await syncing.idle();
@@ -188,7 +192,7 @@ export class Receiver {
   }
 
   /** Receives bytes that are in memory. */
-  async put(bytes: Uint8Array, id: string): Promise<TakenBlob> {
+  async put(bytes: Uint8Array, id: string): Promise<ReceivedBlob> {
     if (bytes.length > smallBlob) throw new Error(`cannot put more than ${smallBlob} bytes at once`);
     return this.#take({ id, expected: bytes.length }, async ({ file, claim }) => {
       await writeWhole(file, [bytes], bytes.length, 0);
@@ -200,7 +204,7 @@ export class Receiver {
   }
 
   /** Removes temporary files of uploads that have ended; returns how many. */
-  async sweep(isLive: IsLive): Promise<number> {
+  async sweep(isLive: UploadLiveness): Promise<number> {
     const { contents, files } = this.#parts;
     let count = 0;
     for (const id of await readdir(contents.temporary)) {
@@ -215,14 +219,14 @@ export class Receiver {
 
   async #fill(
     source: AsyncIterable<Chunks>,
-    { id, limit, expected, resume = 0, ownsChunks = false, wantsSha512, accept }: Receiving,
-    { file, temporaryFile, claim }: Filling,
-  ): Promise<TakenBlob> {
+    { id, limit, expected, resume = 0, ownsChunks = false, wantsSha512, accept }: BlobReceiverOptions,
+    { file, temporaryFile, claim }: TemporaryBlobFile,
+  ): Promise<ReceivedBlob> {
     const { contents, digests, files } = this.#parts;
     const followed = digests.follow(temporaryFile, ['sha3-384', 'sha256'], {
       small: (expected ?? Infinity) <= smallBlob,
     });
-    const writer = fileWriter(file, {
+    const writer = createFileWriter(file, {
       begin: resume,
       batch: () => Math.max(batch.smallest, Math.min(batch.largest, gatheredByAll / this.#underWay.size)),
       async wrote(size) {
@@ -248,9 +252,9 @@ export class Receiver {
         await (chunks.length === 0 ? left() : writer.write(chunks));
       }
       await writer.end();
-      const [found] = await both(followed.end(), files.seal(file));
+      const [fileDigests] = await both(followed.end(), files.seal(file));
       const more = wantsSha512?.() === true ? await digests.ofFile(temporaryFile, ['sha512']) : {};
-      const taken = { size: writer.size, sha3_384: found['sha3-384'], sha256: found.sha256, ...more };
+      const taken = { size: writer.size, sha3_384: fileDigests['sha3-384'], sha256: fileDigests.sha256, ...more };
       accept?.(taken);
       return taken;
     } finally {
@@ -263,8 +267,8 @@ export class Receiver {
   async #find(id: string, temporaryFile: string, size: number): Promise<void> {
     const { underWay } = this.#parts.contents;
     if (underWay === undefined) return;
-    const here = await stat(temporaryFile).catch(() => undefined);
-    if ((here?.size ?? 0) < size) await underWay.fetch(id, temporaryFile, size);
+    const localStats = await stat(temporaryFile).catch(() => undefined);
+    if ((localStats?.size ?? 0) < size) await underWay.fetch(id, temporaryFile, size);
   }
 
   /** If the bytes cannot be removed now, the sweep removes them later. */
@@ -275,27 +279,27 @@ export class Receiver {
 
   /** Fills a temporary file, makes it durable and moves it to its path. On any error nothing is left. */
   async #take(
-    { id, expected, resume, ...how }: Pick<Receiving, 'id' | 'expected' | 'resume'> & { direct?: boolean },
-    fill: (filling: Filling) => Promise<TakenBlob>,
+    { id, expected, resume, ...how }: Pick<BlobReceiverOptions, 'id' | 'expected' | 'resume'> & { direct?: boolean },
+    fill: (filling: TemporaryBlobFile) => Promise<ReceivedBlob>,
     settle = (file: string, sha3_384: string) => this.#parts.contents.settle(file, sha3_384),
-  ): Promise<TakenBlob> {
+  ): Promise<ReceivedBlob> {
     const { files, contents, room } = this.#parts;
     return this.#named(id, async (temporaryFile) => {
       const claim = await room.claim(expected, resume);
       try {
         if (resume !== undefined) await this.#find(id, temporaryFile, resume);
-        const direct = how.direct === true && (await files.takesDirect(contents.temporary));
+        const direct = how.direct === true && (await files.supportsDirect(contents.temporary));
         const flags = (resume === undefined ? O_CREAT | O_EXCL : O_NOFOLLOW) | (direct ? O_DIRECT : 0);
         const file = await files.open(temporaryFile, O_WRONLY | flags, 0o600);
         try {
-          if (resume !== undefined) await goOnFrom(file, resume);
+          if (resume !== undefined) await truncateTo(file, resume);
           const taken = await fill({ file, temporaryFile, claim, direct }).finally(() => file.close());
           await settle(temporaryFile, taken.sha3_384);
           await this.#forget(id, resume);
           return taken;
         } catch (error) {
-          if (error instanceof LeftToOthers && contents.underWay === undefined) throw error;
-          if (!(error instanceof LeftToOthers)) await this.#forget(id, resume);
+          if (error instanceof UploadHandedOver && contents.underWay === undefined) throw error;
+          if (!(error instanceof UploadHandedOver)) await this.#forget(id, resume);
           await unlink(temporaryFile).catch((left: unknown) => {
             if (codeOf(left) !== 'ENOENT') throw new AggregateError([error, left], `cannot remove the upload ${id}`);
           });
@@ -317,7 +321,7 @@ export class Receiver {
     try {
       return await work(join(contents.temporary, id));
     } catch (error) {
-      throw isFull(error) ? noRoom() : error;
+      throw isFull(error) ? notEnoughSpace() : error;
     } finally {
       this.#underWay.delete(id);
     }
@@ -325,9 +329,9 @@ export class Receiver {
 }
 
 /** Truncates bytes that an interrupted request or a dead process has written beyond the acknowledged size. */
-async function goOnFrom(file: FileHandle, size: number): Promise<void> {
-  const there = await file.stat();
-  if (there.size < size) throw new Error(`cannot go on from ${size} bytes of an upload: ${there.size} are there`);
+async function truncateTo(file: FileHandle, size: number): Promise<void> {
+  const stats = await file.stat();
+  if (stats.size < size) throw new Error(`cannot go on from ${size} bytes of an upload: ${stats.size} are there`);
   await file.truncate(size);
 }
 

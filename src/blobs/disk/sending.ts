@@ -10,25 +10,25 @@ const size = { large: 512 * 1024, small: 32 * 1024, together: 32 * 1024 * 1024 }
 /** The number of unused buffers that are kept. */
 const atHand = 4;
 /** A reader that takes this many milliseconds for a large piece gets small ones from then on, and releases its memory. */
-const patience = 2000;
+const defaultSlowPieceMs = 2000;
 
 /** The memory of a reader: two large pieces, one to read into while the other is being sent, or one small piece. */
-interface Room {
+interface PieceBuffers {
   pieces: readonly [Buffer, Buffer] | readonly [Buffer];
   isLarge: boolean;
 }
 
 /** Memory for the large pieces of all readers, allocated when it is first needed. */
 export class PieceMemory {
-  readonly patience: number;
-  readonly #idle: Room[] = [];
+  readonly slowPieceMs: number;
+  readonly #idle: PieceBuffers[] = [];
   #lent = 0;
 
-  constructor({ patience: milliseconds = patience }: { patience?: number } = {}) {
-    this.patience = milliseconds;
+  constructor({ slowPieceMs: milliseconds = defaultSlowPieceMs }: { slowPieceMs?: number } = {}) {
+    this.slowPieceMs = milliseconds;
   }
 
-  take(length: number): Room {
+  take(length: number): PieceBuffers {
     if (length <= size.small || this.#lent >= size.together) return this.small(length);
     this.#lent += 2 * size.large;
     const pieces = () => [Buffer.allocUnsafe(size.large), Buffer.allocUnsafe(size.large)] as const;
@@ -36,20 +36,20 @@ export class PieceMemory {
   }
 
   /** A thousand slow readers use 32 MB. */
-  small = (length: number): Room => ({
+  small = (length: number): PieceBuffers => ({
     pieces: [Buffer.allocUnsafe(Math.min(length, size.small))],
     isLarge: false,
   });
 
   /** `isUnused` says that the caller no longer reads the memory, so that it may be lent again. */
-  giveBack(room: Room, isUnused: boolean): void {
+  giveBack(room: PieceBuffers, isUnused: boolean): void {
     if (!room.isLarge) return;
     this.#lent -= 2 * size.large;
     if (isUnused && this.#idle.length < atHand) this.#idle.push(room);
   }
 }
 
-export interface Passage {
+export interface SentRange {
   file: FileHandle;
   /** The bytes from `start` to before `end`. */
   start: number;
@@ -61,10 +61,10 @@ export interface Passage {
 
 /** A content being sent. The reader may also borrow the pieces of this stream, without a copy and without any cleanup. */
 export class SentContent extends Readable {
-  readonly #passage: Passage;
+  readonly #passage: SentRange;
   #pieces: AsyncGenerator<Uint8Array, void> | undefined;
 
-  constructor(passage: Passage) {
+  constructor(passage: SentRange) {
     super({ highWaterMark: size.small });
     this.#passage = passage;
   }
@@ -95,7 +95,7 @@ export class SentContent extends Readable {
   }
 }
 
-async function* lent({ file, start, end, memory, proven }: Passage): AsyncGenerator<Uint8Array, void> {
+async function* lent({ file, start, end, memory, proven }: SentRange): AsyncGenerator<Uint8Array, void> {
   let room = memory.take(end - start);
   let ahead: Promise<Uint8Array> | undefined;
   let [isSlow, isUnused] = [false, false];
@@ -109,9 +109,9 @@ async function* lent({ file, start, end, memory, proven }: Passage): AsyncGenera
       // The reader of the next piece gets its failure; until then it must not count as an unhandled rejection.
       ahead?.catch(() => undefined);
       if (at === end) await proven(piece.length === end - start ? piece : undefined);
-      const given = performance.now();
+      const sentAt = performance.now();
       yield piece;
-      isSlow ||= performance.now() - given > memory.patience;
+      isSlow ||= performance.now() - sentAt > memory.slowPieceMs;
       if (!isSlow || ahead !== undefined || !room.isLarge) continue;
       memory.giveBack(room, true);
       room = memory.small(end - at);

@@ -8,19 +8,19 @@ import type { Space } from '../space.ts';
 import type { DurableFiles } from './durable.ts';
 
 /** The maximum of one group: it becomes durable together, and is lost together if the process ends. */
-const most = { contents: 32, bytes: 8 * 1024 * 1024 };
+const maxGroup = { contents: 32, bytes: 8 * 1024 * 1024 };
 /** Each thread copies one group while another group is made durable. */
 const groups = { few: availableParallelism(), most: 2 * availableParallelism() };
 
-interface Waiting {
+interface QueuedContent {
   content: GroupedContent;
   size: number;
   taken: PromiseWithResolvers<GroupedResult>;
 }
 
-export class Together {
+export class GroupReceiver {
   readonly #parts: { files: DurableFiles; digests: Pick<DigestPool, 'take'>; room: Space; temporary: string };
-  #waiting: Waiting[] = [];
+  #waiting: QueuedContent[] = [];
   #bytes = 0;
   #underWay = 0;
   #isBeginning = false;
@@ -53,15 +53,15 @@ export class Together {
 
   /** Whether a group is full, or a thread would be idle. */
   #mayBegin(): boolean {
-    const isFull = this.#waiting.length >= most.contents || this.#bytes >= most.bytes;
+    const isFull = this.#waiting.length >= maxGroup.contents || this.#bytes >= maxGroup.bytes;
     return this.#waiting.length > 0 && this.#underWay < (isFull ? groups.most : groups.few);
   }
 
-  #next(): Waiting[] {
+  #next(): QueuedContent[] {
     let bytes = 0;
     let count = 0;
     for (const { size } of this.#waiting) {
-      if (count === most.contents || (count > 0 && bytes + size > most.bytes)) break;
+      if (count === maxGroup.contents || (count > 0 && bytes + size > maxGroup.bytes)) break;
       bytes += size;
       count += 1;
     }
@@ -69,7 +69,7 @@ export class Together {
     return this.#waiting.splice(0, count);
   }
 
-  #begin(group: readonly Waiting[]): void {
+  #begin(group: readonly QueuedContent[]): void {
     this.#underWay += 1;
     this.#takeIn(group)
       .then(
@@ -82,12 +82,12 @@ export class Together {
       });
   }
 
-  async #takeIn(group: readonly Waiting[]): Promise<GroupedResult[]> {
+  async #takeIn(group: readonly QueuedContent[]): Promise<GroupedResult[]> {
     const { files, digests, room, temporary } = this.#parts;
     const bytes = group.reduce((sum, { size }) => sum + size, 0);
     const claim = await room.claim(bytes);
     try {
-      const direct = await files.takesDirect(temporary);
+      const direct = await files.supportsDirect(temporary);
       const contents = group.map(({ content }) => content);
       const results = await digests.take(contents, { direct, time: files.time() });
       await claim.wrote(bytes);

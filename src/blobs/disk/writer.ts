@@ -8,7 +8,7 @@ const chunksInBatch = 256;
 const syncStride = 128 * 1024 * 1024;
 
 /** Syncs at intervals, and waits for a sync only when the next one is due. */
-export function syncedOnTheWay(sync: () => Promise<void>, begin = 0) {
+export function createStrideSync(sync: () => Promise<void>, begin = 0) {
   let synced = begin;
   let syncing: Promise<void> = Promise.resolve();
   return {
@@ -28,9 +28,9 @@ export function syncedOnTheWay(sync: () => Promise<void>, begin = 0) {
 }
 
 /** Collects chunks into batches and writes one batch while the next is collected. */
-export function fileWriter(
+export function createFileWriter(
   file: FileHandle,
-  by: {
+  options: {
     /** The number of bytes that the file already has. */
     begin: number;
     batch: () => number;
@@ -41,16 +41,16 @@ export function fileWriter(
 ) {
   let chunks: Uint8Array[] = [];
   let length = 0;
-  let size = by.begin;
-  let written = by.begin;
+  let size = options.begin;
+  let written = options.begin;
   let writing: Promise<void> = Promise.resolve();
-  const syncing = syncedOnTheWay(by.sync, by.begin);
+  const syncing = createStrideSync(options.sync, options.begin);
 
   async function writeBatch(gathered: Uint8Array[], bytes: number): Promise<void> {
     await writeWhole(file, gathered, bytes, written);
-    if (by.ownsChunks) for (const chunk of gathered) release(chunk);
+    if (options.ownsChunks) for (const chunk of gathered) release(chunk);
     written += bytes;
-    await by.wrote(written);
+    await options.wrote(written);
     await syncing.wrote(written);
   }
 
@@ -73,7 +73,7 @@ export function fileWriter(
         length += chunk.length;
         size += chunk.length;
       }
-      if (length >= by.batch() || chunks.length >= chunksInBatch) await flush();
+      if (length >= options.batch() || chunks.length >= chunksInBatch) await flush();
     },
     /** Resolves when all bytes are in the file, durable or not. */
     async written(): Promise<void> {

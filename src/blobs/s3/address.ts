@@ -10,22 +10,22 @@ export interface BucketAddress {
 }
 
 /** The credentials of the store at the server. */
-export interface Credentials {
+export interface BucketCredentials {
   accessKeyId: string;
   secretAccessKey: string;
 }
 
 /** The credentials, and the certificate authority of the server. */
-export interface BucketAccess extends Credentials {
+export interface BucketAccess extends BucketCredentials {
   region: string;
   /** Returns the current credentials after the server has refused the earlier ones. */
-  renewed?: () => Credentials;
+  renewed?: () => BucketCredentials;
   /** Certificates of the authority that signed the server's, as PEM; if absent, the authorities that Node trusts. */
   authority?: string | undefined;
 }
 
 /** Throws a `RangeError` with a message that completes a sentence beginning with "it". */
-export function bucketAddress(text: string): BucketAddress {
+export function parseBucketAddress(text: string): BucketAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new RangeError('is not of the form https://HOST:PORT/BUCKET/PREFIX');
@@ -53,7 +53,7 @@ export function bucketAddress(text: string): BucketAddress {
 /** The problem of an address, as words that follow "it"; undefined if it is valid. */
 export function bucketProblem(text: string): string | undefined {
   try {
-    bucketAddress(text);
+    parseBucketAddress(text);
     return undefined;
   } catch (error) {
     return (error as Error).message;
@@ -61,5 +61,5 @@ export function bucketProblem(text: string): string | undefined {
 }
 
 /** The address as shown to people. */
-export const placeOf = ({ endpoint, bucket, prefix }: BucketAddress): string =>
+export const formatBucketAddress = ({ endpoint, bucket, prefix }: BucketAddress): string =>
   `${endpoint}/${bucket}/${prefix}`.replace(/\/$/, '');

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { unavailable } from './errors.ts';
 import type { Requests } from './requests.ts';
 
-export async function* arriving(requests: Requests, body: Readable, size: number): AsyncGenerator<Uint8Array> {
+export async function* readBody(requests: Requests, body: Readable, size: number): AsyncGenerator<Uint8Array> {
   const watch = requests.watch();
   watch.signal.addEventListener('abort', () => body.destroy(watch.signal.reason as Error), { once: true });
   let length = 0;

@@ -10,29 +10,29 @@ import type { BucketAccess, BucketAddress } from './address.ts';
 import { connect } from './client.ts';
 import { isAbsent } from './errors.ts';
 import { PartMemory } from './part-memory.ts';
-import { partsOf, partSize, usualSizes, type Part, type Sizes } from './parts.ts';
-import { Requests, type LongHow, type Traffic } from './requests.ts';
-import { SendingRoom } from './sending-room.ts';
+import { partsOf, partSize, defaultSizes, type ObjectPart, type S3Sizes } from './parts.ts';
+import { Requests, type LongRequestOptions, type S3Traffic } from './requests.ts';
+import { SendMemory } from './sending-room.ts';
 
 /** An object as the server describes it. */
-export interface Found {
+export interface BucketObject {
   size: number;
   etag: string;
   modified: Date;
   /** Its metadata, as given when it was sent. */
-  said: Record<string, string>;
+  metadata: Record<string, string>;
   /** The time of the server at that moment, if it is known. */
   at: Date | undefined;
 }
 
-export interface Listed {
+export interface ListedObject {
   key: string;
   size: number;
   modified: Date;
 }
 
 /** The memory for all content being sent, in parts of large content. */
-const partsAtOnce = 4;
+const partConcurrency = 4;
 /**
  * Smaller content uses at least this fraction of a part, so that at most `partsAtOnce * smallForOne` are sent at a
  * time: other requests need connections, too.
@@ -41,40 +41,40 @@ const smallForOne = 8;
 /** How many bytes are read and digested in one step, so that the event loop stays responsive. */
 const stride = 1024 * 1024;
 /** Seconds after which the server refuses a removal that is still on its way. */
-const removalLife = 30;
+const removalLifeSeconds = 30;
 
-export class Bucket {
+export class S3Bucket {
   readonly address: BucketAddress;
   readonly requests: Requests;
-  readonly #sizes: Sizes;
+  readonly #sizes: S3Sizes;
   readonly #close: () => void;
-  readonly #room: SendingRoom;
+  readonly #room: SendMemory;
   readonly #memory = new PartMemory();
   /** Whether the marker existed at the last check; if not, no content is accepted. */
   isMarked = true;
   /** The store that owns the bucket, and the ETag of its marker when it was last read; undefined before the bucket is opened. */
   ownMarker: { store: string; etag: string } | undefined;
 
-  private constructor(address: BucketAddress, requests: Requests, sizes: Sizes, close: () => void) {
+  private constructor(address: BucketAddress, requests: Requests, sizes: S3Sizes, close: () => void) {
     [this.address, this.requests, this.#sizes, this.#close] = [address, requests, sizes, close];
-    this.#room = new SendingRoom(partsAtOnce * sizes.single);
+    this.#room = new SendMemory(partConcurrency * sizes.single);
   }
 
   /** `marker` is an object that exists as long as the store does. Sends no request yet. */
   static async connect(
     address: BucketAddress,
     access: BucketAccess,
-    { marker, sizes = {} }: { marker: string; sizes?: Partial<Sizes> },
-  ): Promise<Bucket> {
-    const { close, ...by } = await connect(address, access);
+    { marker, sizes = {} }: { marker: string; sizes?: Partial<S3Sizes> },
+  ): Promise<S3Bucket> {
+    const { close, ...clients } = await connect(address, access);
     const Key = address.prefix + marker;
-    const requests = new Requests(by, address.bucket, (through, signal) =>
+    const requests = new Requests(clients, address.bucket, (through, signal) =>
       through.ask('HeadObject', { Key }, { signal }),
     );
-    return new Bucket(address, requests, { ...usualSizes, ...sizes }, close);
+    return new S3Bucket(address, requests, { ...defaultSizes, ...sizes }, close);
   }
 
-  get traffic(): Traffic {
+  get traffic(): S3Traffic {
     return this.requests.traffic;
   }
 
@@ -86,7 +86,7 @@ export class Bucket {
    * Returns the object; undefined if the server says that it does not exist. With `since`, it waits as long as for a
    * step of an operation that began then.
    */
-  async look(key: string, { since, signal }: LongHow = {}): Promise<Found | undefined> {
+  async inspect(key: string, { since, signal }: LongRequestOptions = {}): Promise<BucketObject | undefined> {
     let at: Date | undefined;
     const prepare = (command: unknown): void => seeDate(command, (date) => (at = date));
     const input = { Key: this.#key(key) };
@@ -105,7 +105,7 @@ export class Bucket {
   async read(
     key: string,
     how: { start?: number; end?: number; etag?: string } = {},
-  ): Promise<{ found: Found; body: Readable } | undefined> {
+  ): Promise<{ object: BucketObject; body: Readable } | undefined> {
     const { start, end, etag } = how;
     const range = start === undefined ? {} : { Range: `bytes=${String(start)}-${String(end)}` };
     try {
@@ -115,7 +115,7 @@ export class Bucket {
         ...(etag === undefined ? {} : { IfMatch: etag }),
       });
       const whole = Number(/\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1] ?? answer.ContentLength);
-      return { found: { ...foundIn(answer), size: whole, at: undefined }, body: answer.Body as Readable };
+      return { object: { ...foundIn(answer), size: whole, at: undefined }, body: answer.Body as Readable };
     } catch (error) {
       if (isAbsent(error)) return undefined;
       throw error;
@@ -123,14 +123,18 @@ export class Bucket {
   }
 
   /** Sends a few bytes. */
-  async put(key: string, bytes: Uint8Array, said: Record<string, string> = {}): Promise<{ etag: string; md5: string }> {
+  async put(
+    key: string,
+    bytes: Uint8Array,
+    metadata: Record<string, string> = {},
+  ): Promise<{ etag: string; md5: string }> {
     const md5 = createHash('md5').update(bytes).digest();
     const answer = await this.requests.askLong('PutObject', {
       Key: this.#key(key),
       Body: bytes,
       ContentLength: bytes.length,
       ContentMD5: md5.toString('base64'),
-      Metadata: said,
+      Metadata: metadata,
     });
     this.traffic.bytesSent += bytes.length;
     return { etag: plain(answer.ETag), md5: md5.toString('hex') };
@@ -140,17 +144,17 @@ export class Bucket {
   async putFile(
     key: string,
     path: string,
-    said: Record<string, string>,
+    metadata: Record<string, string>,
     from = 0,
   ): Promise<{ size: number; etag: string; md5: string | string[] }> {
     const file = await open(path, 'r');
     try {
       const size = (await file.stat()).size - from;
-      if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, { file, from, size }, said)) };
+      if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, { file, from, size }, metadata)) };
       return await this.#inTurn(size, async () => {
         const bytes = Buffer.allocUnsafe(size);
         await readPart(file, bytes, from);
-        return { size, ...(await this.put(key, bytes, said)) };
+        return { size, ...(await this.put(key, bytes, metadata)) };
       });
     } finally {
       await file.close();
@@ -161,16 +165,16 @@ export class Bucket {
    * Copies an object of `size` bytes within the bucket. The caller must check afterwards whether the source has
    * changed: not every server supports that condition for objects that were sent in parts.
    */
-  async copy(from: string, to: string, size: number, said: Record<string, string>): Promise<void> {
+  async copy(from: string, to: string, size: number, metadata: Record<string, string>): Promise<void> {
     const CopySource = `${this.address.bucket}/${this.#key(from)}`;
     if (size <= this.#sizes.copied) {
-      const about = { Metadata: said, MetadataDirective: 'REPLACE' as const };
+      const about = { Metadata: metadata, MetadataDirective: 'REPLACE' as const };
       await this.requests.askLong('CopyObject', { Key: this.#key(to), CopySource, ...about });
       return;
     }
     const since = performance.now();
     const parts = partsOf(size, partSize(size, this.#sizes.copiedPart, Infinity));
-    await this.#inParts(to, said, parts, async (UploadId, { number, start, end }, signal) => {
+    await this.#inParts(to, metadata, parts, async (UploadId, { number, start, end }, signal) => {
       const CopySourceRange = `bytes=${String(start)}-${String(end - 1)}`;
       const where = { Key: this.#key(to), UploadId, PartNumber: number };
       const from = { CopySource, CopySourceRange };
@@ -184,7 +188,7 @@ export class Bucket {
    * it arrives later, the server refuses it. Some servers remove an object that was sent in parts one part after the
    * other.
    */
-  async remove(key: string, { at = new Date() }: Pick<Found, 'at'>): Promise<void> {
+  async remove(key: string, { at = new Date() }: Pick<BucketObject, 'at'>): Promise<void> {
     await this.requests.askLong(
       'DeleteObject',
       { Key: this.#key(key) },
@@ -212,7 +216,7 @@ export class Bucket {
   }
 
   /** Lists the objects with this key prefix, in order. */
-  async *list(begin: string): AsyncGenerator<Listed> {
+  async *list(begin: string): AsyncGenerator<ListedObject> {
     for (let more: string | undefined, isLast = false; !isLast;) {
       const page = await this.requests.ask('ListObjectsV2', {
         Prefix: this.#key(begin),
@@ -261,14 +265,14 @@ export class Bucket {
   async #putInParts(
     key: string,
     { file, from, size }: { file: FileHandle; from: number; size: number },
-    said: Record<string, string>,
+    metadata: Record<string, string>,
   ) {
     const since = performance.now();
     const each = partSize(size, this.#sizes.single);
     const parts = partsOf(size, each);
     const md5 = parts.map(() => '');
     const etag = await this.#memory.during(() =>
-      this.#inParts(key, said, parts, (UploadId, { number, start, end }, signal) =>
+      this.#inParts(key, metadata, parts, (UploadId, { number, start, end }, signal) =>
         this.#memory.lend(each, async (memory) => {
           const bytes = memory.subarray(0, end - start);
           const digest = await readPart(file, bytes, from + start);
@@ -296,12 +300,12 @@ export class Bucket {
   /** Creates an object from parts, a few at a time. On failure it aborts the upload, if the server can still be reached. */
   async #inParts(
     key: string,
-    said: Record<string, string>,
-    parts: Part[],
-    send: (upload: string, part: Part, signal: AbortSignal) => Promise<string>,
+    metadata: Record<string, string>,
+    parts: ObjectPart[],
+    send: (upload: string, part: ObjectPart, signal: AbortSignal) => Promise<string>,
   ): Promise<string> {
     const Key = this.#key(key);
-    const { UploadId = '' } = await this.requests.ask('CreateMultipartUpload', { Key, Metadata: said });
+    const { UploadId = '' } = await this.requests.ask('CreateMultipartUpload', { Key, Metadata: metadata });
     const failed = new AbortController();
     try {
       const sent = parts.map((part) =>
@@ -344,7 +348,10 @@ export class Bucket {
           if (/^(?:authorization|x-amz-|amz-sdk-)/i.test(name)) Reflect.deleteProperty(request.headers, name);
         }
         request.headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
-        return next({ ...args, request: await this.#presigned(request, { signingDate, expiresIn: removalLife }) });
+        return next({
+          ...args,
+          request: await this.#presigned(request, { signingDate, expiresIn: removalLifeSeconds }),
+        });
       },
       { step: 'finalizeRequest', priority: 'low', name: 'endsByItself' },
     );
@@ -387,18 +394,18 @@ async function readPart(file: FileHandle, bytes: Buffer, start: number): Promise
   return hash.digest();
 }
 
-interface Answered {
+interface ObjectResponse {
   ContentLength?: number | undefined;
   ETag?: string | undefined;
   LastModified?: Date | undefined;
   Metadata?: Record<string, string> | undefined;
 }
 
-const foundIn = ({ ContentLength = 0, ETag, LastModified = new Date(0), Metadata = {} }: Answered) => ({
+const foundIn = ({ ContentLength = 0, ETag, LastModified = new Date(0), Metadata = {} }: ObjectResponse) => ({
   size: ContentLength,
   etag: plain(ETag),
   modified: LastModified,
-  said: Metadata,
+  metadata: Metadata,
 });
 
 /** An ETag without its quotes. */

@@ -4,7 +4,7 @@ import { Agent } from 'node:https';
 
 import type * as S3 from '@aws-sdk/client-s3';
 
-import type { BucketAccess, BucketAddress, Credentials } from './address.ts';
+import type { BucketAccess, BucketAddress, BucketCredentials } from './address.ts';
 
 export type Sdk = typeof S3;
 export type Client = S3.S3Client;
@@ -12,9 +12,9 @@ export type Client = S3.S3Client;
 /** Maximum of concurrent requests; further ones wait for a connection. */
 const connections = 64;
 /** Connect timeout in milliseconds. */
-const patience = 2000;
+const connectTimeoutMs = 2000;
 
-export interface Connected {
+export interface S3Connection {
   sdk: Sdk;
   client: Client;
   /** Reads and inspects objects. It has connections of its own: a slow reader occupies one, and no other request waits for it. */
@@ -24,7 +24,7 @@ export interface Connected {
   close: () => void;
 }
 
-export async function connect({ endpoint }: BucketAddress, access: BucketAccess): Promise<Connected> {
+export async function connect({ endpoint }: BucketAddress, access: BucketAccess): Promise<S3Connection> {
   const sdk = await import('@aws-sdk/client-s3');
   const { region, authority } = access;
   const credentials = changing(access);
@@ -40,7 +40,7 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
       // Older servers do not know the trailing checksums that the client adds by default; every server checks the MD5.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { httpAgent, httpsAgent, connectionTimeout: patience },
+      requestHandler: { httpAgent, httpsAgent, connectionTimeout: connectTimeoutMs },
       retryMode: 'standard',
       maxAttempts: 3,
       // The client would read options that are not set here from the environment and the user's home.
@@ -68,11 +68,11 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
 
 /** Credentials that may change later. The client requests them for every call, because they claim to expire immediately. */
 function changing({ renewed, ...access }: BucketAccess) {
-  let { accessKeyId, secretAccessKey }: Credentials = access;
+  let { accessKeyId, secretAccessKey }: BucketCredentials = access;
   return {
     now: () => Promise.resolve({ accessKeyId, secretAccessKey, expiration: new Date() }),
     renew(): boolean {
-      let fresh: Credentials | undefined;
+      let fresh: BucketCredentials | undefined;
       try {
         fresh = renewed?.();
       } catch {

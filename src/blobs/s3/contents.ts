@@ -5,46 +5,46 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
-import { mustBeDigest, type StoredBlob } from '../blobs.ts';
-import type { Destination } from '../disk/receiving.ts';
-import type { Bucket, Found } from './bucket.ts';
-import { NoBucket } from './errors.ts';
-import { believeAbsence, mustFindMarker } from './marker.ts';
-import type { Certain, Removals } from './removals.ts';
-import { asked } from './requests.ts';
-import { underWayIn } from './under-way.ts';
+import { requireDigest, type StoredBlob } from '../blobs.ts';
+import type { BlobDestination } from '../disk/receiving.ts';
+import type { S3Bucket, BucketObject } from './bucket.ts';
+import { BucketError } from './errors.ts';
+import { confirmAbsence, requireMarker } from './marker.ts';
+import type { LeasedInspection, Removals } from './removals.ts';
+import { runForCaller } from './requests.ts';
+import { createUnfinishedUploads } from './under-way.ts';
 
-export const placeOfContent = (sha3_384: string): string => `sha3/${mustBeDigest(sha3_384).slice(0, 2)}/${sha3_384}`;
-export const placeInQuarantine = (sha3_384: string): string => `quarantine/${mustBeDigest(sha3_384)}`;
+export const contentKey = (sha3_384: string): string => `sha3/${requireDigest(sha3_384).slice(0, 2)}/${sha3_384}`;
+export const quarantineKey = (sha3_384: string): string => `quarantine/${requireDigest(sha3_384)}`;
 
-interface Parts {
-  bucket: Bucket;
+interface S3ContentsParts {
+  bucket: S3Bucket;
   removals: Removals;
   now: Now;
   /** Whether the ETag of an object is the MD5 of its bytes. */
   isMd5: boolean;
   /** Called with content that has just been digested and sent. */
-  remember: (sha3_384: string, found: Found) => void;
+  remember: (sha3_384: string, object: BucketObject) => void;
 }
 
 /** The metadata of a content: when it was received, by the clock of the receiving host, and the id of this transmission. */
-const said = (now: Now) => ({ 'stored-at': timestamp(now()), sending: randomUUID() });
+const createMetadata = (now: Now) => ({ 'stored-at': timestamp(now()), sending: randomUUID() });
 
 /** How long an address of content is valid. */
-const handedOutFor = minutes(5);
+const addressLifeMs = minutes(5);
 
 /** How often content is sent again after another process has removed it. */
-const patience = 3;
+const maxSends = 3;
 
-export class S3Contents implements Destination {
+export class S3Contents implements BlobDestination {
   /** The folder of files that are being received. */
   readonly temporary: string;
-  readonly underWay: ReturnType<typeof underWayIn>;
-  readonly #parts: Parts;
+  readonly underWay: ReturnType<typeof createUnfinishedUploads>;
+  readonly #parts: S3ContentsParts;
 
-  constructor(directory: string, parts: Parts) {
+  constructor(directory: string, parts: S3ContentsParts) {
     this.temporary = join(directory, 'blobs/tmp');
-    this.underWay = underWayIn(parts.bucket);
+    this.underWay = createUnfinishedUploads(parts.bucket);
     this.#parts = parts;
   }
 
@@ -54,21 +54,21 @@ export class S3Contents implements Destination {
    */
   async settle(temporaryFile: string, sha3_384: string): Promise<void> {
     const { bucket, removals, remember } = this.#parts;
-    const key = placeOfContent(sha3_384);
+    const key = contentKey(sha3_384);
     const since = performance.now();
-    await asked(async () => {
+    await runForCaller(async () => {
       // A bucket with objects and no marker is never opened.
-      if (!bucket.isMarked) await mustFindMarker(bucket);
-      for (let times = 0; times < patience; times++) {
-        const said = await this.#send(key, temporaryFile);
+      if (!bucket.isMarked) await requireMarker(bucket);
+      for (let times = 0; times < maxSends; times++) {
+        const sent = await this.#send(key, temporaryFile);
         await removals.none(sha3_384);
         // A removal that the server began after the transmission and finished before it may have deleted the object.
-        const found = await bucket.look(key, said.isLarge ? { since } : {});
-        if (found === undefined) continue;
+        const object = await bucket.inspect(key, sent.isLarge ? { since } : {});
+        if (object === undefined) continue;
         // Another process may have sent and verified the same content at the same time.
-        const isOurs = found.said['sending'] === said.sending;
-        if (found.size !== said.size || (isOurs && found.etag !== said.etag)) throw wrong(key);
-        if (isOurs) remember(sha3_384, found);
+        const isOurs = object.metadata['sending'] === sent.sending;
+        if (object.size !== sent.size || (isOurs && object.etag !== sent.etag)) throw wrong(key);
+        if (isOurs) remember(sha3_384, object);
         return;
       }
       throw wrong(key);
@@ -84,45 +84,45 @@ export class S3Contents implements Destination {
   /** Sends the file. Returns the ETag that the server must report, or the one it reports if it does not use MD5. */
   async #send(key: string, file: string) {
     const { bucket, now, isMd5 } = this.#parts;
-    const about = said(now);
+    const about = createMetadata(now);
     const { size, etag, md5 } = await bucket.putFile(key, file, about);
     const isLarge = typeof md5 !== 'string';
     return { ...about, size, isLarge, etag: isMd5 ? (isLarge ? etagOf(md5) : md5) : etag };
   }
 
-  async stat(sha3_384: string, place = placeOfContent): Promise<StoredBlob | undefined> {
+  async stat(sha3_384: string, place = contentKey): Promise<StoredBlob | undefined> {
     const key = place(sha3_384);
-    return asked(async () => {
-      const found = await this.look(key);
-      return found && { sha3_384, size: found.size, storedAt: storedAt(found) };
+    return runForCaller(async () => {
+      const object = await this.inspect(key);
+      return object && { sha3_384, size: object.size, storedAt: storedAt(object) };
     });
   }
 
   async addressOf(sha3_384: string, fileName: string): Promise<{ size: number; address: URL } | undefined> {
-    const key = placeOfContent(sha3_384);
-    return asked(async () => {
-      const found = await this.look(key);
-      if (found === undefined) return undefined;
-      return { size: found.size, address: await this.#parts.bucket.addressOf(key, fileName, handedOutFor) };
+    const key = contentKey(sha3_384);
+    return runForCaller(async () => {
+      const object = await this.inspect(key);
+      if (object === undefined) return undefined;
+      return { size: object.size, address: await this.#parts.bucket.addressOf(key, fileName, addressLifeMs) };
     });
   }
 
   /** Returns the object. Its absence is believed only if the marker exists. */
-  async look(key: string): Promise<Found | undefined> {
+  async inspect(key: string): Promise<BucketObject | undefined> {
     const { bucket } = this.#parts;
-    const found = await bucket.look(key);
-    if (found === undefined) await believeAbsence(bucket);
-    return found;
+    const object = await bucket.inspect(key);
+    if (object === undefined) await confirmAbsence(bucket);
+    return object;
   }
 
   /** Returns false if it does not exist, was received at or after that time, or is being removed by another process. */
   remove(sha3_384: string, storedBefore?: Date): Promise<boolean> {
     const { bucket } = this.#parts;
-    const key = placeOfContent(sha3_384);
+    const key = contentKey(sha3_384);
     return this.#alone(sha3_384, async (certain) => {
-      const found = await certain(() => this.look(key));
-      if (found === undefined || (storedBefore !== undefined && storedAt(found) >= storedBefore)) return false;
-      await bucket.remove(key, found);
+      const object = await certain(() => this.inspect(key));
+      if (object === undefined || (storedBefore !== undefined && storedAt(object) >= storedBefore)) return false;
+      await bucket.remove(key, object);
       return true;
     });
   }
@@ -130,28 +130,28 @@ export class S3Contents implements Destination {
   /** Returns false if it does not exist, or was received again during the call. */
   quarantine(sha3_384: string): Promise<boolean> {
     const { bucket } = this.#parts;
-    const [from, to] = [placeOfContent(sha3_384), placeInQuarantine(sha3_384)];
+    const [from, to] = [contentKey(sha3_384), quarantineKey(sha3_384)];
     return this.#alone(sha3_384, async (certain) => {
-      const found = await this.look(from);
-      if (found === undefined) return false;
-      await bucket.copy(from, to, found.size, found.said);
-      const then = await certain(() => bucket.look(from));
-      const isSame = then?.etag === found.etag && then.said['sending'] === found.said['sending'];
+      const object = await this.inspect(from);
+      if (object === undefined) return false;
+      await bucket.copy(from, to, object.size, object.metadata);
+      const then = await certain(() => bucket.inspect(from));
+      const isSame = then?.etag === object.etag && then.metadata['sending'] === object.metadata['sending'];
       // Else the copy is intact, or a mix of two objects.
-      await bucket.remove(isSame ? from : to, then ?? found);
+      await bucket.remove(isSame ? from : to, then ?? object);
       return isSame;
     });
   }
 
   async putBack(sha3_384: string): Promise<void> {
     const { bucket, now } = this.#parts;
-    const [from, to] = [placeInQuarantine(sha3_384), placeOfContent(sha3_384)];
+    const [from, to] = [quarantineKey(sha3_384), contentKey(sha3_384)];
     const isBack = await this.#alone(sha3_384, async () => {
-      const found = await this.look(from);
-      if (found === undefined) return false;
-      await bucket.copy(from, to, found.size, said(now));
-      if ((await bucket.look(to))?.size !== found.size) throw wrong(to);
-      await bucket.remove(from, (await bucket.look(from)) ?? found);
+      const object = await this.inspect(from);
+      if (object === undefined) return false;
+      await bucket.copy(from, to, object.size, createMetadata(now));
+      if ((await bucket.inspect(to))?.size !== object.size) throw wrong(to);
+      await bucket.remove(from, (await bucket.inspect(from)) ?? object);
       return true;
     });
     if (!isBack)
@@ -160,23 +160,23 @@ export class S3Contents implements Destination {
 
   /** Sends a file into quarantine and replaces the object there. */
   async addToQuarantine(sha3_384: string, file: string): Promise<void> {
-    const key = placeInQuarantine(sha3_384);
-    await asked(async () => {
+    const key = quarantineKey(sha3_384);
+    await runForCaller(async () => {
       const { size, etag } = await this.#send(key, file);
-      const found = await this.#parts.bucket.look(key);
-      if (found?.size !== size || found.etag !== etag) throw wrong(key);
+      const object = await this.#parts.bucket.inspect(key);
+      if (object?.size !== size || object.etag !== etag) throw wrong(key);
     });
   }
 
   /** Lists every content, or everything in quarantine; `storedAt` is the server's time, because a list has no other. */
-  async *list(folder = 'sha3/', place = placeOfContent): AsyncGenerator<StoredBlob> {
+  async *list(folder = 'sha3/', place = contentKey): AsyncGenerator<StoredBlob> {
     const { bucket } = this.#parts;
     const listed = bucket.list(folder);
     for (let isEmpty = true; ; isEmpty = false) {
-      const next = await asked(async () => {
-        const found = await listed.next();
-        if (found.done === true && isEmpty) await believeAbsence(bucket);
-        return found.done === true ? undefined : found.value;
+      const next = await runForCaller(async () => {
+        const result = await listed.next();
+        if (result.done === true && isEmpty) await confirmAbsence(bucket);
+        return result.done === true ? undefined : result.value;
       });
       if (next === undefined) return;
       const sha3_384 = next.key.slice(next.key.lastIndexOf('/') + 1);
@@ -185,14 +185,14 @@ export class S3Contents implements Destination {
     }
   }
 
-  async #alone(sha3_384: string, work: (certain: Certain) => Promise<boolean>): Promise<boolean> {
-    return asked(async () => (await this.#parts.removals.alone(sha3_384, work))?.result ?? false);
+  async #alone(sha3_384: string, work: (certain: LeasedInspection) => Promise<boolean>): Promise<boolean> {
+    return runForCaller(async () => (await this.#parts.removals.alone(sha3_384, work))?.result ?? false);
   }
 }
 
 /** The time of receipt by the clock of the receiving host; the server's time if that is missing. */
-const storedAt = ({ said, modified }: Found): Date => {
-  const moment = new Date(said['stored-at'] ?? '');
+const storedAt = ({ metadata, modified }: BucketObject): Date => {
+  const moment = new Date(metadata['stored-at'] ?? '');
   return Number.isNaN(moment.getTime()) ? modified : moment;
 };
 
@@ -202,4 +202,4 @@ const etagOf = (md5: string[]): string =>
     .update(Buffer.from(md5.join(''), 'hex'))
     .digest('hex')}-${String(md5.length)}`;
 
-const wrong = (key: string): NoBucket => new NoBucket(`the server does not have as ${key} what it was sent`);
+const wrong = (key: string): BucketError => new BucketError(`the server does not have as ${key} what it was sent`);

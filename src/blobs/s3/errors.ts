@@ -1,32 +1,33 @@
 // Errors of an S3 server, and their messages for people. An error is never proof that content is corrupt. The absence
 // of an object is believed only if the marker of the store exists (see marker.ts).
-import { noRoom } from '#domain/disk-full.ts';
-import { away, because, Refusal } from '#domain/refusal.ts';
-import { placeOf, type BucketAddress } from './address.ts';
+import { notEnoughSpace } from '#domain/disk-full.ts';
+import { engineUnavailable, withCause, Refusal } from '#domain/refusal.ts';
+import { formatBucketAddress, type BucketAddress } from './address.ts';
 
 /** A request to the server failed; the message is one sentence with the reason. */
-export class NoBucket extends Error {
+export class BucketError extends Error {
   /** The message includes everything that the cause says. */
   readonly saysAll = true;
 }
 
 /** Whether an error comes from the server or from the connection to it. */
 const isOfServer = (error: unknown): boolean =>
-  error instanceof NoBucket ||
+  error instanceof BucketError ||
   (error instanceof Error && ('$metadata' in error || /^(?:AbortError|TimeoutError)$/.test(error.name)));
 
-interface Answer {
+interface S3ErrorFields {
   name?: string;
   code?: string;
   $metadata?: { httpStatusCode?: number };
 }
 
 /** The HTTP status of an error; 0 if there was no response. */
-export const statusOf = (error: unknown): number => (error as Answer | undefined)?.$metadata?.httpStatusCode ?? 0;
+export const statusOf = (error: unknown): number =>
+  (error as S3ErrorFields | undefined)?.$metadata?.httpStatusCode ?? 0;
 
 /** The error code of S3, such as `NoSuchKey`, or of the system or TLS. */
 export function codeOf(error: unknown): string {
-  const { name = '', code } = error as Answer;
+  const { name = '', code } = error as S3ErrorFields;
   return code ?? name;
 }
 
@@ -44,50 +45,53 @@ export const isThrottled = (error: unknown): boolean =>
 export const isBusy = (error: unknown): boolean => isThrottled(error) || statusOf(error) === 503;
 
 /** Whether the same request may succeed later: the server did not answer, or had an internal error. */
-export const isPassing = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   isOfServer(error) && (statusOf(error) === 0 || statusOf(error) >= 500);
 
 /** Seconds until a retry makes sense if an administrator has to act first. */
-const untilAllowed = 300;
+const retryAfterSeconds = 300;
 
 const forbidden = (cause: unknown): Refusal =>
-  because(
+  withCause(
     cause,
     new Refusal(
       'remote-service-unavailable',
       'The server that keeps the files of the store does not let it do this. Nothing was changed. Its administrator has to look at that; try again later.',
-      untilAllowed,
+      retryAfterSeconds,
     ),
   );
 
 /** The error for a client that requested content. */
 export const unavailable = (cause: unknown): Refusal =>
-  away(cause, 'The server that keeps the files of the store does not answer as it should. Nothing was changed.');
+  engineUnavailable(
+    cause,
+    'The server that keeps the files of the store does not answer as it should. Nothing was changed.',
+  );
 
 /** Turns an error into the error for the caller. */
 export function forCaller(error: unknown): unknown {
   if (!isOfServer(error)) return error;
   if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {
-    return because(error, noRoom());
+    return withCause(error, notEnoughSpace());
   }
   return isForbidden(error) ? forbidden(error) : unavailable(error);
 }
 
 /** Why the store cannot be opened: one sentence with a remedy, for the person who starts it. */
-export function cannotOpen(address: BucketAddress, cause: unknown): NoBucket {
-  if (cause instanceof NoBucket) return cause;
-  return new NoBucket(`cannot open ${placeOf(address)}: ${whyNot(address, cause)}`, { cause });
+export function cannotOpen(address: BucketAddress, cause: unknown): BucketError {
+  if (cause instanceof BucketError) return cause;
+  return new BucketError(`cannot open ${formatBucketAddress(address)}: ${whyNot(address, cause)}`, { cause });
 }
 
 /** Why the server failed, as a sentence for the administrator. */
 export function whyNot(address: BucketAddress, cause: unknown): string {
-  if (cause instanceof NoBucket) return cause.message;
+  if (cause instanceof BucketError) return cause.message;
   // For an address with several families, the reason is in the nested errors.
   const inner = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
-  const said = inner instanceof Error ? inner.message : String(inner);
+  const message = inner instanceof Error ? inner.message : String(inner);
   const key = `${codeOf(inner)} ${String(statusOf(inner))} `;
-  const why = reasons.find(([pattern]) => pattern.test(key))?.[1];
-  return why?.(address) ?? said;
+  const reason = reasons.find(([pattern]) => pattern.test(key))?.[1];
+  return reason?.(address) ?? message;
 }
 
 const reasons: [RegExp, (address: BucketAddress) => string][] = [

@@ -3,7 +3,7 @@
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
-export interface Sizes {
+export interface S3Sizes {
   /** Content up to this many bytes is sent in one request; larger content in parts of at least this size. */
   single: number;
   /** Content up to this many bytes is copied in one request (S3 allows 5 GiB); larger content in parts. */
@@ -13,14 +13,14 @@ export interface Sizes {
   listed: number;
 }
 
-export const usualSizes: Sizes = { single: 16 * MiB, copied: 5 * GiB, copiedPart: GiB, listed: 1000 };
+export const defaultSizes: S3Sizes = { single: 16 * MiB, copied: 5 * GiB, copiedPart: GiB, listed: 1000 };
 
 /** S3 accepts 10,000 parts; some servers accept only 1,000. */
 const parts = { few: 1000, most: 10_000 };
 /** Up to this part size few parts are used: each part is in memory while it is sent. */
 const largestOfFew = 64 * MiB;
 
-export interface Part {
+export interface ObjectPart {
   /** Counted from 1. */
   number: number;
   /** The bytes from `start` to before `end`. */
@@ -35,7 +35,7 @@ export function partSize(size: number, least: number, largest = largestOfFew): n
   return few <= Math.max(largest, least) ? few : Math.max(largest, inParts(parts.most));
 }
 
-export function partsOf(size: number, each: number): Part[] {
+export function partsOf(size: number, each: number): ObjectPart[] {
   const count = Math.max(1, Math.ceil(size / each));
   return Array.from({ length: count }, (_, nth) => ({
     number: nth + 1,

@@ -8,53 +8,53 @@ import { finished } from 'node:stream/promises';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { hours, type Now } from '#domain/clock.ts';
 import type { ByteRange } from '../blobs.ts';
-import { arriving } from './arriving.ts';
-import type { Bucket, Found } from './bucket.ts';
-import { placeOfContent } from './contents.ts';
-import { NoBucket, statusOf } from './errors.ts';
-import { believeAbsence, isOther } from './marker.ts';
-import { asked } from './requests.ts';
+import { readBody } from './arriving.ts';
+import type { S3Bucket, BucketObject } from './bucket.ts';
+import { contentKey } from './contents.ts';
+import { BucketError, statusOf } from './errors.ts';
+import { confirmAbsence, isOther } from './marker.ts';
+import { runForCaller } from './requests.ts';
 
-const goodFor = hours(24);
-const remembered = 10_000;
+const validForMs = hours(24);
+const maxObjects = 10_000;
 /** How often to retry if the content keeps being replaced. */
-const patience = 3;
+const maxAttempts = 3;
 
-export interface ReadingOptions {
-  bucket: Bucket;
+export interface S3ContentReaderOptions {
+  bucket: S3Bucket;
   now: Now;
   damaged: ((blob: { sha3_384: string; size: number }) => void) | undefined;
 }
 
-export class Reading {
-  readonly #options: ReadingOptions;
-  readonly #known = new BoundedMap<string, { etag: string; modified: number; until: number }>(remembered);
+export class S3ContentReader {
+  readonly #options: S3ContentReaderOptions;
+  readonly #known = new BoundedMap<string, { etag: string; modified: number; until: number }>(maxObjects);
   /** Concurrent readers of one content wait for one verification. */
   readonly #proving = new Map<string, Promise<boolean>>();
 
-  constructor(options: ReadingOptions) {
+  constructor(options: S3ContentReaderOptions) {
     this.#options = options;
   }
 
   /** Remembers an object after its bytes were digested. */
-  remember(sha3_384: string, { etag, modified }: Found): void {
-    const until = this.#options.now().getTime() + goodFor;
+  remember(sha3_384: string, { etag, modified }: BucketObject): void {
+    const until = this.#options.now().getTime() + validForMs;
     this.#known.set(sha3_384, { etag, modified: modified.getTime(), until });
   }
 
   /** Whether an object is unchanged since it matched its digest. */
-  #holds(sha3_384: string, { etag, modified }: Found): boolean {
-    const known = this.#known.get(sha3_384);
-    const isFresh = known !== undefined && this.#options.now().getTime() < known.until;
-    return isFresh && known.etag === etag && known.modified === modified.getTime();
+  #holds(sha3_384: string, { etag, modified }: BucketObject): boolean {
+    const entry = this.#known.get(sha3_384);
+    const isFresh = entry !== undefined && this.#options.now().getTime() < entry.until;
+    return isFresh && entry.etag === etag && entry.modified === modified.getTime();
   }
 
   /** Whether the content exists and matches its digest. */
   async prove(sha3_384: string): Promise<boolean> {
-    return asked(async () => {
-      const found = await this.#look(placeOfContent(sha3_384));
-      if (found === undefined) return false;
-      if (this.#holds(sha3_384, found)) return true;
+    return runForCaller(async () => {
+      const object = await this.#look(contentKey(sha3_384));
+      if (object === undefined) return false;
+      if (this.#holds(sha3_384, object)) return true;
       return this.#proven(sha3_384);
     });
   }
@@ -66,10 +66,10 @@ export class Reading {
     return reading;
   }
 
-  async #look(key: string): Promise<Found | undefined> {
-    const found = await this.#options.bucket.look(key);
-    if (found === undefined) await believeAbsence(this.#options.bucket);
-    return found;
+  async #look(key: string): Promise<BucketObject | undefined> {
+    const object = await this.#options.bucket.inspect(key);
+    if (object === undefined) await confirmAbsence(this.#options.bucket);
+    return object;
   }
 
   async #readWhole(sha3_384: string): Promise<boolean> {
@@ -85,54 +85,54 @@ export class Reading {
   }
 
   async open(sha3_384: string, range?: ByteRange): Promise<{ size: number; stream: Readable } | undefined> {
-    const key = placeOfContent(sha3_384);
-    return asked(async () =>
+    const key = contentKey(sha3_384);
+    return runForCaller(async () =>
       range === undefined ? this.#openWhole(sha3_384, key) : this.#openPart(sha3_384, key, range),
     );
   }
 
   async #openWhole(sha3_384: string, key: string) {
     const { bucket } = this.#options;
-    const there = await bucket.read(key);
-    if (there === undefined) {
-      await believeAbsence(bucket);
+    const opened = await bucket.read(key);
+    if (opened === undefined) {
+      await confirmAbsence(bucket);
       return undefined;
     }
-    const { found, body } = there;
-    const hash = this.#holds(sha3_384, found) ? undefined : createHash('sha3-384');
+    const { object, body } = opened;
+    const hash = this.#holds(sha3_384, object) ? undefined : createHash('sha3-384');
     const proven = (): void => {
       if (hash === undefined) return;
-      if (hash.digest('hex') !== sha3_384) throw this.#damaged(sha3_384, found);
-      this.remember(sha3_384, found);
+      if (hash.digest('hex') !== sha3_384) throw this.#damaged(sha3_384, object);
+      this.remember(sha3_384, object);
     };
-    return { size: found.size, stream: this.#sent(body, found.size, hash, proven) };
+    return { size: object.size, stream: this.#sent(body, object.size, hash, proven) };
   }
 
   async #openPart(sha3_384: string, key: string, { start, end }: ByteRange) {
     const { bucket } = this.#options;
     const wrong = (size: number): RangeError =>
       new RangeError(`cannot read bytes ${String(start)} to ${String(end)} of ${String(size)}`);
-    for (let times = 0; times < patience; times++) {
-      const found = await this.#look(key);
-      if (found === undefined) return undefined;
-      if (!(0 <= start && start <= end && end < found.size)) throw wrong(found.size);
-      if (!this.#holds(sha3_384, found) && !(await this.#proven(sha3_384))) throw new DamagedContent(sha3_384);
+    for (let times = 0; times < maxAttempts; times++) {
+      const object = await this.#look(key);
+      if (object === undefined) return undefined;
+      if (!(0 <= start && start <= end && end < object.size)) throw wrong(object.size);
+      if (!this.#holds(sha3_384, object) && !(await this.#proven(sha3_384))) throw new DamagedContent(sha3_384);
       try {
-        const there = await bucket.read(key, { start, end, etag: found.etag });
-        if (there === undefined) continue;
-        if (this.#holds(sha3_384, there.found)) {
-          return { size: found.size, stream: this.#sent(there.body, end - start + 1, undefined, () => undefined) };
+        const opened = await bucket.read(key, { start, end, etag: object.etag });
+        if (opened === undefined) continue;
+        if (this.#holds(sha3_384, opened.object)) {
+          return { size: object.size, stream: this.#sent(opened.body, end - start + 1, undefined, () => undefined) };
         }
-        there.body.destroy();
+        opened.body.destroy();
       } catch (error) {
         // It was replaced since it was inspected.
         if (!isOther(error) && statusOf(error) !== 416) throw error;
       }
     }
-    throw new NoBucket(`the server has another ${key} each time`);
+    throw new BucketError(`the server has another ${key} each time`);
   }
 
-  #damaged(sha3_384: string, { size }: Found): DamagedContent {
+  #damaged(sha3_384: string, { size }: BucketObject): DamagedContent {
     this.#options.damaged?.({ sha3_384, size });
     return new DamagedContent(sha3_384);
   }
@@ -142,7 +142,7 @@ export class Reading {
     const { requests } = this.#options.bucket;
     async function* pieces(): AsyncGenerator<Uint8Array> {
       let held: Uint8Array | undefined;
-      for await (const piece of arriving(requests, body, size)) {
+      for await (const piece of readBody(requests, body, size)) {
         hash?.update(piece);
         if (held !== undefined) yield held;
         held = piece;

@@ -19,16 +19,19 @@ export interface Removals {
    * Runs `work` while no other process removes this content; undefined if another one does. After an error the result
    * is unknown, so other processes wait until the lease expires.
    */
-  alone<Result>(sha3_384: string, work: (certain: Certain) => Promise<Result>): Promise<{ result: Result } | undefined>;
+  alone<Result>(
+    sha3_384: string,
+    work: (certain: LeasedInspection) => Promise<Result>,
+  ): Promise<{ result: Result } | undefined>;
   /** Resolves when no process is removing it. */
   none(sha3_384: string): Promise<void>;
 }
 
 /** Inspects the content to remove; throws unless the lease is valid for another 30 seconds. */
-export type Certain = <Found>(look: () => Promise<Found>) => Promise<Found>;
+export type LeasedInspection = <Found>(look: () => Promise<Found>) => Promise<Found>;
 
 /** For a process that is the only one of the store. */
-export function ownRemovals(): Removals {
+export function createLocalRemovals(): Removals {
   const running = new Map<string, Promise<unknown>>();
   return {
     async alone(sha3_384, work) {

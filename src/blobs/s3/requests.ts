@@ -12,11 +12,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as S3 from '@aws-sdk/client-s3';
 
 import { seconds } from '#domain/clock.ts';
-import type { Client, Connected, Sdk } from './client.ts';
-import { forCaller, isAbsent, isBusy, isForbidden, isPassing, isThrottled, statusOf } from './errors.ts';
+import type { Client, S3Connection, Sdk } from './client.ts';
+import { forCaller, isAbsent, isBusy, isForbidden, isTransient, isThrottled, statusOf } from './errors.ts';
 
 /** Counters of requests since the process started. */
-export interface Traffic {
+export interface S3Traffic {
   /** By kind, such as `PutObject`. */
   requests: Map<string, number>;
   /** Failed requests, except for missing objects. */
@@ -28,7 +28,7 @@ export interface Traffic {
 }
 
 /** Input and output of each kind of request. */
-interface Kinds {
+interface S3RequestTypes {
   AbortMultipartUpload: [S3.AbortMultipartUploadCommandInput, S3.AbortMultipartUploadCommandOutput];
   CompleteMultipartUpload: [S3.CompleteMultipartUploadCommandInput, S3.CompleteMultipartUploadCommandOutput];
   CopyObject: [S3.CopyObjectCommandInput, S3.CopyObjectCommandOutput];
@@ -48,36 +48,36 @@ interface Kinds {
   UploadPartCopy: [S3.UploadPartCopyCommandInput, S3.UploadPartCopyCommandOutput];
 }
 
-type Kind = keyof Kinds;
-type Input<K extends Kind> = Omit<Kinds[K][0], 'Bucket'>;
-type Output<K extends Kind> = Kinds[K][1];
+type S3RequestKind = keyof S3RequestTypes;
+type Input<K extends S3RequestKind> = Omit<S3RequestTypes[K][0], 'Bucket'>;
+type S3RequestOutput<K extends S3RequestKind> = S3RequestTypes[K][1];
 
-interface How {
+interface S3RequestOptions {
   /** Cancels the request. */
   signal?: AbortSignal | undefined;
   /** Called with the request before it is sent. */
   prepare?: (command: S3.DeleteObjectCommand) => void;
 }
 
-export interface LongHow extends How {
+export interface LongRequestOptions extends S3RequestOptions {
   /** When the operation that this request belongs to began, by `performance.now()`; if absent, the request stands alone. */
   since?: number | undefined;
 }
 
-const short = seconds(4);
+const shortTimeoutMs = seconds(4);
 /** The maximum wait for a server that was working before, or that throttles. */
-const patience = seconds(30);
+const maxOutageMs = seconds(30);
 /** Delay before a retry in milliseconds; it doubles each time. */
 const again = { first: 250, most: seconds(4) };
 /** How often to check that the server answers, and the timeout of one check. */
-const pulse = { every: seconds(1), patience: 3500 };
+const pulse = { every: seconds(1), timeoutMs: 3500 };
 
 const bump = (counts: Map<string, number>, kind: string): void => {
   counts.set(kind, (counts.get(kind) ?? 0) + 1);
 };
 
 /** Requests that change or add something. Removals are not included, because a late one is refused as well. */
-const writing: ReadonlySet<Kind> = new Set([
+const writing: ReadonlySet<S3RequestKind> = new Set([
   ...(['CompleteMultipartUpload', 'CopyObject', 'CreateMultipartUpload', 'PutObject'] as const),
   ...(['UploadPart', 'UploadPartCopy'] as const),
 ]);
@@ -87,7 +87,7 @@ type Ask = (requests: Requests, signal: AbortSignal) => Promise<unknown>;
 
 export class Requests {
   readonly client: Client;
-  readonly traffic: Traffic = { requests: new Map(), errors: new Map(), retries: 0, bytesSent: 0, bytesReceived: 0 };
+  readonly traffic: S3Traffic = { requests: new Map(), errors: new Map(), retries: 0, bytesSent: 0, bytesReceived: 0 };
   /** Why the server refused the last attempt to write. */
   forbidden: unknown;
   /** When the server last throttled a request, by `performance.now()`. */
@@ -101,18 +101,22 @@ export class Requests {
   /** When the server last responded. */
   #heard = -Infinity;
 
-  constructor({ sdk, client, reader, renew }: Omit<Connected, 'close'>, bucket: string, alive: Ask) {
+  constructor({ sdk, client, reader, renew }: Omit<S3Connection, 'close'>, bucket: string, alive: Ask) {
     [this.#sdk, this.client, this.#reader, this.#renew] = [sdk, client, reader, renew];
     [this.#bucket, this.#alive] = [bucket, alive];
   }
 
   /** Sends a request that is answered quickly; throws the server's own error. Reading the body may take longer. */
-  async ask<K extends Kind>(kind: K, input: Input<K>, how: How = {}): Promise<Output<K>> {
+  async ask<K extends S3RequestKind>(
+    kind: K,
+    input: Input<K>,
+    how: S3RequestOptions = {},
+  ): Promise<S3RequestOutput<K>> {
     if (how.signal !== undefined) return this.#send(kind, input, how);
     const late = new AbortController();
     const timer = setTimeout(() => {
       late.abort();
-    }, short);
+    }, shortTimeoutMs);
     try {
       const { signal } = late;
       return await this.#asLong(isBusy, signal, () => this.#send(kind, input, { ...how, signal }));
@@ -122,9 +126,13 @@ export class Requests {
   }
 
   /** Sends a request that may take long. */
-  async askLong<K extends Kind>(kind: K, input: Input<K>, { signal, since, ...how }: LongHow = {}): Promise<Output<K>> {
+  async askLong<K extends S3RequestKind>(
+    kind: K,
+    input: Input<K>,
+    { signal, since, ...how }: LongRequestOptions = {},
+  ): Promise<S3RequestOutput<K>> {
     const mayWait = (error: unknown): boolean =>
-      isThrottled(error) || (since !== undefined && isPassing(error) && this.#isWorth(since));
+      isThrottled(error) || (since !== undefined && isTransient(error) && this.#isWorth(since));
     return this.#asLong(mayWait, signal, async () => {
       const watch = this.watch(since);
       try {
@@ -150,7 +158,7 @@ export class Requests {
         const now = performance.now();
         trouble ??= { since: now, first: error };
         const pause = Math.min(again.most, again.first * 2 ** times) * (0.5 + Math.random() / 2);
-        const isOver = now + pause - trouble.since > patience || signal?.aborted === true;
+        const isOver = now + pause - trouble.since > maxOutageMs || signal?.aborted === true;
         if (!isOver && mayWait(error) && (await slept(pause, signal))) continue;
         // When the time limit is reached, report the original problem.
         const reason = signal?.aborted === true ? trouble.first : error;
@@ -163,11 +171,11 @@ export class Requests {
   /** Whether an operation that began then has run longer than the server has been silent. */
   #isWorth(since: number): boolean {
     const heard = Math.max(this.#heard, since);
-    return performance.now() - heard < Math.min(patience, heard - since);
+    return performance.now() - heard < Math.min(maxOutageMs, heard - since);
   }
 
   async #lookAlive(): Promise<void> {
-    const asking = (this.#asking ??= this.#alive(this, AbortSignal.timeout(pulse.patience)));
+    const asking = (this.#asking ??= this.#alive(this, AbortSignal.timeout(pulse.timeoutMs)));
     try {
       await asking;
     } finally {
@@ -207,13 +215,13 @@ export class Requests {
   }
 
   /** The class of one kind represents all: `Kinds` has the types of input and output. */
-  #made<K extends Kind>(kind: K, input: Input<K>): S3.DeleteObjectCommand {
+  #made<K extends S3RequestKind>(kind: K, input: Input<K>): S3.DeleteObjectCommand {
     const Command = this.#sdk[`${kind}Command`] as unknown as new (input: object) => S3.DeleteObjectCommand;
     return new Command({ Bucket: this.#bucket, ...input });
   }
 
   /** Retries once if the server denies access and the credentials have changed. */
-  async #send<K extends Kind>(kind: K, input: Input<K>, how: How): Promise<Output<K>> {
+  async #send<K extends S3RequestKind>(kind: K, input: Input<K>, how: S3RequestOptions): Promise<S3RequestOutput<K>> {
     try {
       return await this.#sendOnce(kind, input, how);
     } catch (error) {
@@ -222,20 +230,27 @@ export class Requests {
     }
   }
 
-  async #sendOnce<K extends Kind>(kind: K, input: Input<K>, { signal, prepare }: How): Promise<Output<K>> {
+  async #sendOnce<K extends S3RequestKind>(
+    kind: K,
+    input: Input<K>,
+    { signal, prepare }: S3RequestOptions,
+  ): Promise<S3RequestOutput<K>> {
     bump(this.traffic.requests, kind);
     const command = this.#made(kind, input);
     prepare?.(command);
     // The check whether the server answers must not queue behind long requests.
     const client = kind === 'GetObject' || kind === 'HeadObject' ? this.#reader : this.client;
     try {
-      const answer = (await client.send(command, signal ? { abortSignal: signal } : {})) as unknown as Output<K>;
+      const answer = (await client.send(
+        command,
+        signal ? { abortSignal: signal } : {},
+      )) as unknown as S3RequestOutput<K>;
       this.traffic.retries += (answer.$metadata.attempts ?? 1) - 1;
       this.hear();
       if (writing.has(kind)) this.forbidden = undefined;
       return answer;
     } catch (error) {
-      this.traffic.retries += ((error as Partial<Output<K>>).$metadata?.attempts ?? 1) - 1;
+      this.traffic.retries += ((error as Partial<S3RequestOutput<K>>).$metadata?.attempts ?? 1) - 1;
       if (writing.has(kind) && isForbidden(error)) this.forbidden = error;
       if (!isAbsent(error) && ![412, 416].includes(statusOf(error))) {
         bump(this.traffic.errors, kind);
@@ -250,7 +265,7 @@ const slept = (milliseconds: number, signal: AbortSignal | undefined): Promise<b
   sleep(milliseconds, true, { signal }).catch(() => false);
 
 /** Runs requests and turns their errors into errors for callers. */
-export async function asked<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function runForCaller<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

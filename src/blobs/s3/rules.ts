@@ -1,10 +1,10 @@
 // Checks which lifecycle rules a bucket applies to the objects of a store, as far as its server tells, and whether both
 // clocks agree.
 import { minutes, seconds } from '#domain/clock.ts';
-import { placeOf, type BucketAccess, type BucketAddress } from './address.ts';
-import { Bucket } from './bucket.ts';
+import { formatBucketAddress, type BucketAccess, type BucketAddress } from './address.ts';
+import { S3Bucket } from './bucket.ts';
 import { cannotOpen, codeOf } from './errors.ts';
-import { isMarked, markerKey, tryWriting, type Opening } from './marker.ts';
+import { isMarked, markerKey, tryWriting, type BucketOwner } from './marker.ts';
 
 export interface BucketFindings {
   /** Problems that lose content or prevent storing it, as sentences. */
@@ -18,22 +18,24 @@ const clocksApart = seconds(20);
 const clocksFarApart = minutes(5);
 
 /** Writes, reads and removes a small object, and requests the rules of the bucket; throws `NoBucket` if it cannot be used. */
-export async function lookOverBucket(
+export async function inspectBucket(
   address: BucketAddress,
   access: BucketAccess,
-  { now, ...opening }: Opening & { now: () => Date },
+  { now, ...opening }: BucketOwner & { now: () => Date },
 ): Promise<BucketFindings> {
-  const bucket = await Bucket.connect(address, access, { marker: markerKey });
+  const bucket = await S3Bucket.connect(address, access, { marker: markerKey });
   try {
     const findings: BucketFindings = { wrong: [], notices: [] };
     const marked = await isMarked(bucket, opening);
     await tryWriting(bucket);
-    if (marked) compareClocks((await bucket.look(markerKey))?.at, now(), findings);
+    if (marked) compareClocks((await bucket.inspect(markerKey))?.at, now(), findings);
     else findings.notices.push('it is empty, and becomes the place of this store when that is first served');
     await lookAtVersions(bucket, findings);
     await lookAtLifecycle(bucket, findings);
     if (address.endpoint.startsWith('http:')) {
-      findings.notices.push(`what goes to ${placeOf(address)} and comes from there can be read and changed on its way`);
+      findings.notices.push(
+        `what goes to ${formatBucketAddress(address)} and comes from there can be read and changed on its way`,
+      );
     }
     return findings;
   } catch (error) {
@@ -51,7 +53,7 @@ function compareClocks(at: Date | undefined, now: Date, { wrong, notices }: Buck
   else if (apart > clocksApart) notices.push(says);
 }
 
-async function lookAtVersions({ requests }: Bucket, { notices }: BucketFindings): Promise<void> {
+async function lookAtVersions({ requests }: S3Bucket, { notices }: BucketFindings): Promise<void> {
   const status = await requests.ask('GetBucketVersioning', {}).then(
     (answer) => answer.Status ?? 'Off',
     () => undefined,
@@ -61,7 +63,7 @@ async function lookAtVersions({ requests }: Bucket, { notices }: BucketFindings)
     notices.push('it keeps older versions, so what the store removes goes on taking room there');
 }
 
-async function lookAtLifecycle({ requests, address }: Bucket, { wrong, notices }: BucketFindings): Promise<void> {
+async function lookAtLifecycle({ requests, address }: S3Bucket, { wrong, notices }: BucketFindings): Promise<void> {
   const unknown = 'the server does not tell whether it removes anything by itself';
   try {
     const { Rules } = await requests.ask('GetBucketLifecycleConfiguration', {});

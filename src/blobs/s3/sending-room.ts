@@ -1,14 +1,14 @@
 // Limits the memory of content on its way to the server: a few parts of large content at a time, or many small
 // contents. Waiting callers are served in order, until their signal aborts.
 
-interface Waiting {
+interface QueuedSender {
   bytes: number;
   start: () => void;
 }
 
-export class SendingRoom {
+export class SendMemory {
   #free: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: QueuedSender[] = [];
 
   constructor(bytes: number) {
     this.#free = bytes;
@@ -28,7 +28,7 @@ export class SendingRoom {
   async #take(bytes: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const turn = Promise.withResolvers<undefined>();
-    const waiting: Waiting = { bytes, start: () => turn.resolve(undefined) };
+    const waiting: QueuedSender = { bytes, start: () => turn.resolve(undefined) };
     const leave = (): void => {
       const at = this.#waiting.indexOf(waiting);
       if (at < 0) return;

@@ -4,14 +4,14 @@ import { risks } from '#domain/channel.ts';
 import { plainRoles } from '#domain/role.ts';
 import { assertionTypes } from '#assertions/types.ts';
 import { shortId } from '#transfers/site.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { settingNames } from '../config/values.ts';
 
 /** Maximum number of values read from the store. */
 const maxValues = 2000;
 
-type Lookup = (records: Records, typed: Readonly<Record<string, string>>) => Promise<readonly string[]>;
+type Lookup = (records: StoreRecords, typed: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
 /** Words that need no store, by `command place` or by `place`. */
 const fixedWords: Readonly<Record<string, () => readonly string[]>> = {
@@ -42,17 +42,18 @@ const proposals: Lookup = async ({ proposals }) =>
   );
 
 const keys: Lookup = async (records) => {
-  const found = [];
-  for (const { accountId } of await records.brands.list()) found.push(...(await records.signingKeys.list(accountId)));
-  return found.map(({ name }) => name);
+  const signingKeys = [];
+  for (const { accountId } of await records.brands.list())
+    signingKeys.push(...(await records.signingKeys.list(accountId)));
+  return signingKeys.map(({ name }) => name);
 };
 
 const ofPackage =
-  (look: (records: Records, id: string) => Promise<readonly string[]>): Lookup =>
-  async (records, { package: named = '' }) => {
-    const [namespace = '', name = ''] = named.split('/');
-    const found = namespaces.find((each) => each === namespace);
-    const subject = found === undefined ? undefined : await records.packages.find(found, name);
+  (look: (records: StoreRecords, id: string) => Promise<readonly string[]>): Lookup =>
+  async (records, { package: packageText = '' }) => {
+    const [namespace = '', name = ''] = packageText.split('/');
+    const validNamespace = namespaces.find((each) => each === namespace);
+    const subject = validNamespace === undefined ? undefined : await records.packages.find(validNamespace, name);
     return subject === undefined ? [] : look(records, subject.id);
   };
 

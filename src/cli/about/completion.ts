@@ -1,5 +1,5 @@
 // larder completion
-import { command, commonOptions, UsageError, type Command, type Group } from '../frame/command.ts';
+import { command, commonOptions, UsageError, type Command, type CommandGroup } from '../frame/command.ts';
 import { manualPage } from '../frame/manual.ts';
 import { configurationPage } from '../frame/configuration-manual.ts';
 import { suggest } from './suggest.ts';
@@ -7,7 +7,7 @@ import { suggest } from './suggest.ts';
 const shells = ['bash', 'zsh', 'fish', 'man', 'config-man'] as const;
 
 /** Writes the completion of a shell from the records of the commands. */
-export const completion = (groups: readonly Group[]): Command =>
+export const completion = (groups: readonly CommandGroup[]): Command =>
   command({
     name: 'completion',
     summary: 'Write the completion for a shell, or a manual page.',
@@ -26,16 +26,16 @@ export const completion = (groups: readonly Group[]): Command =>
     async run(call) {
       const { shell, words } = call.positionals;
       if (shell === 'suggest') {
-        const found = await suggest(groups, words, call);
-        return { text: found.join('\n'), json: { candidates: found } };
+        const candidates = await suggest(groups, words, call);
+        return { text: candidates.join('\n'), json: { candidates: candidates } };
       }
-      const known = shells.find((each) => each === shell);
-      if (known === undefined || words.length > 0) {
+      const shellName = shells.find((each) => each === shell);
+      if (shellName === undefined || words.length > 0) {
         throw new UsageError(`SHELL is one of ${shells.join(', ')}, not '${[shell, ...words].join(' ')}'`);
       }
       const commands = await Promise.all(groups.flatMap((group) => group.commands).map(({ load }) => load()));
       const write = { bash, zsh, fish, man: manualPage, 'config-man': configurationPage };
-      const text = write[known](commands).trimEnd();
+      const text = write[shellName](commands).trimEnd();
       return { text, json: { shell, text } };
     },
   });
@@ -44,7 +44,7 @@ const optionsOf = ({ options }: Command): string[] =>
   Object.keys({ ...options, ...commonOptions }).map((name) => `--${name}`);
 
 function bash(commands: readonly Command[]): string {
-  const cases = commands.map((one) => `    '${one.name}') words='${optionsOf(one).join(' ')}' ;;`);
+  const cases = commands.map((entry) => `    '${entry.name}') words='${optionsOf(entry).join(' ')}' ;;`);
   return `# larder(1) completion for bash; written by 'larder completion bash'
 _larder() {
   local current=\${COMP_WORDS[COMP_CWORD]} words= IFS=$' \\t\\n'
@@ -88,20 +88,20 @@ function fish(commands: readonly Command[]): string {
   // The words before the cursor, and the incomplete word.
   const asks = '(larder completion suggest -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)';
   lines.push(`complete -c larder -n 'not __fish_use_subcommand' -a ${quoted(asks)}`);
-  for (const one of commands) {
-    const [first = '', second] = one.name.split(' ');
-    const here =
+  for (const entry of commands) {
+    const [first = '', second] = entry.name.split(' ');
+    const condition =
       second === undefined
         ? `__fish_seen_subcommand_from ${first}`
         : `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
     if (second !== undefined) {
       lines.push(
-        `complete -c larder -n ${quoted(`__fish_seen_subcommand_from ${first}`)} -a ${second} -d ${quoted(one.summary)}`,
+        `complete -c larder -n ${quoted(`__fish_seen_subcommand_from ${first}`)} -a ${second} -d ${quoted(entry.summary)}`,
       );
     }
-    for (const [name, option] of Object.entries({ ...one.options, ...commonOptions })) {
+    for (const [name, option] of Object.entries({ ...entry.options, ...commonOptions })) {
       const value = option.type === 'boolean' ? '' : ` -r -a ${quoted(asks)}`;
-      lines.push(`complete -c larder -n ${quoted(here)} -l ${name}${value} -d ${quoted(option.summary)}`);
+      lines.push(`complete -c larder -n ${quoted(condition)} -l ${name}${value} -d ${quoted(option.summary)}`);
     }
   }
   return `# written by 'larder completion fish'\n${lines.join('\n')}\n`;

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '#data/store.ts';
 import { seconds } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import {
   commonOptions,
   isRepeated,
-  type Call,
+  type CommandCall,
   type Command,
-  type Group,
+  type CommandGroup,
   type Option,
   type World,
 } from '../frame/command.ts';
@@ -20,9 +20,9 @@ const maxCandidates = 500;
 
 /** The candidates for the last of these words, which may be empty or incomplete. Never throws: a shell shows no errors. */
 export async function suggest(
-  groups: readonly Group[],
+  groups: readonly CommandGroup[],
   typed: readonly string[],
-  call: Pick<Call, 'data' | 'world'>,
+  call: Pick<CommandCall, 'data' | 'world'>,
 ): Promise<string[]> {
   // Bash splits --option=value into three words.
   const words = typed.filter((word, at) => word !== '=' || at === typed.length - 1);
@@ -33,10 +33,10 @@ export async function suggest(
 }
 
 async function candidatesFor(
-  groups: readonly Group[],
+  groups: readonly CommandGroup[],
   before: readonly string[],
   prefix: string,
-  call: Pick<Call, 'data' | 'world'>,
+  call: Pick<CommandCall, 'data' | 'world'>,
 ): Promise<readonly string[]> {
   const entries = groups.flatMap(({ commands }) => commands);
   const names = entries.map(({ name }) => name);
@@ -61,18 +61,18 @@ async function argumentsOf(
   command: Command,
   words: readonly string[],
   prefix: string,
-  { data, world }: Pick<Call, 'data' | 'world'>,
+  { data, world }: Pick<CommandCall, 'data' | 'world'>,
 ): Promise<readonly string[]> {
   const options: Readonly<Record<string, Option>> = { ...command.options, ...commonOptions };
   const typed: Record<string, string> = {};
-  const given = new Set<string>();
+  const usedOptions = new Set<string>();
   let place = 0;
   let pending: string | undefined;
   for (const word of words) {
     if (pending !== undefined) [typed[pending], pending] = [word, undefined];
     else if (word.startsWith('--')) {
       const [name = '', value] = word.slice(2).split(/=(.*)/s);
-      given.add(name);
+      usedOptions.add(name);
       if (value === undefined && options[name] !== undefined && options[name].type !== 'boolean') pending = name;
       else if (value !== undefined) typed[name] = value;
     } else {
@@ -89,7 +89,7 @@ async function argumentsOf(
   }
   if (prefix.startsWith('-')) {
     return Object.entries(options).flatMap(([name, option]) =>
-      given.has(name) && !isRepeated(option) ? [] : [`--${name}`],
+      usedOptions.has(name) && !isRepeated(option) ? [] : [`--${name}`],
     );
   }
   const positional = command.positionals[place];
@@ -99,7 +99,7 @@ async function argumentsOf(
 async function valuesOf(
   command: string,
   place: string,
-  { data, world }: Pick<Call, 'data' | 'world'>,
+  { data, world }: Pick<CommandCall, 'data' | 'world'>,
   typed: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
   const fixed = fixedValues(command, place);
@@ -113,7 +113,7 @@ async function valuesOf(
 async function inStore<Result>(
   data: string,
   world: World,
-  work: (records: Records) => Promise<Result>,
+  work: (records: StoreRecords) => Promise<Result>,
 ): Promise<Result> {
   const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
   try {

@@ -2,7 +2,7 @@
 import { updateAccount, validations } from '#acts/account-details.ts';
 import { emailAddress } from '#domain/account.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 import { presentWholeAccount } from '#operations/store/present.ts';
 
 export const accountChange = command({
@@ -30,10 +30,10 @@ export const accountChange = command({
   ],
 
   run({ positionals: { id }, options, data, world }) {
-    const { username, 'display-name': displayName, email: given, validation } = options;
-    const email = given === undefined ? undefined : emailAddress(given);
-    if (given !== undefined && email === undefined) {
-      throw new UsageError(`--email is an e-mail address, not '${given}'`);
+    const { username, 'display-name': displayName, email: emailText, validation } = options;
+    const email = emailText === undefined ? undefined : emailAddress(emailText);
+    if (emailText !== undefined && email === undefined) {
+      throw new UsageError(`--email is an e-mail address, not '${emailText}'`);
     }
     const details = {
       ...(username !== undefined && { username }),
@@ -45,11 +45,11 @@ export const accountChange = command({
       throw new UsageError("'account change' takes --email, --username, --display-name or --validation");
     }
     return withStore({ data, world }, async ({ records, acts, person }) => {
-      await accountOf(records, id);
+      await findAccount(records, id);
       const account = await acts.do(updateAccount, person, { id, ...details });
-      const { displayName: shown, username: named, email: address, validation: proof } = account;
+      const { displayName: shown, username: newUsername, email: address, validation: proof } = account;
       return {
-        text: `The account ${id} is of ${shown} (${named}, ${address}), ${proof}.`,
+        text: `The account ${id} is of ${shown} (${newUsername}, ${address}), ${proof}.`,
         json: presentWholeAccount({
           ...account,
           roles: await records.accounts.rolesOf(id),

@@ -24,22 +24,22 @@ export const accountCreate = command({
   ],
 
   run({ options, data, world }) {
-    const { username, id: given } = options;
+    const { username, id: onlineId } = options;
     const displayName = options['display-name'].trim();
     const email = emailAddress(options.email);
     if (email === undefined) throw new UsageError(`--email is an e-mail address, not '${options.email}'`);
     const problem = usernameProblem(username) ?? displayNameProblem(displayName);
     if (problem !== undefined) throw new UsageError(problem);
-    if (given !== undefined && !isAccountId(given)) {
+    if (onlineId !== undefined && !isAccountId(onlineId)) {
       throw new UsageError(
-        `--id is an account id, 32 letters and digits or 2 to 28 of a-z, 0-9 and dashes, not '${given}'`,
+        `--id is an account id, 32 letters and digits or 2 to 28 of a-z, 0-9 and dashes, not '${onlineId}'`,
       );
     }
 
     return withStore({ data, world }, async ({ acts, person, newId }) => {
-      const id = given ?? newId.id();
-      const wanted = { id, username, displayName, email, idMadeHere: given === undefined };
-      const account = await acts.do(createAccount, person, wanted);
+      const id = onlineId ?? newId.id();
+      const details = { id, username, displayName, email, idMadeHere: onlineId === undefined };
+      const account = await acts.do(createAccount, person, details);
       return {
         text: `The account ${id} of ${displayName} (${username}, ${email}) is made.`,
         json: presentWholeAccount({ ...account, roles: [] }),

@@ -1,10 +1,10 @@
 // larder account disable, larder account enable
 import { disableAccount, enableAccount } from '#acts/accounts.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
-import { canAsk, confirmed } from '../frame/questions.ts';
-import { accountOf, latestMoment, withStore } from '../frame/store.ts';
-import { holdingsOf, inWords } from './holdings.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { canAsk, requireConfirmation } from '../frame/questions.ts';
+import { findAccount, readLatestTime, withStore } from '../frame/store.ts';
+import { holdingsOf, describeHoldings } from './holdings.ts';
 
 export const accountDisable = command({
   name: 'account disable',
@@ -32,16 +32,16 @@ export const accountDisable = command({
   run({ positionals: { id }, options, data, world }) {
     return withStore({ data, world }, async (store) => {
       const { records, acts, person } = store;
-      const { username } = await accountOf(records, id);
+      const { username } = await findAccount(records, id);
       if (canAsk(world) && !('yes' in options && options.yes === true)) {
-        const held = inWords(await holdingsOf(store, id));
-        await confirmed(world, `${held}\n${question(id)}`);
+        const held = describeHoldings(await holdingsOf(store, id));
+        await requireConfirmation(world, `${held}\n${question(id)}`);
       }
-      const wanted = { id, moment: await latestMoment(store), endTokens: options['end-tokens'] };
-      const { disabledAt, endedTokens: ended } = await acts.do(disableAccount, person, wanted);
+      const details = { id, moment: await readLatestTime(store), endTokens: options['end-tokens'] };
+      const { disabledAt, endedTokens: ended } = await acts.do(disableAccount, person, details);
       const text = `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`;
       return {
-        text: ended === undefined ? text : `${text} ${counted(ended, 'token')} ended for good.`,
+        text: ended === undefined ? text : `${text} ${formatCount(ended, 'token')} ended for good.`,
         json: { id, 'disabled-at': disabledAt, ...(ended !== undefined && { 'ended-tokens': ended }) },
       };
     });
@@ -60,7 +60,7 @@ export const accountEnable = command({
 
   run({ positionals: { id }, data, world }) {
     return withStore({ data, world }, async ({ records, acts, person }) => {
-      const { username } = await accountOf(records, id);
+      const { username } = await findAccount(records, id);
       await acts.do(enableAccount, person, { id });
       return { text: `The account ${id} (${username}) is enabled.`, json: { id, 'disabled-at': null } };
     });

@@ -2,7 +2,7 @@
 import { presentHoldings } from '#operations/accounts/account-holdings.ts';
 import type { Holdings } from '#records/holdings.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, latestMoment, withStore, type OpenStore } from '../frame/store.ts';
+import { findAccount, readLatestTime, withStore, type OpenStore } from '../frame/store.ts';
 
 export const accountHoldings = command({
   name: 'account holdings',
@@ -18,18 +18,18 @@ export const accountHoldings = command({
 
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const { username } = await accountOf(store.records, id);
+      const { username } = await findAccount(store.records, id);
       const held = await holdingsOf(store, id);
       const roles = await store.records.accounts.rolesOf(id);
-      return { text: inWords(held), json: { id, username, ...presentHoldings(held), roles } };
+      return { text: describeHoldings(held), json: { id, username, ...presentHoldings(held), roles } };
     }),
 });
 
 export const holdingsOf = async (store: OpenStore, id: string): Promise<Holdings> =>
-  store.records.holdings.of(id, await latestMoment(store));
+  store.records.holdings.of(id, await readLatestTime(store));
 
 /** Describes in two sentences what ends when an account is disabled, and what stays. */
-export const inWords = (held: Holdings): string =>
+export const describeHoldings = (held: Holdings): string =>
   [
     'Ends while it is disabled: ' +
       sum([
@@ -50,6 +50,6 @@ export const inWords = (held: Holdings): string =>
 const sum = (parts: readonly (readonly [number, string, string?])[]): string => {
   const some = parts
     .filter(([count]) => count > 0)
-    .map(([count, one, many = `${one}s`]) => `${String(count)} ${count === 1 ? one : many}`);
+    .map(([count, singular, many = `${singular}s`]) => `${String(count)} ${count === 1 ? singular : many}`);
   return `${some.length === 0 ? 'nothing' : some.join(', ')}.`;
 };

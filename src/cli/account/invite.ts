@@ -2,7 +2,7 @@
 import { inviteAccount } from '#acts/credentials.ts';
 import { newSetUpLink, usualHours } from '#identity/set-up-links.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 
 export const accountInvite = command({
   name: 'account invite',
@@ -27,7 +27,7 @@ export const accountInvite = command({
 
   run({ positionals: { id }, options, data, json, world }) {
     return withStore({ data, world }, async ({ records, acts, person, now, config }) => {
-      const { username } = await accountOf(records, id);
+      const { username } = await findAccount(records, id);
       const { link, digest, until } = newSetUpLink({
         now,
         baseUrl: config.http.base_url,

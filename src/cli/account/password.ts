@@ -3,10 +3,10 @@ import { setPassword } from '#acts/credentials.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { passwordProblem } from '#identity/passwords.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { canAsk, newSecret } from '../frame/questions.ts';
 import { readSecret } from '../frame/stdin.ts';
-import { accountOf, latestMoment, withStore } from '../frame/store.ts';
+import { findAccount, readLatestTime, withStore } from '../frame/store.ts';
 
 export const accountPassword = command({
   name: 'account password',
@@ -40,15 +40,15 @@ export const accountPassword = command({
       : await newSecret(world, 'password');
     return withStore({ data, world }, async (store) => {
       const { records, acts, person, siteKey, config } = store;
-      const account = await accountOf(records, id);
+      const account = await findAccount(records, id);
       const problem = passwordProblem(password, account, new URL(config.http.base_url).hostname);
       if (problem !== undefined) throw new Failure(problem, { code: 'weak-password' });
       const hash = await sitePasswords(siteKey).hash(password);
-      const endTokensAt = options['end-tokens'] ? await latestMoment(store) : null;
+      const endTokensAt = options['end-tokens'] ? await readLatestTime(store) : null;
       const ended = await acts.do(setPassword, person, { id, hash, endTokensAt });
       const text = `The password of ${id} (${account.username}) is set.`;
       return {
-        text: ended === undefined ? text : `${text} ${counted(ended, 'token')} ended for good.`,
+        text: ended === undefined ? text : `${text} ${formatCount(ended, 'token')} ended for good.`,
         json: { id, username: account.username, ...(ended !== undefined && { 'ended-tokens': ended }) },
       };
     });

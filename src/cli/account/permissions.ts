@@ -1,15 +1,15 @@
 // larder permissions
-import { asksAboutPackage, may, type Verdict } from '#api/may.ts';
+import { asksAboutPackage, decideAccess, type AccessVerdict } from '#api/may.ts';
 import type { Operation } from '#api/operation.ts';
 import { identityOperations } from '#identity/operations.ts';
-import { principalOf } from '#operations/access/principal-of.ts';
+import { readPrincipal } from '#operations/access/principal-of.ts';
 import { operations } from '#operations/index.ts';
-import { command, UsageError, type Answer } from '../frame/command.ts';
+import { command, UsageError, type CommandResult } from '../frame/command.ts';
 import { readSecret } from '../frame/stdin.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageName } from '../package/named.ts';
-import { channelNamed } from '../release/channels.ts';
+import { parsePackageName } from '../package/named.ts';
+import { parseChannelArgument } from '../release/channels.ts';
 
 export const permissions = command({
   name: 'permissions',
@@ -43,35 +43,39 @@ export const permissions = command({
       if (without !== undefined || options['token-stdin']) {
         throw new UsageError(`--${without ?? 'token-stdin'} goes with --package, such as snap/hello`);
       }
-      return listed();
+      return listPermissions();
     }
     if ((options.account === undefined) === !options['token-stdin']) {
       throw new UsageError('either --account or --token-stdin says who');
     }
-    const subject = packageName(options.package);
-    const channel = options.channel === undefined ? undefined : channelNamed(options.channel);
-    const named = options.operation ?? (channel === undefined ? undefined : 'push_releases');
-    const wanted = operations.filter((op) => asksAboutPackage(op) && (named === undefined || op.name === named));
-    if (wanted.length === 0) {
-      throw new UsageError(`no operation on packages is called '${named ?? ''}'; 'larder permissions' lists them`);
+    const subject = parsePackageName(options.package);
+    const channel = options.channel === undefined ? undefined : parseChannelArgument(options.channel);
+    const operationName = options.operation ?? (channel === undefined ? undefined : 'push_releases');
+    const matchingOperations = operations.filter(
+      (op) => asksAboutPackage(op) && (operationName === undefined || op.name === operationName),
+    );
+    if (matchingOperations.length === 0) {
+      throw new UsageError(
+        `no operation on packages is called '${operationName ?? ''}'; 'larder permissions' lists them`,
+      );
     }
     return withStore({ data, world }, async (store) => {
       const principal =
         options.account === undefined
           ? await store.authority.authenticate([await readSecret(world.stdin, 'token')])
-          : await principalOf(store.records, options.account);
-      return explained(wanted, { principal, subject, channel }, store);
+          : await readPrincipal(store.records, options.account);
+      return explainPermissions(matchingOperations, { principal, subject, channel }, store);
     });
   },
 });
 
-async function explained(
-  wanted: readonly Operation[],
-  question: Parameters<typeof may>[1],
+async function explainPermissions(
+  matchingOperations: readonly Operation[],
+  question: Parameters<typeof decideAccess>[1],
   { records }: OpenStore,
-): Promise<Answer> {
-  const verdicts: Verdict[] = [];
-  for (const op of wanted) verdicts.push(await may(op, question, records));
+): Promise<CommandResult> {
+  const verdicts: AccessVerdict[] = [];
+  for (const op of matchingOperations) verdicts.push(await decideAccess(op, question, records));
   return {
     text: table(
       ['OPERATION', 'MAY', 'BECAUSE'],
@@ -81,7 +85,7 @@ async function explained(
   };
 }
 
-function listed(): Answer {
+function listPermissions(): CommandResult {
   const all = [...operations, ...identityOperations].map(shown);
   const rows = all.map(({ operation, method, path, permissions, who, since, 'enabled-by': key }) => [
     operation,

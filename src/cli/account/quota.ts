@@ -3,10 +3,10 @@ import { setQuota } from '#acts/quotas.ts';
 import type { AccountQuota, Limit } from '#api/wire.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { limitExamples, readLimit } from '#operations/accounts/limits.ts';
-import { keptLimit, presentQuota } from '#operations/accounts/present-quota.ts';
+import { toStoredLimit, presentQuota } from '#operations/accounts/present-quota.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 
 export const accountQuota = command({
   name: 'account quota',
@@ -30,26 +30,26 @@ export const accountQuota = command({
       ...(options.packages !== undefined && { packages: limitNamed('packages', options.packages) }),
     };
     return withStore({ data, world }, async ({ records, acts, person, config }) => {
-      const account = await accountOf(records, id);
+      const account = await findAccount(records, id);
       if (Object.keys(quota).length > 0) await acts.do(setQuota, person, { id, quota });
-      const found = await presentQuota(records, account, quotaOfEverybody(config.quotas));
-      return { text: `The account ${id} (${account.username}) has ${inWords(found)}.`, json: found };
+      const quotaUse = await presentQuota(records, account, quotaOfEverybody(config.quotas));
+      return { text: `The account ${id} (${account.username}) has ${describeQuota(quotaUse)}.`, json: quotaUse };
     });
   },
 });
 
 /** The use of a quota: `1.2 GiB of 20.0 GiB, and 3 packages`. */
-export const inWords = (quota: AccountQuota): string => {
+export const describeQuota = (quota: AccountQuota): string => {
   const of = ({ limit, own }: Limit, show: (count: number) => string): string =>
     limit === null ? '' : ` of ${show(limit)}${own ? '' : ' as everybody'}`;
   return (
-    `${bytes(quota.bytes.used)}${of(quota.bytes, bytes)}, and ` +
+    `${formatBytes(quota.bytes.used)}${of(quota.bytes, formatBytes)}, and ` +
     `${String(quota.packages.used)}${of(quota.packages, String)} packages`
   );
 };
 
 function limitNamed(option: 'bytes' | 'packages', text: string): number | null {
   const limit = readLimit(option, text);
-  if (limit !== undefined) return keptLimit(limit);
+  if (limit !== undefined) return toStoredLimit(limit);
   throw new UsageError(`--${option} is ${limitExamples[option]}, none or default, not '${text}'`);
 }

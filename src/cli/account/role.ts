@@ -1,9 +1,9 @@
 // larder account role
 import { changeRole } from '#acts/accounts.ts';
-import { plainRoles, readRole, type Role } from '#domain/role.ts';
+import { plainRoles, readRole, type AccountRole } from '#domain/role.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 
 export const accountRole = command({
   name: 'account role',
@@ -35,7 +35,7 @@ export const accountRole = command({
   run({ positionals: { id, role }, options: { remove }, data, world }) {
     const meant = roleOf(role);
     return withStore({ data, world }, async ({ records, acts, person }) => {
-      const { username } = await accountOf(records, id);
+      const { username } = await findAccount(records, id);
       const roles = await acts.do(changeRole, person, { id, role: meant, remove });
       const now = roles.length === 0 ? 'no role' : roles.join(', ');
       return { text: `The account ${id} (${username}) has now: ${now}.`, json: { id, roles } };
@@ -43,9 +43,9 @@ export const accountRole = command({
   },
 });
 
-function roleOf(role: string): Role {
-  const named = readRole(role);
-  if (named !== undefined) return named;
+function roleOf(role: string): AccountRole {
+  const knownRole = readRole(role);
+  if (knownRole !== undefined) return knownRole;
   const meant = role.includes(':') ? undefined : nearest(role, plainRoles);
   throw new UsageError(
     `the role is ${plainRoles.join(', ')} or brand-admin:BRAND, not '${role}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`,

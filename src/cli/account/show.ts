@@ -2,10 +2,10 @@
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { presentQuota } from '#operations/accounts/present-quota.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { presentWholeAccount } from '#operations/store/present.ts';
-import { inWords } from './quota.ts';
+import { describeQuota } from './quota.ts';
 
 export const accountShow = command({
   name: 'account show',
@@ -15,7 +15,7 @@ export const accountShow = command({
 
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async ({ records, config }) => {
-      const account = await accountOf(records, id);
+      const account = await findAccount(records, id);
       const [roles, disabledAt, quota] = await Promise.all([
         records.accounts.rolesOf(id),
         records.accounts.disabledAt(id),
@@ -28,7 +28,7 @@ export const accountShow = command({
         ['Created', account.createdAt],
         ['Disabled', disabledAt ?? 'no'],
         ['Roles', roles.join(', ') || 'none'],
-        ['In the store', inWords(quota)],
+        ['In the store', describeQuota(quota)],
       ];
       const { bytes, packages } = quota;
       return {

@@ -5,7 +5,7 @@ import { newRecoveryCodes, recoveryDigests } from '#identity/recovery-codes.ts';
 import { newTotpSecret, totpAddress } from '#identity/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 
 export const accountTotp = command({
   name: 'account totp',
@@ -33,7 +33,7 @@ export const accountTotp = command({
 
   run({ positionals: { id }, options: { replace, remove }, data, world }) {
     return withStore({ data, world }, async ({ records, acts, person, siteKey, config }) => {
-      const { username } = await accountOf(records, id);
+      const { username } = await findAccount(records, id);
       if (remove) {
         await acts.do(setTotpSecret, person, { id, secret: null, replace });
         return { text: `The account ${id} (${username}) logs in with its password alone.`, json: { id, totp: false } };

@@ -3,7 +3,7 @@ import { registerAgent, removeAgent } from '#acts/agents.ts';
 import { keyFromText } from '#macaroons/discharger.ts';
 import type { Agent } from '#records/agents.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 
 const username = { name: 'username', summary: 'The name that the agent logs in with.' } as const;
@@ -31,7 +31,7 @@ export const agentRegister = command({
     const publicKey = keyFromText(options['public-key']);
     if (publicKey === undefined) throw new UsageError('--public-key is a key of 32 bytes in base64');
     return withStore({ data, world }, async ({ records, acts, person, config }) => {
-      const { id, username: owner } = await accountOf(records, options.account);
+      const { id, username: owner } = await findAccount(records, options.account);
       const agent = await acts.do(registerAgent, person, { username, accountId: id, publicKey });
       return {
         text: `The agent ${username} logs in as ${id} (${owner}), at ${config.http.base_url}/identity.`,

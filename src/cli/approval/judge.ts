@@ -1,7 +1,7 @@
 // larder approval approve, larder approval reject
 import { resolve } from 'node:path';
 
-import { proposalState } from '#acts/proposal-state.ts';
+import { readProposalStatus } from '#acts/proposal-state.ts';
 import { approveProposal, rejectProposal, type StrongLogin } from '#acts/proposals.ts';
 import { approvalNamespace } from '#domain/approval-text.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -28,20 +28,20 @@ const personOptions = {
   },
 } as const;
 
-interface Given {
+interface ApproverLoginOptions {
   as: string | undefined;
   'password-stdin': boolean;
   'one-time-password': string | undefined;
 }
 
-interface Typed {
+interface ApproverCredentials {
   name: string;
   password: string;
   oneTimePassword: string;
 }
 
-async function typed(world: World, given: Given): Promise<Typed> {
-  const { as, 'password-stdin': fromStdin, 'one-time-password': code } = given;
+async function readCredentials(world: World, options: ApproverLoginOptions): Promise<ApproverCredentials> {
+  const { as, 'password-stdin': fromStdin, 'one-time-password': code } = options;
   if (fromStdin) {
     if (as === undefined || code === undefined)
       throw new UsageError('--password-stdin needs --as and --one-time-password');
@@ -56,7 +56,10 @@ async function typed(world: World, given: Given): Promise<Typed> {
   }));
 }
 
-async function logIn({ records, acts, siteKey, now, config }: OpenStore, credentials: Typed): Promise<StrongLogin> {
+async function logIn(
+  { records, acts, siteKey, now, config }: OpenStore,
+  credentials: ApproverCredentials,
+): Promise<StrongLogin> {
   const { logins } = createIdentity({
     records,
     acts,
@@ -89,16 +92,16 @@ export const approvalApprove = command({
 
   async run({ positionals, options, data, world }) {
     const number = proposalNumber(positionals.number);
-    const credentials = await typed(world, options);
+    const credentials = await readCredentials(world, options);
     const { signature: file } = options;
     return withStore(
       { data, world },
       async (store) => {
         const signature = file === undefined ? undefined : await store.asCaller(() => readTextFile(resolve(file)));
         const login = await logIn(store, credentials);
-        const by = { actor: login.accountId };
-        const { fell } = await store.acts.do(approveProposal, by, { number, login, signature });
-        const shown = await proposalState(store.records, number, timestamp(store.now()));
+        const approver = { actor: login.accountId };
+        const { fell } = await store.acts.do(approveProposal, approver, { number, login, signature });
+        const shown = await readProposalStatus(store.records, number, timestamp(store.now()));
         const text = fell
           ? `Proposal ${String(number)} has fallen: what it would change was changed meanwhile. Nothing is approved.`
           : `Approved. Proposal ${String(number)} ${stateText(shown)}.`;
@@ -123,12 +126,12 @@ export const approvalReject = command({
 
   async run({ positionals, options, data, world }) {
     const number = proposalNumber(positionals.number);
-    const credentials = await typed(world, options);
+    const credentials = await readCredentials(world, options);
     return withStore({ data, world }, async (store) => {
       const login = await logIn(store, credentials);
       const { reason } = options;
       await store.acts.do(rejectProposal, { actor: login.accountId }, { number, login, reason });
-      const shown = await proposalState(store.records, number, timestamp(store.now()));
+      const shown = await readProposalStatus(store.records, number, timestamp(store.now()));
       return { text: `Rejected. Proposal ${String(number)} is not done.`, json: presentProposal(shown) };
     });
   },

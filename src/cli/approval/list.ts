@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 
 import { textToSign } from '#acts/approval-texts.ts';
-import { proposalState, stateOf } from '#acts/proposal-state.ts';
+import { readProposalStatus, computeProposalStatus } from '#acts/proposal-state.ts';
 import { approvalNamespace } from '#domain/approval-text.ts';
 import { timestamp } from '#domain/clock.ts';
 import { presentProposal } from '#operations/approvals/present.ts';
@@ -31,11 +31,11 @@ export const approvalList = command({
   run: ({ options: { all, before = Number.MAX_SAFE_INTEGER, limit = 50 }, data, world }) =>
     withStore({ data, world }, async ({ records, now }) => {
       const at = timestamp(now());
-      const found = await records.proposals.list({ before, openAt: all ? undefined : at }, limit);
-      const shown = await Promise.all(found.map((one) => stateOf(records, one, at)));
-      const rows = shown.map((one) => {
-        const { number, act, object, actor, endsAt } = one.proposal;
-        return [String(number), stateText(one), act, object, actor, endsAt];
+      const proposals = await records.proposals.list({ before, openAt: all ? undefined : at }, limit);
+      const shown = await Promise.all(proposals.map((proposal) => computeProposalStatus(records, proposal, at)));
+      const rows = shown.map((state) => {
+        const { number, act, object, actor, endsAt } = state.proposal;
+        return [String(number), stateText(state), act, object, actor, endsAt];
       });
       return {
         text: rows.length === 0 ? 'Nothing waits.' : table(['NUMBER', 'STATE', 'ACT', 'OBJECT', 'BY', 'UNTIL'], rows),
@@ -60,14 +60,14 @@ export const approvalShow = command({
   },
   examples: ['larder approval show 7', 'larder approval show 7 --for-signing ./proposal-7'],
 
-  run({ positionals, options: { 'for-signing': named }, data, world }) {
+  run({ positionals, options: { 'for-signing': signingFile }, data, world }) {
     const number = proposalNumber(positionals.number);
     return withStore(
       { data, world },
       async ({ records, now, asCaller }) => {
-        const shown = await proposalState(records, number, timestamp(now()));
-        if (named === undefined) return { text: proposalText(shown), json: presentProposal(shown) };
-        const file = resolve(named);
+        const shown = await readProposalStatus(records, number, timestamp(now()));
+        if (signingFile === undefined) return { text: proposalText(shown), json: presentProposal(shown) };
+        const file = resolve(signingFile);
         const text = await textToSign(records, shown.proposal);
         const written = await writeNew(file, asCaller, (append) => append(text));
         return {
@@ -75,7 +75,7 @@ export const approvalShow = command({
           json: { ...presentProposal(shown), 'for-signing': { file, ...written } },
         };
       },
-      { writesOutside: named !== undefined },
+      { writesOutside: signingFile !== undefined },
     );
   },
 });

@@ -20,15 +20,15 @@ export const approvalPolicy = command({
       const configured = readPolicy(config.approvals);
       const problem = await policyProblem(records, configured);
       const inForce = policyTexts(await records.approvalPolicy.inForce());
-      const said = policyTexts(configured);
-      const keys = [...new Set([...inForce.keys(), ...said.keys()])];
-      const rows = keys.map((key) => [key, inForce.get(key) ?? '0', said.get(key) ?? '0']);
+      const configuredTexts = policyTexts(configured);
+      const keys = [...new Set([...inForce.keys(), ...configuredTexts.keys()])];
+      const rows = keys.map((key) => [key, inForce.get(key) ?? '0', configuredTexts.get(key) ?? '0']);
       const text = rows.length === 0 ? 'Nobody is asked.' : table(['WHAT', 'IN FORCE', 'LARDER.TOML'], rows);
       return {
         text: problem === undefined ? text : `${text}\n${problem}`,
         json: {
           'in-force': Object.fromEntries(inForce),
-          configuration: Object.fromEntries(said),
+          configuration: Object.fromEntries(configuredTexts),
           problem: problem ?? null,
         },
       };

@@ -1,7 +1,7 @@
 // Formats proposals for people and for programs.
-import type { ProposalState } from '#acts/proposal-state.ts';
+import type { ProposalStatus } from '#acts/proposal-state.ts';
 import { lineText } from '#domain/approvals.ts';
-import { shownLines } from '#domain/shown-lines.ts';
+import { shortenLines } from '#domain/shown-lines.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import { UsageError } from '../frame/command.ts';
 import { visible } from '../frame/terminal.ts';
@@ -21,16 +21,16 @@ export function proposalNumber(text: string): number {
 const linesShown = 100;
 
 /** The state in a few words. */
-export const stateText = ({ state, missing }: ProposalState): string =>
+export const stateText = ({ state, missing }: ProposalStatus): string =>
   state === 'waits' ? `waits for ${String(missing)} more` : state;
 
 const signedWith = (key: string | null): string => (key === null ? '' : `, signed with ${fingerprintOfSshKey(key)}`);
 
-export function proposalText(shown: ProposalState): string {
+export function proposalText(shown: ProposalStatus): string {
   const { proposal, approvals, mayApprove } = shown;
   const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
   const ended = endedAt === null ? '' : ` at ${endedAt} by ${endedBy ?? ''}${because === null ? '' : `: ${because}`}`;
-  const changes = shownLines(lines);
+  const changes = shortenLines(lines);
   const rest = changes.length - linesShown;
   const more = rest > 0 ? [`  and ${String(rest)} more; --json shows all`] : [];
   const approvers = mayApprove.map(

@@ -7,7 +7,7 @@ import { fingerprintOfSshKey, readSshKey } from '#domain/ssh-key.ts';
 import type { ApproverKey } from '#records/approver-keys.ts';
 import { readTextFile } from '../assertion/file.ts';
 import { command, Failure } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 
 const accountArgument = { name: 'id', summary: 'The id of the account.' } as const;
@@ -26,7 +26,7 @@ export const approverKeyAdd = command({
     withStore(
       { data, world },
       async ({ records, acts, person, asCaller }) => {
-        const { username } = await accountOf(records, id);
+        const { username } = await findAccount(records, id);
         const key = readSshKey(await asCaller(() => readTextFile(resolve(file))));
         if (key === undefined) {
           throw new Failure(
@@ -53,13 +53,13 @@ export const approverKeyList = command({
 
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async ({ records }) => {
-      await accountOf(records, id);
+      await findAccount(records, id);
       const keys = (await records.approverKeys.of(id)).map(presentKey);
-      const rows = keys.map(({ fingerprint, key, ...one }) => [
+      const rows = keys.map(({ fingerprint, key, ...details }) => [
         fingerprint,
         kindOf(key),
-        one['added-at'],
-        one['added-by'],
+        details['added-at'],
+        details['added-by'],
       ]);
       return {
         text: rows.length === 0 ? 'There is none.' : table(['FINGERPRINT', 'KIND', 'SINCE', 'BY'], rows),
@@ -88,15 +88,17 @@ export const approverKeyRemove = command({
 
   run: ({ positionals: { id, fingerprint }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const { username } = await accountOf(records, id);
-      const known = (await records.approverKeys.of(id)).find(({ key }) => fingerprintOfSshKey(key) === fingerprint);
-      if (known === undefined) {
+      const { username } = await findAccount(records, id);
+      const approverKey = (await records.approverKeys.of(id)).find(
+        ({ key }) => fingerprintOfSshKey(key) === fingerprint,
+      );
+      if (approverKey === undefined) {
         throw new Refusal(
           'resource-not-found',
           `The account ${id} (${username}) has no key ${fingerprint}; 'larder approver-key list ${id}' shows them.`,
         );
       }
-      await acts.do(removeApproverKey, person, { id, key: known.key });
+      await acts.do(removeApproverKey, person, { id, key: approverKey.key });
       return { text: `${fingerprint} signs for ${id} (${username}) no more.`, json: { id, fingerprint } };
     }),
 });

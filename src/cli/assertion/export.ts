@@ -29,11 +29,11 @@ export const assertionExport = command({
     withStore({ data, world }, async ({ records }) => {
       refuseType(positionals.type);
       const name = nameTyped(positionals.type, positionals.key);
-      const kept = await records.assertions.find(name);
-      if (kept === undefined) throw new Refusal('resource-not-found', `There is no assertion '${name}' here.`);
-      const chain = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
+      const stored = await records.assertions.find(name);
+      if (stored === undefined) throw new Refusal('resource-not-found', `There is no assertion '${name}' here.`);
+      const chain = await withPrerequisites(parseAssertion(stored.text), (names) => records.assertions.listOf(names));
       const whole = stream(chain);
-      return { text: whole.trimEnd(), json: { name, revision: kept.revision, origin: kept.origin, stream: whole } };
+      return { text: whole.trimEnd(), json: { name, revision: stored.revision, origin: stored.origin, stream: whole } };
     }),
 });
 

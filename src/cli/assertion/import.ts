@@ -30,10 +30,10 @@ export const assertionImport = command({
     return withStore({ data, world }, async ({ records, acts, config, person, now }) => {
       const roots = readTrusted(config.assertions.trusted);
       const imported = await importAssertions(texts.join('\n'), person, { records, acts, roots, now: now() });
-      const named = imported.map((one) => ({ type: one.type, 'primary-key': primaryKeyOf(one) }));
+      const summaries = imported.map((assertion) => ({ type: assertion.type, 'primary-key': primaryKeyOf(assertion) }));
       return {
-        text: named.map((one) => `imported ${one.type} ${one['primary-key'].join(' ')}`).join('\n'),
-        json: { imported: named },
+        text: summaries.map((summary) => `imported ${summary.type} ${summary['primary-key'].join(' ')}`).join('\n'),
+        json: { imported: summaries },
       };
     });
   },

@@ -1,7 +1,7 @@
 // larder assertion sign
-import { keepSigned } from '#acts/assertions.ts';
-import { giveSerial } from '#acts/serials.ts';
-import { parseAssertion, stream, type Assertion, type Headers, type Value } from '#assertions/assertion.ts';
+import { storeSignedAssertion } from '#acts/assertions.ts';
+import { storeSerial } from '#acts/serials.ts';
+import { parseAssertion, stream, type Assertion, type Headers, type AssertionValue } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import {
   readSerialRequest,
@@ -18,7 +18,7 @@ import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
 import { readAssertionFile, readTextFile } from './file.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
-import { brandOf, custodyOf, keyOf } from '../key/keys.ts';
+import { findBrand, custodyOf, findSigningKey } from '../key/keys.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
 const types = ['model', 'serial', 'validation-set', 'system-user'] as const;
@@ -46,24 +46,24 @@ export const assertionSign = command({
   ],
 
   run({ positionals, options, data, world }) {
-    const type = types.find((one) => one === positionals.type);
+    const type = types.find((candidate) => candidate === positionals.type);
     if (type === undefined) throw new UsageError(`TYPE is one of ${types.join(', ')}, not '${positionals.type}'`);
     if (options.serial !== undefined && type !== 'serial') throw new UsageError('--serial is for a serial alone');
     const text = type === 'serial' ? readAssertionFile(positionals.file) : readTextFile(positionals.file);
     return withStore({ data, world }, async (store) => {
-      const { accountId } = await brandOf(store, options.brand);
-      const kept = await keyFor(store, accountId, options.key);
-      const accountKey = (await accountKeysOf([kept], store.records)).get(kept.sha3_384);
-      const key = { signer: custodyOf(store, world), keyId: kept.sha3_384, accountId, accountKey };
+      const { accountId } = await findBrand(store, options.brand);
+      const signingKey = await keyFor(store, accountId, options.key);
+      const accountKey = (await accountKeysOf([signingKey], store.records)).get(signingKey.sha3_384);
+      const key = { signer: custodyOf(store, world), keyId: signingKey.sha3_384, accountId, accountKey };
       const signed =
         type === 'serial'
-          ? await serialFor(store, key, text, options.serial)
-          : await signedOf(store, key, type, headersIn(text, positionals.file));
+          ? await signSerialRequest(store, key, text, options.serial)
+          : await signHeaders(store, key, type, headersIn(text, positionals.file));
       const chain = await withPrerequisites(signed, (names) => store.records.assertions.listOf(names));
       const whole = stream(chain);
       const isComplete = accountKey !== undefined;
       if (!isComplete) {
-        world.stderr.write(`The key ${kept.name} is not registered yet; devices take this only once it is.\n`);
+        world.stderr.write(`The key ${signingKey.name} is not registered yet; devices take this only once it is.\n`);
       }
       return {
         text: whole.trimEnd(),
@@ -74,8 +74,8 @@ export const assertionSign = command({
 });
 
 /** The named key, or the only one of the brand. */
-async function keyFor(store: OpenStore, brandId: string, wanted: string | undefined): Promise<SigningKey> {
-  if (wanted !== undefined) return keyOf(store, wanted, brandId);
+async function keyFor(store: OpenStore, brandId: string, nameOrId: string | undefined): Promise<SigningKey> {
+  if (nameOrId !== undefined) return findSigningKey(store, nameOrId, brandId);
   const keys = await store.records.signingKeys.list(brandId);
   const [only, other] = keys;
   if (only === undefined) throw new Refusal('resource-not-found', `The brand ${brandId} has no signing key.`);
@@ -84,16 +84,16 @@ async function keyFor(store: OpenStore, brandId: string, wanted: string | undefi
       `the brand has several keys; say which with --key: ${keys.map(({ name }) => name).join(', ')}`,
     );
   }
-  return keyOf(store, only.sha3_384, brandId);
+  return findSigningKey(store, only.sha3_384, brandId);
 }
 
 const sign = { model: signModel, 'validation-set': signValidationSet, 'system-user': signSystemUser } as const;
 
-async function signedOf(
+async function signHeaders(
   store: OpenStore,
   key: BrandKey,
   type: Exclude<SignedType, 'serial'>,
-  given: Headers,
+  givenHeaders: Headers,
 ): Promise<Assertion> {
   const set: Headers = {
     type,
@@ -102,14 +102,16 @@ async function signedOf(
     ...(type === 'model' && { series }),
   };
   for (const [name, value] of Object.entries(set)) {
-    if (Object.hasOwn(given, name) && given[name] !== value) {
+    if (Object.hasOwn(givenHeaders, name) && givenHeaders[name] !== value) {
       throw new Failure(
-        `the header ${name} is ${JSON.stringify(given[name])}, but must be ${JSON.stringify(value)} here`,
+        `the header ${name} is ${JSON.stringify(givenHeaders[name])}, but must be ${JSON.stringify(value)} here`,
       );
     }
   }
-  const { timestamp } = given;
-  const headers = Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'type' && name !== 'timestamp'));
+  const { timestamp } = givenHeaders;
+  const headers = Object.fromEntries(
+    Object.entries(givenHeaders).filter(([name]) => name !== 'type' && name !== 'timestamp'),
+  );
   const at = typeof timestamp === 'string' ? readDateTime(timestamp) : store.now();
   if (at === undefined) {
     throw new Failure(`the header timestamp is a time such as 2030-01-01T00:00:00Z, not ${JSON.stringify(timestamp)}`);
@@ -120,23 +122,23 @@ async function signedOf(
   const isNext = before !== undefined && !Object.hasOwn(headers, 'revision');
   const next = { ...headers, revision: String((before?.revision ?? -1) + 1) };
   const signed = isNext ? parseAssertion(await sign[type](key, next, moment)) : first;
-  await store.acts.do(keepSigned, store.person, { signed });
+  await store.acts.do(storeSignedAssertion, store.person, { signed });
   return signed;
 }
 
-async function serialFor(
+async function signSerialRequest(
   store: OpenStore,
   key: BrandKey,
   text: string,
-  wanted: string | undefined,
+  chosenSerial: string | undefined,
 ): Promise<Assertion> {
   const request = readSerialRequest(text);
-  const serial = wanted ?? request.serial;
+  const serial = chosenSerial ?? request.serial;
   if (serial === undefined) throw new UsageError('the device asks for no serial of its own; give it one with --serial');
   const { records, now } = store;
-  const found = await records.assertions.find(`model/${series}/${request.brandId}/${request.model}`);
-  const signed = parseAssertion(await signSerial(key, request, serial, now(), found && parseAssertion(found.text)));
-  await store.acts.do(giveSerial, store.person, { signed, request, text });
+  const model = await records.assertions.find(`model/${series}/${request.brandId}/${request.model}`);
+  const signed = parseAssertion(await signSerial(key, request, serial, now(), model && parseAssertion(model.text)));
+  await store.acts.do(storeSerial, store.person, { signed, request, text });
   return signed;
 }
 
@@ -153,5 +155,5 @@ function headersIn(text: string, file: string): Headers {
   return value as Headers;
 }
 
-const isValue = (value: unknown): value is Value =>
+const isValue = (value: unknown): value is AssertionValue =>
   typeof value === 'string' || (typeof value === 'object' && value !== null && Object.values(value).every(isValue));

@@ -1,11 +1,11 @@
 // larder audit export
 import { resolve } from 'node:path';
 import { exportAudit } from '#acts/exports.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { presentAudit } from './list.ts';
-import { command, type Answer } from '../frame/command.ts';
+import { command, type CommandResult } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
-import { progressOf, type Progress } from '../frame/progress.ts';
+import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
 const batch = 2000;
@@ -21,16 +21,16 @@ export const auditExport = command({
 
   run(call) {
     const [file, after] = [resolve(call.positionals.file), call.options.after ?? 0];
-    return withStore(call, (store) => exportTo(file, after, progressOf(call), store), { writesOutside: true });
+    return withStore(call, (store) => exportTo(file, after, createProgress(call), store), { writesOutside: true });
   },
 });
 
 async function exportTo(
   file: string,
   after: number,
-  progress: Progress,
+  progress: ProgressReporter,
   { records, acts, person, asCaller }: OpenStore,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const total = (await records.audit.head())?.seq ?? 0;
   let last = after;
   let rows = 0;
@@ -50,7 +50,10 @@ async function exportTo(
 }
 
 /** The entries after `after`, in batches. */
-async function* lines(records: Records, after: number): AsyncGenerator<{ text: string; count: number; seq: number }> {
+async function* lines(
+  records: StoreRecords,
+  after: number,
+): AsyncGenerator<{ text: string; count: number; seq: number }> {
   for (let last = after; ;) {
     const some = await records.audit.list(last, batch);
     if (some.length === 0) return;

@@ -36,31 +36,31 @@ export const auditList = command({
   run: (call) =>
     withStore(call, async ({ records }) => {
       const { limit = 20, before = Number.MAX_SAFE_INTEGER, actor, object, action, outcome } = call.options;
-      const wanted = (row: AuditRow): boolean =>
+      const matches = (row: AuditRow): boolean =>
         (actor ?? row.actor) === row.actor &&
         (object ?? row.object) === row.object &&
         (action ?? row.action) === row.action &&
         (outcome ?? outcomeOf(row)) === outcomeOf(row);
-      const found: AuditRow[] = [];
-      for (let at = before; found.length < limit;) {
+      const rows: AuditRow[] = [];
+      for (let at = before; rows.length < limit;) {
         const some = await records.audit.newest(at, batch);
-        for (const row of some) if (found.length < limit && wanted(row)) found.push(row);
+        for (const row of some) if (rows.length < limit && matches(row)) rows.push(row);
         at = some.at(-1)?.seq ?? 0;
         if (some.length < batch) break;
       }
-      found.reverse();
+      rows.reverse();
       return {
         text:
-          found.length === 0
+          rows.length === 0
             ? 'The audit log has no such entries.'
             : table(
                 ['Seq', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'],
-                found.map((row) => [
+                rows.map((row) => [
                   ...[String(row.seq), row.at, row.actor, row.action, row.object],
                   ...[outcomeOf(row), short(row.details)],
                 ]),
               ),
-        json: { entries: found.map(presentAudit) },
+        json: { entries: rows.map(presentAudit) },
       };
     }),
 });

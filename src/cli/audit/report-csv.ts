@@ -1,8 +1,8 @@
 // Formats the audit log as CSV.
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { csvText } from '../frame/csv.ts';
-import type { Arrival, Summary } from './report-summary.ts';
+import type { AcceptedTransferEntry, AuditSummary } from './report-summary.ts';
 
 const columns = ['seq', 'at', 'actor', 'session-id', 'action', 'object', 'outcome', 'request-id', 'details', 'hash'];
 
@@ -31,35 +31,43 @@ const moved = [
 export const movedHeading = `${moved.join(',')}\r\n`;
 
 /** Exports and accepted transfers, in the order of time. */
-export function* movedLines({ exports, arrivals }: Pick<Summary, 'exports' | 'arrivals'>): Generator<string> {
-  const out = exports.map((one) => ({
-    at: one.at,
+export function* movedLines({ exports, arrivals }: Pick<AuditSummary, 'exports' | 'arrivals'>): Generator<string> {
+  const out = exports.map((exported) => ({
+    at: exported.at,
     texts: [
       'out',
-      one.at,
-      one.actor,
-      one.what,
-      one.name,
-      one.sha256,
-      String(one.bytes),
-      one.media ?? '',
-      one.label ?? '',
+      exported.at,
+      exported.actor,
+      exported.what,
+      exported.name,
+      exported.sha256,
+      String(exported.bytes),
+      exported.media ?? '',
+      exported.label ?? '',
     ],
     more: ['', ''],
   }));
-  const into = arrivals.map((one) => ({
-    at: one.at,
-    texts: ['in', one.at, one.actor, 'transfer', `${one.source} ${String(one.sequence)}`, one.transfer, ''],
-    more: [one.media.join('; '), one.label ?? '', one.approvedBy.join('; '), notesOf(one)],
+  const into = arrivals.map((arrival) => ({
+    at: arrival.at,
+    texts: [
+      'in',
+      arrival.at,
+      arrival.actor,
+      'transfer',
+      `${arrival.source} ${String(arrival.sequence)}`,
+      arrival.transfer,
+      '',
+    ],
+    more: [arrival.media.join('; '), arrival.label ?? '', arrival.approvedBy.join('; '), notesOf(arrival)],
   }));
   for (const { texts, more } of [...out, ...into].sort((a, b) => (a.at < b.at ? -1 : 1)))
     yield csvText([...texts, ...more]);
 }
 
 /** Further notes on an accepted transfer. */
-export const notesOf = ({ changes, leftOut, withdrawnAt }: Arrival): string =>
+export const notesOf = ({ changes, leftOut, withdrawnAt }: AcceptedTransferEntry): string =>
   [
-    counted(changes, 'change'),
+    formatCount(changes, 'change'),
     ...(leftOut === 0 ? [] : [`${String(leftOut)} left out`]),
     ...(withdrawnAt === null ? [] : [`put back at ${withdrawnAt}`]),
   ].join(', ');

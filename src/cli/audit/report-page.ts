@@ -1,30 +1,30 @@
 // Formats the audit log of a period as one self-contained page that prints well.
-import { html, markup, type Content, type Html } from '#api/pages/html.ts';
+import { html, markup, type HtmlContent, type Html } from '#api/pages/html.ts';
 import { embeddedText } from '#src/embedded.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { visible } from '../frame/terminal.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { notesOf } from './report-csv.ts';
-import type { Summary } from './report-summary.ts';
+import type { AuditSummary } from './report-summary.ts';
 
 /** The page before and after the rows of its last table; those may be too many for memory. */
-export function partsOf(summary: Summary): { opening: string; closing: string } {
+export function renderParts(summary: AuditSummary): { opening: string; closing: string } {
   // Render with a marker, then split there. Stored text cannot contain the marker, because its `<` is escaped.
   const gap = html`<!-- rows -->`;
   const [opening = '', closing = ''] = pageOf(summary, gap).toString().split(gap.toString());
   return { opening, closing: `${closing}\n` };
 }
 
-export const rowOf = ({ seq, at, actor, action, object, outcome, details }: AuditRow): string =>
+export const renderRow = ({ seq, at, actor, action, object, outcome, details }: AuditRow): string =>
   row([seq, at, actor, action, object, outcome ?? 'done', details === '{}' ? '' : details]).toString();
 
-function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }: Summary, rows: Html): Html {
-  const left = exports.map(({ at, actor, what, name, bytes: size, sha256, media, label }) =>
-    row([at, actor, what, name, bytes(size), sha256, media, label]),
+function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }: AuditSummary, rows: Html): Html {
+  const left = exports.map(({ at, actor, what: kind, name, bytes: size, sha256, media, label }) =>
+    row([at, actor, kind, name, formatBytes(size), sha256, media, label]),
   );
-  const came = arrivals.map((one) => {
-    const { at, actor, source, sequence, transfer, label, approvedBy, media } = one;
-    const of = [`${source} ${sequence}`, transfer, approvedBy.join(', '), media.join(', '), label, notesOf(one)];
+  const came = arrivals.map((arrival) => {
+    const { at, actor, source, sequence, transfer, label, approvedBy, media } = arrival;
+    const of = [`${source} ${sequence}`, transfer, approvedBy.join(', '), media.join(', '), label, notesOf(arrival)];
     return row([at, actor, ...of]);
   });
   const title = `Audit report, ${visible(from)} to ${visible(to)}`;
@@ -57,7 +57,7 @@ function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }
     </html>`;
 }
 
-function stateOf(head: Summary['head'], problems: readonly string[]): Html {
+function stateOf(head: AuditSummary['head'], problems: readonly string[]): Html {
   if (problems.length > 0) {
     return html`<p><strong>The audit log was tampered with or damaged:</strong></p>
       <ul>
@@ -67,15 +67,16 @@ function stateOf(head: Summary['head'], problems: readonly string[]): Html {
   return html`<p>The audit log is whole${head && html`; its head is <code>${head.seq}:${head.hash}</code>`}.</p>`;
 }
 
-const doingOf = ({ actor, action, outcome, count }: Summary['doings'][number]): Html =>
+const doingOf = ({ actor, action, outcome, count }: AuditSummary['doings'][number]): Html =>
   html`<tr>
     ${cells([actor, action, outcome])}
     <td class="number">${count}</td>
   </tr> `;
 
-const orNothing = (some: readonly unknown[], told: Html): Html => (some.length === 0 ? html`<p>Nothing.</p>` : told);
+const orNothing = (some: readonly unknown[], content: Html): Html =>
+  some.length === 0 ? html`<p>Nothing.</p>` : content;
 
-const table = (headings: readonly string[], rows: Content): Html =>
+const table = (headings: readonly string[], rows: HtmlContent): Html =>
   html`<table>
     <thead>
       <tr>
@@ -93,4 +94,4 @@ const row = (texts: readonly (string | number | null)[]): Html =>
   </tr> `;
 
 const cells = (texts: readonly (string | number | null)[]): Html[] =>
-  texts.map((one) => html`<td>${visible(String(one ?? ''))}</td>`);
+  texts.map((text) => html`<td>${visible(String(text ?? ''))}</td>`);

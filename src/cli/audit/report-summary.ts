@@ -4,12 +4,12 @@ import { after, timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import type { Export } from '#records/exports.ts';
-import type { Records } from '#records/index.ts';
-import type { Approval } from '#records/proposals.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { StoredApproval } from '#records/proposals.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 /** An accepted transfer, from its receipt. */
-export interface Arrival {
+export interface AcceptedTransferEntry {
   at: string;
   /** The account that accepted it. */
   actor: string;
@@ -29,7 +29,7 @@ export interface Arrival {
 }
 
 /** The summary of a period. */
-export interface Summary {
+export interface AuditSummary {
   from: string;
   to: string;
   entries: number;
@@ -37,7 +37,7 @@ export interface Summary {
   doings: { actor: string; action: string; outcome: string; count: number }[];
   exports: Export[];
   /** Accepted transfers, in the order of acceptance. */
-  arrivals: Arrival[];
+  arrivals: AcceptedTransferEntry[];
   /** The head of the whole log, and the problems found in it. */
   head: { seq: number; hash: string } | null;
   problems: string[];
@@ -46,10 +46,14 @@ export interface Summary {
 /** Rows per query. */
 const batch = 2000;
 /** Maximum number of exports in a report; more than a site makes in such a period. */
-const mostExports = 10_000;
+const maxExports = 10_000;
 
 /** The rows of a period, read in batches. */
-export async function* rowsOf({ audit }: Pick<Records, 'audit'>, from: string, to: string): AsyncGenerator<AuditRow> {
+export async function* readRows(
+  { audit }: Pick<StoreRecords, 'audit'>,
+  from: string,
+  to: string,
+): AsyncGenerator<AuditRow> {
   for (let after = 0; ;) {
     const some = await audit.list(after, batch);
     if (some.length === 0) return;
@@ -59,42 +63,55 @@ export async function* rowsOf({ audit }: Pick<Records, 'audit'>, from: string, t
   }
 }
 
-export async function summaryOf({ records, siteKey, sealing }: OpenStore, from: string, to: string): Promise<Summary> {
+export async function summarizeAudit(
+  { records, siteKey, sealing }: OpenStore,
+  from: string,
+  to: string,
+): Promise<AuditSummary> {
   const { problems, head } = await verifyAudit(records, { siteKey, file: sealing.file });
-  const counts = new Map<string, Summary['doings'][number]>();
+  const counts = new Map<string, AuditSummary['doings'][number]>();
   let entries = 0;
-  for await (const { actor, action, outcome } of rowsOf(records, from, to)) {
+  for await (const { actor, action, outcome } of readRows(records, from, to)) {
     entries += 1;
     const ended = outcome ?? 'done';
     const key = JSON.stringify([actor, action, ended]);
-    const known = counts.get(key) ?? { actor, action, outcome: ended, count: 0 };
-    counts.set(key, { ...known, count: known.count + 1 });
+    const current = counts.get(key) ?? { actor, action, outcome: ended, count: 0 };
+    counts.set(key, { ...current, count: current.count + 1 });
   }
   const doings = [...counts.values()].sort((a, b) => b.count - a.count || (a.actor < b.actor ? -1 : 1));
-  const exports = await records.exports.list(from, to, Number.MAX_SAFE_INTEGER, mostExports);
-  const arrivals = await arrivalsIn(records, from, to);
+  const exports = await records.exports.list(from, to, Number.MAX_SAFE_INTEGER, maxExports);
+  const arrivals = await listAcceptedTransfers(records, from, to);
   return { from, to, entries, doings, exports, arrivals, head: head ?? null, problems };
 }
 
 /** Maximum number of accepted transfers; more than a site ever accepts. */
-const mostArrivals = 100_000;
+const maxAcceptedTransfers = 100_000;
 
-async function arrivalsIn({ transfers }: Pick<Records, 'transfers'>, from: string, to: string): Promise<Arrival[]> {
+async function listAcceptedTransfers(
+  { transfers }: Pick<StoreRecords, 'transfers'>,
+  from: string,
+  to: string,
+): Promise<AcceptedTransferEntry[]> {
   // A withdrawal moves `settledAt` to a later time. So find by that, and filter by the time of acceptance below.
-  const settled = await transfers.settledSince(timestamp(after(new Date(from), -1)), mostArrivals);
+  const settled = await transfers.settledSince(timestamp(after(new Date(from), -1)), maxAcceptedTransfers);
   return settled
     .map(({ receipt, status, settledAt }) => {
-      const said = JSON.parse(receipt ?? '{}') as Receipt;
+      const parsedReceipt = JSON.parse(receipt ?? '{}') as Receipt;
       return {
-        ...{ at: said['accepted-at'], actor: said['accepted-by'], source: said.source, sequence: said.sequence },
         ...{
-          transfer: said.transfer,
-          label: said.label ?? null,
-          changes: said.lines.length,
-          leftOut: said['left-out'].length,
+          at: parsedReceipt['accepted-at'],
+          actor: parsedReceipt['accepted-by'],
+          source: parsedReceipt.source,
+          sequence: parsedReceipt.sequence,
         },
-        approvedBy: (said.approvals as Approval[]).map(({ username }) => username),
-        media: said.media,
+        ...{
+          transfer: parsedReceipt.transfer,
+          label: parsedReceipt.label ?? null,
+          changes: parsedReceipt.lines.length,
+          leftOut: parsedReceipt['left-out'].length,
+        },
+        approvedBy: (parsedReceipt.approvals as StoredApproval[]).map(({ username }) => username),
+        media: parsedReceipt.media,
         withdrawnAt: status === 'withdrawn' ? settledAt : null,
       };
     })

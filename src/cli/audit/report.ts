@@ -1,18 +1,18 @@
 // larder audit report
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 
 import { exportAudit } from '#acts/exports.ts';
 import { timestamp } from '#domain/clock.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { momentNamed } from '../frame/moment.ts';
+import { parseTimeOption } from '../frame/moment.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { csvLine, csvHeading, movedHeading, movedLines, notesOf } from './report-csv.ts';
-import { partsOf, rowOf } from './report-page.ts';
-import { rowsOf, summaryOf, type Summary } from './report-summary.ts';
+import { renderParts, renderRow } from './report-page.ts';
+import { readRows, summarizeAudit, type AuditSummary } from './report-summary.ts';
 
 export const auditReport = command({
   name: 'audit report',
@@ -40,17 +40,17 @@ export const auditReport = command({
   ],
 
   run({ options, data, world }) {
-    const from = timestamp(momentNamed('from', options.from));
-    const until = options.to === undefined ? undefined : timestamp(momentNamed('to', options.to));
+    const from = timestamp(parseTimeOption('from', options.from));
+    const until = options.to === undefined ? undefined : timestamp(parseTimeOption('to', options.to));
     if (until !== undefined && until <= from) throw new UsageError('--to is a time after --from');
     const work = async (store: OpenStore) => {
-      const summary = await summaryOf(store, from, until ?? timestamp(store.now()));
+      const summary = await summarizeAudit(store, from, until ?? timestamp(store.now()));
       const files: string[] = [];
       if (options.html !== undefined) files.push(await writePage(resolve(options.html), summary, store));
       if (options.csv !== undefined) files.push(await writeLines(resolve(options.csv), summary, store));
       if (options.moved !== undefined) files.push(await writeMoved(resolve(options.moved), summary, store));
       return {
-        text: [said(summary), ...files.map((file) => `Written to ${file}.`)].join('\n\n'),
+        text: [formatSummary(summary), ...files.map((file) => `Written to ${file}.`)].join('\n\n'),
         json: { ...summary, files },
         exitCode: summary.problems.length === 0 ? 0 : 1,
       };
@@ -59,27 +59,27 @@ export const auditReport = command({
   },
 });
 
-async function writePage(file: string, summary: Summary, { records, acts, person, asCaller }: OpenStore) {
+async function writePage(file: string, summary: AuditSummary, { records, acts, person, asCaller }: OpenStore) {
   const written = await writeNew(file, asCaller, async (append) => {
-    const { opening, closing } = partsOf(summary);
+    const { opening, closing } = renderParts(summary);
     await append(opening);
-    for await (const row of rowsOf(records, summary.from, summary.to)) await append(rowOf(row));
+    for await (const row of readRows(records, summary.from, summary.to)) await append(renderRow(row));
     await append(closing);
   });
   await acts.do(exportAudit, person, { ...reach(summary), ...written });
   return file;
 }
 
-async function writeLines(file: string, summary: Summary, { records, acts, person, asCaller }: OpenStore) {
+async function writeLines(file: string, summary: AuditSummary, { records, acts, person, asCaller }: OpenStore) {
   const written = await writeNew(file, asCaller, async (append) => {
     await append(csvHeading);
-    for await (const row of rowsOf(records, summary.from, summary.to)) await append(csvLine(row));
+    for await (const row of readRows(records, summary.from, summary.to)) await append(csvLine(row));
   });
   await acts.do(exportAudit, person, { ...reach(summary), ...written });
   return file;
 }
 
-async function writeMoved(file: string, summary: Summary, { acts, person, asCaller }: OpenStore) {
+async function writeMoved(file: string, summary: AuditSummary, { acts, person, asCaller }: OpenStore) {
   const written = await writeNew(file, asCaller, async (append) => {
     await append(movedHeading);
     for (const line of movedLines(summary)) await append(line);
@@ -88,9 +88,9 @@ async function writeMoved(file: string, summary: Summary, { acts, person, asCall
   return file;
 }
 
-const reach = ({ head, entries }: Summary) => ({ first: 1, last: head?.seq ?? 0, entries });
+const reach = ({ head, entries }: AuditSummary) => ({ first: 1, last: head?.seq ?? 0, entries });
 
-function said({ from, to, entries, doings, exports, arrivals, head, problems }: Summary): string {
+function formatSummary({ from, to, entries, doings, exports, arrivals, head, problems }: AuditSummary): string {
   const whole =
     problems.length === 0
       ? `The audit log is whole${head === null ? '' : `; its head is ${String(head.seq)}:${head.hash}`}.`
@@ -101,16 +101,29 @@ function said({ from, to, entries, doings, exports, arrivals, head, problems }: 
   );
   const left = table(
     ['TIME', 'WHO', 'WHAT LEFT', 'WHICH', 'SIZE', 'SHA-256'],
-    exports.map((one) => [one.at, one.actor, one.what, one.name, bytes(one.bytes), one.sha256]),
+    exports.map((exported) => [
+      exported.at,
+      exported.actor,
+      exported.what,
+      exported.name,
+      formatBytes(exported.bytes),
+      exported.sha256,
+    ]),
   );
   const came = table(
     ['TIME', 'WHO LET IT IN', 'CAME FROM', 'APPROVED BY', 'NOTES'],
-    arrivals.map((one) => [
-      ...[one.at, one.actor, `${one.source} ${String(one.sequence)}`, one.approvedBy.join(', ') || '-', notesOf(one)],
+    arrivals.map((arrival) => [
+      ...[
+        arrival.at,
+        arrival.actor,
+        `${arrival.source} ${String(arrival.sequence)}`,
+        arrival.approvedBy.join(', ') || '-',
+        notesOf(arrival),
+      ],
     ]),
   );
   return [
-    `From ${from} to ${to}: ${counted(entries, 'entry', 'entries')}.`,
+    `From ${from} to ${to}: ${formatCount(entries, 'entry', 'entries')}.`,
     whole,
     ...(doings.length > 0 ? [did] : []),
     exports.length > 0 ? left : 'Nothing left the host.',

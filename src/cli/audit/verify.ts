@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { NotOurs, readManifest } from '#backup/manifest.ts';
 import { NotWhole, readTar, type TarReader } from '#backup/tar.ts';
 import type { AuditHead } from '#records/audit-seals.ts';
-import { verifyAudit, type AuditVerdict, type BegunAnew } from '#records/audit-verdict.ts';
+import { verifyAudit, type AuditVerdict, type AuditRestart } from '#records/audit-verdict.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
-import { progressOf } from '../frame/progress.ts';
+import { createProgress } from '../frame/progress.ts';
 import { withStore } from '../frame/store.ts';
 
 export const auditVerify = command({
@@ -35,7 +35,7 @@ export const auditVerify = command({
       return await withStore(call, async ({ records, siteKey, sealing }) => {
         if (backup !== undefined) expected.push(...(await headIn(backup, siteKey)));
         const total = (await records.audit.end())?.seq ?? 0;
-        const progress = progressOf(call);
+        const progress = createProgress(call);
         const started = performance.now();
         const verdict = await verifyAudit(records, {
           siteKey,
@@ -55,7 +55,7 @@ export const auditVerify = command({
             rows,
             seals,
             head: verdict.head ?? null,
-            'begun-anew': begunAnew.map(({ left, ...one }) => ({ ...one, 'left-behind': left ?? null })),
+            'begun-anew': begunAnew.map(({ left, ...restart }) => ({ ...restart, 'left-behind': left ?? null })),
             problems,
             'rows-per-second': Math.round(rows / ((performance.now() - started) / 1000)),
           },
@@ -69,7 +69,7 @@ export const auditVerify = command({
 });
 
 function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): string {
-  const notes = begunAnew.map((one) => `\n${said(one)}`).join('');
+  const notes = begunAnew.map((restart) => `\n${describeRestart(restart)}`).join('');
   if (problems.length > 0) {
     const lines = problems.map((problem) => `  ${problem}`).join('\n');
     return `The audit log was tampered with or damaged:\n${lines}${notes}\nThe recovery guide at /docs/recovery says what to do.`;
@@ -82,12 +82,12 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
 }
 
 /** Describes a place where the log continues from another state; the reader knows whether that was intended. */
-function said({ seq, at, by, left }: BegunAnew): string {
-  const row = `Row ${String(seq)} of ${at} is a '${by}'`;
+function describeRestart({ seq, at, by: action, left }: AuditRestart): string {
+  const row = `Row ${String(seq)} of ${at} is a '${action}'`;
   if (left !== undefined) {
     return `${row}: the log goes on from an earlier state there. The one left behind had come at least to ${String(left.seq)}:${left.hash}`;
   }
-  return by === 'upgrade'
+  return action === 'upgrade'
     ? `${row}: what stands before it was sealed as one by the release that came then.`
     : `${row}: the log goes on from an earlier state there; how far it had come is not known.`;
 }
@@ -101,7 +101,7 @@ async function opened(file: string): Promise<Backup> {
   try {
     return { file, tar: await readTar(file) };
   } catch (error) {
-    throw unusable(file, error);
+    throw toArchiveFailure(file, error);
   }
 }
 
@@ -111,11 +111,11 @@ async function headIn({ file, tar }: Backup, siteKey: Buffer): Promise<AuditHead
     const { auditHead } = await readManifest(file, tar, siteKey);
     return auditHead === null ? [] : [auditHead];
   } catch (error) {
-    throw unusable(file, error);
+    throw toArchiveFailure(file, error);
   }
 }
 
-function unusable(file: string, error: unknown): unknown {
+function toArchiveFailure(file: string, error: unknown): unknown {
   if (error instanceof NotWhole || error instanceof NotOurs) return new Failure(error.message, { cause: error });
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return new Failure(`there is no backup ${file}`, { cause: error });

@@ -1,5 +1,5 @@
 // larder backup
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import type { KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,17 +15,17 @@ import { keepHeapSmall } from '#src/small-heap.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
 import { checkBackup } from './check.ts';
-import { fileIn, rotate } from './folder.ts';
-import { neededIn, withWorkspace } from './workspace.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { backupFileAt, removeOldBackups } from './folder.ts';
+import { listNeededContents, withWorkspace } from './workspace.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { masterKeyOf } from '../key/keys.ts';
-import { lackingText, openedArchives } from './words.ts';
+import { lackingText, openBackupArchives } from './words.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { signsBackups } from '#transfers/backups.ts';
 import { siteOf } from '#transfers/site.ts';
-import { writing } from '../frame/outside.ts';
+import { withWriteErrors } from '../frame/outside.ts';
 import { newPassphrase, passphraseIn } from '../frame/passphrase.ts';
-import { progressOf } from '../frame/progress.ts';
+import { createProgress } from '../frame/progress.ts';
 import { canAsk } from '../frame/questions.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
@@ -71,7 +71,7 @@ const options = {
   },
 } as const;
 
-type BackupCall = Call<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
+type BackupCall = CommandCall<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
 
 export const backup = command({
   name: 'backup',
@@ -97,14 +97,14 @@ export const backup = command({
   ],
 
   async run(call) {
-    const { options: given, world } = call;
-    const named = resolve(call.positionals.file);
-    const makesNone = given.check && (existsSync(fileIn(named, new Date()).file) || isOfExisting(call));
+    const { options: callOptions, world } = call;
+    const path = resolve(call.positionals.file);
+    const makesNone = callOptions.check && (existsSync(backupFileAt(path, new Date()).file) || isOfExisting(call));
     refuseContradictions(call, makesNone);
-    if (makesNone) return checkBackup(call, { ...given, file: named });
-    const { file, folder } = await destinationOf(call, named);
-    const passphraseFile = given['passphrase-file'];
-    const typed = given['include-keys'] && passphraseFile === undefined ? await newPassphrase(world) : undefined;
+    if (makesNone) return checkBackup(call, { ...callOptions, file: path });
+    const { file, folder } = await destinationOf(call, path);
+    const passphraseFile = callOptions['passphrase-file'];
+    const typed = callOptions['include-keys'] && passphraseFile === undefined ? await newPassphrase(world) : undefined;
     const passphrase = passphraseFile === undefined ? typed : passphraseIn(resolve(passphraseFile));
     return withStore(
       call,
@@ -119,25 +119,25 @@ export const backup = command({
 });
 
 /** The file to write. With `--keep`, creates a missing folder, so that the first nightly backup succeeds. */
-async function destinationOf(call: BackupCall, named: string): Promise<ReturnType<typeof fileIn>> {
+async function destinationOf(call: BackupCall, path: string): Promise<ReturnType<typeof backupFileAt>> {
   try {
-    if (call.options.keep !== undefined && !existsSync(named) && !named.endsWith('.tar'))
-      mkdirSync(named, { mode: 0o700 });
-    const destination = fileIn(named, new Date());
+    if (call.options.keep !== undefined && !existsSync(path) && !path.endsWith('.tar'))
+      mkdirSync(path, { mode: 0o700 });
+    const destination = backupFileAt(path, new Date());
     if (call.options.keep !== undefined && destination.folder === undefined)
       throw new UsageError('--keep needs a folder in the place of FILE');
     if (existsSync(destination.file))
       throw new Failure(`${destination.file} is there already; a backup overwrites nothing`);
     return destination;
   } catch (thrown) {
-    const error = thrown instanceof Failure || thrown instanceof UsageError ? thrown : cannotWrite(named, thrown);
+    const error = thrown instanceof Failure || thrown instanceof UsageError ? thrown : cannotWrite(path, thrown);
     await withStore(call, (store) => noteFailure(call, store, error), { writesOutside: true }).catch(() => undefined);
     throw error;
   }
 }
 
-const cannotWrite = (named: string, cause: unknown): Failure =>
-  new Failure(`cannot make the folder ${named}: ${inOneSentence(cause)}`, { code: 'cannot-write', cause });
+const cannotWrite = (path: string, cause: unknown): Failure =>
+  new Failure(`cannot make the folder ${path}: ${inOneSentence(cause)}`, { code: 'cannot-write', cause });
 
 /** Records a failed backup, which /readyz and 'larder doctor' then report; not at a terminal, where the person sees the error. */
 async function noteFailure({ world, data }: BackupCall, { acts, person }: OpenStore, error: unknown): Promise<void> {
@@ -148,43 +148,47 @@ async function noteFailure({ world, data }: BackupCall, { acts, person }: OpenSt
 }
 
 /** Whether the options concern an existing backup. */
-const isOfExisting = ({ options: given }: BackupCall): boolean =>
-  given.base.length > 0 || given.keys !== undefined || given['signed-by'] !== undefined;
+const isOfExisting = ({ options: callOptions }: BackupCall): boolean =>
+  callOptions.base.length > 0 || callOptions.keys !== undefined || callOptions['signed-by'] !== undefined;
 
 function refuseContradictions(call: BackupCall, makesNone: boolean): void {
-  const { options: given, world } = call;
+  const { options: callOptions, world } = call;
   const making = ['since', 'include-keys', 'even-so', 'keep'] as const;
-  const wrong = making.find((name) => given[name] !== undefined && given[name] !== false);
+  const wrong = making.find((name) => callOptions[name] !== undefined && callOptions[name] !== false);
   if (makesNone && wrong !== undefined) {
     throw new UsageError(`--${wrong} has no effect when --check reads a backup that exists`);
   }
   if (makesNone) return;
   if (isOfExisting(call)) throw new UsageError('--base, --keys and --signed-by have an effect only with --check');
-  if (given['passphrase-file'] !== undefined && !given['include-keys'])
+  if (callOptions['passphrase-file'] !== undefined && !callOptions['include-keys'])
     throw new UsageError('--passphrase-file is of use only with --include-keys');
-  if (given['include-keys'] && given['passphrase-file'] === undefined && !canAsk(world))
+  if (callOptions['include-keys'] && callOptions['passphrase-file'] === undefined && !canAsk(world))
     throw new UsageError('--include-keys needs --passphrase-file FILE where nobody is at the terminal');
 }
 
-interface Wanted {
+interface BackupDestination {
   file: string;
   /** The folder of backups that the file is created in, if any. */
   folder: string | undefined;
   passphrase: string | undefined;
 }
 
-async function backUp(call: BackupCall, store: OpenStore, { file, folder, passphrase }: Wanted): Promise<Answer> {
+async function backUp(
+  call: BackupCall,
+  store: OpenStore,
+  { file, folder, passphrase }: BackupDestination,
+): Promise<CommandResult> {
   const { records, siteKey, newId, asCaller } = store;
   const { since, keep, 'even-so': evenSo } = call.options;
   const texts = keyTexts(siteKey, passphrase === undefined ? undefined : masterKeyOf(store, call.world));
   call.world.yieldToOthers?.();
-  const progress = progressOf(call);
+  const progress = createProgress(call);
   const id = newId.uuid();
   const site = await siteOf(records, siteKey);
   if (store.database.server !== undefined) keepHeapSmall();
   const { bytes, logBytes = 0 } = await store.database.size();
   const database = { size: bytes + logBytes, copyTo: copyForBackup(store.database.place) };
-  const base = since === undefined ? [] : await openedArchives([resolve(since)], asCaller);
+  const base = since === undefined ? [] : await openBackupArchives([resolve(since)], asCaller);
   const make = (workspace: string, signal: AbortSignal) =>
     withBlobs(store, ({ blobs, nativeBinding }) =>
       makeBackup({
@@ -202,7 +206,7 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
         since: base[0],
         evenSo,
         asCaller,
-        needed: neededIn,
+        needed: listNeededContents,
         progress: progress.at,
         signal,
         keys: passphrase === undefined ? undefined : { passphrase, texts },
@@ -213,14 +217,15 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
   const made = await interruptible((signal) =>
     withWorkspace(store, { file, size: database.size }, (workspace) => make(workspace, signal)),
   )
-    .catch((error: unknown) => writing(file, () => Promise.reject(told(error) as Error)))
+    .catch((error: unknown) => withWriteErrors(file, () => Promise.reject(toBackupFailure(error) as Error)))
     .finally(progress.end)
     .finally(() => closeArchives(base));
   const good = made.lacking.length + made.problems.length === 0;
   const noted = await note(store, made);
   const checked = call.options.check ? await checkBackup(call, { file }, { siteKey, asCaller }) : undefined;
   const isRestorable = good && (checked?.exitCode ?? 0) === 0;
-  const removed = keep === undefined || folder === undefined || !isRestorable ? [] : await rotate(folder, keep, store);
+  const removed =
+    keep === undefined || folder === undefined || !isRestorable ? [] : await removeOldBackups(folder, keep, store);
   const answer = answered(file, made, {
     exitCode: good || evenSo ? 0 : 1,
     notes: [...(await lackingText(records, made)), ...noted, ...removed.map((old) => `${old} was removed.`)],
@@ -230,15 +235,18 @@ async function backUp(call: BackupCall, store: OpenStore, { file, folder, passph
 }
 
 /** The answer for a backup that was made and then checked. */
-const withCheck = (made: Answer, checked: Answer, evenSo: boolean): Answer => ({
+const withCheck = (made: CommandResult, checked: CommandResult, evenSo: boolean): CommandResult => ({
   text: `${made.text}\n${checked.text}`,
   json: { ...(made.json as object), check: checked.json },
   exitCode: evenSo ? (made.exitCode ?? 0) : Math.max(made.exitCode ?? 0, checked.exitCode ?? 0),
 });
 
 /** Leaves deltas out: they can be built again, and the copy of the records names none. */
-const withoutDeltas = (blobs: Blobs, { deltas }: OpenStore['records']): Pick<Blobs, 'list' | 'stat' | 'borrow'> => ({
-  borrow: (sha3_384) => blobs.borrow(sha3_384),
+const withoutDeltas = (
+  blobs: Blobs,
+  { deltas }: OpenStore['records'],
+): Pick<Blobs, 'list' | 'stat' | 'makeLocalCopy'> => ({
+  makeLocalCopy: (sha3_384) => blobs.makeLocalCopy(sha3_384),
   stat: (sha3_384) => blobs.stat(sha3_384),
   async *list() {
     for await (const blob of blobs.list()) if (!(await deltas.isAll(blob.sha3_384))) yield blob;
@@ -267,7 +275,7 @@ function isFull(error: unknown): boolean {
   return false;
 }
 
-function told(error: unknown): unknown {
+function toBackupFailure(error: unknown): unknown {
   if (error instanceof DamagedDatabase) {
     return new Failure(
       `${error.message}. No backup was made, so that none takes the place of a good one. Restore the last good backup ` +
@@ -288,13 +296,13 @@ function answered(
   file: string,
   { manifest, size, sha256, lacking, problems }: BackupResult,
   { exitCode, notes, removed }: { exitCode: number; notes: string[]; removed: string[] },
-): Answer {
+): CommandResult {
   const fresh = manifest.blobs.filter(({ backup }) => backup === manifest.id).length;
   const earlier = `, and ${String(manifest.blobs.length - fresh)} that are in earlier backups`;
   const keys = manifest.keys
     ? 'It holds the keys, under the passphrase.'
     : 'It holds no keys: without a copy of site.key it cannot be restored.';
-  const summary = `${String(size)} bytes, ${counted(fresh, 'blob')}${manifest.since === null ? '' : earlier}`;
+  const summary = `${String(size)} bytes, ${formatCount(fresh, 'blob')}${manifest.since === null ? '' : earlier}`;
   return {
     text: [`The backup is in ${file}: ${summary}. It was read back as it was written.`, keys, ...notes].join('\n'),
     json: {
@@ -308,7 +316,7 @@ function answered(
       'blobs-in-this-file': fresh,
       'keys-included': manifest.keys,
       'audit-head': manifest.auditHead,
-      damaged: lacking.filter(({ why }) => why === 'damaged').map(({ sha3_384 }) => sha3_384),
+      damaged: lacking.filter(({ why: reason }) => reason === 'damaged').map(({ sha3_384 }) => sha3_384),
       lacking,
       'database-problems': problems,
       removed,

@@ -7,18 +7,18 @@ import { syncFolder } from '#files/streamed.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 /** The file to write; in a folder it is named by the time, such as `larder-20261122T014500Z.tar`. */
-export function fileIn(named: string, now: Date): { file: string; folder: string | undefined } {
-  const isFolder = statSync(named, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!isFolder) return { file: named, folder: undefined };
+export function backupFileAt(path: string, now: Date): { file: string; folder: string | undefined } {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isFolder) return { file: path, folder: undefined };
   const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  return { file: join(named, `larder-${time}.tar`), folder: named };
+  return { file: join(path, `larder-${time}.tar`), folder: path };
 }
 
 /**
  * Removes all but the newest backups; returns the removed files. Keeps files with other names, backups of other stores, and
  * backups that a kept one builds on.
  */
-export async function rotate(
+export async function removeOldBackups(
   folder: string,
   keep: number,
   { asCaller, siteKey }: Pick<OpenStore, 'asCaller' | 'siteKey'>,
@@ -31,13 +31,13 @@ export async function rotate(
       .map((name) => join(folder, name));
     const builtOn = new Set<string>();
     const removed: string[] = [];
-    let kept = 0;
+    let keptCount = 0;
     for (const file of files) {
       const manifest = await ownManifest(file, siteKey);
       if (manifest === undefined) continue;
-      if (kept < keep || builtOn.has(manifest.id)) {
+      if (keptCount < keep || builtOn.has(manifest.id)) {
         for (const { backup } of manifest.blobs) builtOn.add(backup);
-        kept += 1;
+        keptCount += 1;
       } else {
         rmSync(file);
         removed.push(file);

@@ -1,8 +1,8 @@
 // larder go-back
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { goBack as enterGoingBack } from '#acts/appliance.ts';
-import { copiesForReturn, putBack, upgradesFolder } from '#backup/before-upgrade.ts';
+import { rollBackUpgrade as enterGoingBack } from '#acts/appliance.ts';
+import { listUpgradeCopies, rollBackDatabase, upgradesFolder } from '#backup/before-upgrade.ts';
 import { timestamp } from '#domain/clock.ts';
 import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
 import { openRecords } from '#data/records.ts';
@@ -29,10 +29,10 @@ export const goBack = command({
 
   async run({ positionals, data, world }) {
     const actor = actorOf(world);
-    const named = positionals.file === undefined ? undefined : resolve(positionals.file);
+    const chosenFile = positionals.file === undefined ? undefined : resolve(positionals.file);
     becomeOwner(data);
     refuseOnServer(data, 'restore the database there as it was before the upgrade, and start the older release');
-    const file = named ?? copiesForReturn(data)[0];
+    const file = chosenFile ?? listUpgradeCopies(data)[0];
     if (file === undefined) throw new Failure(`there is no copy from before an upgrade in ${data}`);
     if (!existsSync(file)) throw new Failure(`there is no ${file}`);
     const lock = lockOf(data);
@@ -52,7 +52,7 @@ export const goBack = command({
         const { acts, close } = await openRecords(data, { held: true, siteKey, place: { file: database } });
         await acts.beginAnew(enterGoingBack, { actor }, undefined).finally(close);
       };
-      await putBack(data, file, aside, { ...binding, finish });
+      await rollBackDatabase(data, file, aside, { ...binding, finish });
       return {
         text: `The records are as they were before the upgrade.\nThe database since then is kept in ${aside}; remove it when nobody needs it.`,
         json: { data, 'put-back': file, 'kept-aside': aside },
@@ -65,11 +65,11 @@ export const goBack = command({
 
 /** Requires a copy with the migrations of this release: opening an older copy would upgrade it again. */
 function requireFitting(file: string, done: readonly string[]): void {
-  const known = migrations().map(({ name }) => name);
-  if (done.some((name) => !known.includes(name))) {
+  const knownMigrations = migrations().map(({ name }) => name);
+  if (done.some((name) => !knownMigrations.includes(name))) {
     throw new Failure(`${file} was written by a newer release than larder ${version}`, { code: 'wrong-release' });
   }
-  if (done.length < known.length) {
+  if (done.length < knownMigrations.length) {
     throw new Failure(
       `larder ${version} would upgrade ${file} again: install the release that wrote it, then run this with that one`,
       { code: 'wrong-release' },

@@ -1,29 +1,29 @@
 // larder move
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { move as enterMove } from '#acts/appliance.ts';
-import { abandon, endMove, hasSwitched, moveRecords, nameOf, planIn, type Plan } from '#data/move.ts';
-import { DamagedBlob, moveBlobs, nameOfBlobs } from '#data/move-blobs.ts';
+import { abandon, endMove, hasSwitched, moveRecords, nameOf, planIn, type RecordsMovePlan } from '#data/move.ts';
+import { CorruptBlobError, moveBlobs, nameOfBlobs } from '#data/move-blobs.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { recordsPlace } from '#data/records-place.ts';
-import { openStore, type Store } from '#data/store.ts';
+import { openStore, type StoreHandle } from '#data/store.ts';
 import { randomIds } from '#domain/ids.ts';
 import { inspectDatabase } from '#engine/place.ts';
 import { prepareFile } from '#files/durable.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
-import { living, processName } from '#shared/processes.ts';
+import { createLivenessCheck, processName } from '#shared/processes.ts';
 import { parseConfig, readConfig, type Config } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
-import { command, dataInUse, Failure, type Answer, type World } from '../frame/command.ts';
+import { command, dataInUse, Failure, type CommandResult, type World } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
-import { cannotRead } from '../frame/outside.ts';
-import { progressOf, type Progress } from '../frame/progress.ts';
-import { actorOf, tellOfWaiting } from '../frame/store.ts';
-import { requireEmpty, told } from './onto-server.ts';
+import { toReadFailure } from '../frame/outside.ts';
+import { createProgress, type ProgressReporter } from '../frame/progress.ts';
+import { actorOf, reportWaiting } from '../frame/store.ts';
+import { requireEmpty, explainNotEmpty } from './onto-server.ts';
 import { requireRoomFor } from './workspace.ts';
 
 export const move = command({
@@ -45,22 +45,28 @@ export const move = command({
     const actor = actorOf(world);
     const file = resolve(call.options.to);
     const text = textOf(file);
-    const wanted = parseConfig(file, text);
+    const target = parseConfig(file, text);
     becomeOwner(data);
     keepHeapSmall();
     const lock = lockOf(data);
-    const progress = progressOf(call);
+    const progress = createProgress(call);
     try {
-      const here: Here = { data, actor, world, credentials: world.env['CREDENTIALS_DIRECTORY'], progress };
-      await endLeft(here);
+      const context: StoreMoveContext = {
+        data,
+        actor,
+        world,
+        credentials: world.env['CREDENTIALS_DIRECTORY'],
+        progress,
+      };
+      await finishEarlierMove(context);
       const current = readConfig(join(data, 'larder.toml'));
-      refuseOthers(file, current, wanted);
-      const [records, blobs] = (['records', 'blobs'] as const).map((of) => !isDeepStrictEqual(current[of], wanted[of]));
-      if (!records && !blobs) return thereAlready(nameOf(wanted.records));
+      refuseOthers(file, current, target);
+      const [records, blobs] = (['records', 'blobs'] as const).map((of) => !isDeepStrictEqual(current[of], target[of]));
+      if (!records && !blobs) return thereAlready(nameOf(target.records));
       return await interruptible(async (signal) => {
-        const moving: Wanted = { current, wanted, text, signal };
-        const carried = blobs ? await carryBlobs(here, moving, !records) : undefined;
-        const answer = records ? await moveTo(here, moving) : undefined;
+        const moving: StoreMoveTarget = { current, target, text, signal };
+        const carried = blobs ? await copyBlobs(context, moving, !records) : undefined;
+        const answer = records ? await moveRecordsTo(context, moving) : undefined;
         return together(carried, answer);
       });
     } finally {
@@ -70,32 +76,38 @@ export const move = command({
   },
 });
 
-interface Here {
+interface StoreMoveContext {
   data: string;
   actor: string;
   world: World;
   credentials: string | undefined;
-  progress: Progress;
+  progress: ProgressReporter;
 }
 
-interface Wanted {
+interface StoreMoveTarget {
   current: Config;
-  wanted: Config;
+  target: Config;
   text: string;
   signal: AbortSignal;
 }
 
 /** Copies the blobs; if the records stay, also replaces the configuration. */
-async function carryBlobs(
-  { data, actor, world, credentials, progress }: Here,
-  { current, wanted, text, signal }: Wanted,
+async function copyBlobs(
+  { data, actor, world, credentials, progress }: StoreMoveContext,
+  { current, target, text, signal }: StoreMoveTarget,
   alone: boolean,
-): Promise<Answer> {
-  const [from, to] = [nameOfBlobs(current.blobs), nameOfBlobs(wanted.blobs)];
-  const store = await openStore({ directory: data, credentials, held: true, waits: tellOfWaiting(world) });
+): Promise<CommandResult> {
+  const [from, to] = [nameOfBlobs(current.blobs), nameOfBlobs(target.blobs)];
+  const store = await openStore({ directory: data, credentials, held: true, waits: reportWaiting(world) });
   try {
     await refuseServed(store);
-    const { blobs, bytes, known, quarantined, unread } = await moveBlobs(store, wanted.blobs, (done, total) => {
+    const {
+      blobs,
+      bytes,
+      alreadyPresent: presentCount,
+      quarantined,
+      unread,
+    } = await moveBlobs(store, target.blobs, (done, total) => {
       progress.at('blobs', done, total);
       signal.throwIfAborted();
     });
@@ -106,14 +118,14 @@ async function carryBlobs(
     progress.end();
     return {
       text:
-        `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(known)} of them there before.\n` +
+        `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(presentCount)} of them there before.\n` +
         (quarantined > 0 ? `What is in quarantine is there too, as it is: ${String(quarantined)} blobs.\n` : '') +
-        (unread > 0 ? `${counted(unread, 'blob', 'blobs')} in quarantine cannot be read, and stayed.\n` : '') +
+        (unread > 0 ? `${formatCount(unread, 'blob', 'blobs')} in quarantine cannot be read, and stayed.\n` : '') +
         `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content.`,
       json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes, quarantined, unread },
     };
   } catch (error) {
-    throw error instanceof DamagedBlob
+    throw error instanceof CorruptBlobError
       ? new Failure(`${error.message}. Nothing was moved`, { code: 'blob-damaged' })
       : error;
   } finally {
@@ -121,20 +133,23 @@ async function carryBlobs(
   }
 }
 
-const together = (first: Answer | undefined, second: Answer | undefined): Answer => {
-  const both = [first, second].filter((one) => one !== undefined);
+const together = (first: CommandResult | undefined, second: CommandResult | undefined): CommandResult => {
+  const both = [first, second].filter((answer) => answer !== undefined);
   return {
     text: both.map(({ text }) => text).join('\n'),
     json: Object.assign({}, ...both.map(({ json }) => json)) as object,
   };
 };
 
-async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Promise<Answer> {
-  const { data, actor, credentials, progress } = here;
-  const plan = await planFor(here, current, wanted);
-  const to = recordsPlace(data, wanted, credentials, tellOfWaiting(here.world));
+async function moveRecordsTo(
+  context: StoreMoveContext,
+  { current, target, text, signal }: StoreMoveTarget,
+): Promise<CommandResult> {
+  const { data, actor, credentials, progress } = context;
+  const plan = await planFor(context, current, target);
+  const to = recordsPlace(data, target, credentials, reportWaiting(context.world));
   if (!('file' in to)) await requireEmpty(to, plan.attempt);
-  const { siteKey, size } = await proveHere(here);
+  const { siteKey, size } = await verifyRecords(context);
   // The file also needs room for the digests of all rows.
   if ('file' in to) requireRoomFor(data, 2 * size);
   const moved = await moveRecords({
@@ -143,17 +158,17 @@ async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Pr
     configuration: text,
     credentials,
     siteKey,
-    by: { actor },
+    actor: { actor },
     now: () => new Date(),
     progress: (rows) => {
       progress.at('records', rows, 0);
       signal.throwIfAborted();
     },
   }).catch((error: unknown) => {
-    throw told(error);
+    throw explainNotEmpty(error);
   });
   progress.end();
-  const place = nameOf(wanted.records);
+  const place = nameOf(target.records);
   return {
     text:
       `The records are in ${place}: ${String(moved.rows)} rows, each read back as it was written, and the audit log is whole.\n` +
@@ -164,7 +179,11 @@ async function moveTo(here: Here, { current, wanted, text, signal }: Wanted): Pr
 }
 
 /** The unfinished plan of an earlier call for the same move; removes the remains of a different move. */
-async function planFor({ data, credentials }: Here, { records: from }: Config, { records: to }: Config): Promise<Plan> {
+async function planFor(
+  { data, credentials }: StoreMoveContext,
+  { records: from }: Config,
+  { records: to }: Config,
+): Promise<RecordsMovePlan> {
   const left = planIn(data);
   if (left !== undefined && isDeepStrictEqual([left.from, left.to], [{ ...from }, { ...to }])) return left;
   if (left !== undefined) await abandon(data, left, credentials);
@@ -172,7 +191,7 @@ async function planFor({ data, credentials }: Here, { records: from }: Config, {
 }
 
 /** Finishes an earlier move, if the configuration already names the new place. */
-async function endLeft({ data, credentials }: Here): Promise<void> {
+async function finishEarlierMove({ data, credentials }: StoreMoveContext): Promise<void> {
   const plan = planIn(data);
   if (plan === undefined) return;
   const current = readConfig(join(data, 'larder.toml'));
@@ -180,15 +199,19 @@ async function endLeft({ data, credentials }: Here): Promise<void> {
 }
 
 /** Checks that the records are intact and that no process serves them, so that no corruption is moved; returns their size. */
-async function proveHere({ data, world, credentials }: Here): Promise<{ siteKey: Buffer; size: number }> {
-  const store = await openStore({ directory: data, credentials, held: true, waits: tellOfWaiting(world) });
+async function verifyRecords({
+  data,
+  world,
+  credentials,
+}: StoreMoveContext): Promise<{ siteKey: Buffer; size: number }> {
+  const store = await openStore({ directory: data, credentials, held: true, waits: reportWaiting(world) });
   try {
     await refuseServed(store);
     const { problems } = await verifyAudit(store.records, { siteKey: store.siteKey, file: store.sealing.file });
     const { pages, rows } = await inspectDatabase(store.database.place, { nativeBinding: nativeBinding() });
-    const found = [...pages, ...rows, ...problems];
-    if (found.length === 0) return { siteKey: store.siteKey, size: (await store.database.size()).bytes };
-    throw new Failure(`the records are not whole: ${found[0]!}; 'larder verify' tells more. Nothing was moved`, {
+    const allProblems = [...pages, ...rows, ...problems];
+    if (allProblems.length === 0) return { siteKey: store.siteKey, size: (await store.database.size()).bytes };
+    throw new Failure(`the records are not whole: ${allProblems[0]!}; 'larder verify' tells more. Nothing was moved`, {
       code: 'database-damaged',
     });
   } finally {
@@ -196,10 +219,10 @@ async function proveHere({ data, world, credentials }: Here): Promise<{ siteKey:
   }
 }
 
-async function refuseServed({ records, now }: Store): Promise<void> {
+async function refuseServed({ records, now }: StoreHandle): Promise<void> {
   const own = processName();
   const holders = (await records.leases.holders()).filter((holder) => !holder.startsWith(own));
-  const goesOn = await living(records, holders, now);
+  const goesOn = await createLivenessCheck(records, holders, now);
   if (!holders.some(goesOn)) return;
   throw new Failure('another larder serves the store; stop it on every host first', {
     exitCode: 3,
@@ -208,9 +231,9 @@ async function refuseServed({ records, now }: Store): Promise<void> {
 }
 
 /** Refuses changes of other sections: a move changes only where the store is. */
-function refuseOthers(file: string, current: Config, wanted: Config): void {
+function refuseOthers(file: string, current: Config, target: Config): void {
   for (const section of Object.keys(current) as (keyof Config)[]) {
-    if (section === 'records' || section === 'blobs' || isDeepStrictEqual(current[section], wanted[section])) continue;
+    if (section === 'records' || section === 'blobs' || isDeepStrictEqual(current[section], target[section])) continue;
     throw new Failure(
       `${file} says something else in [${section}] than larder.toml; a move changes [records] and [blobs] alone, so change the rest before or afterwards`,
       { code: 'other-changes' },
@@ -218,7 +241,7 @@ function refuseOthers(file: string, current: Config, wanted: Config): void {
   }
 }
 
-const thereAlready = (place: string): Answer => ({
+const thereAlready = (place: string): CommandResult => ({
   text: `The records are in ${place} already; nothing is to be moved.`,
   json: { to: place, rows: 0 },
 });
@@ -227,7 +250,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw cannotRead(file, error);
+    throw toReadFailure(file, error);
   }
 }
 

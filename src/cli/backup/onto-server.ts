@@ -1,16 +1,16 @@
 // Copies the records of a store to a PostgreSQL server: reads the options, changes the configuration, and copies the rows.
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { copyRecords, refuseUsed, takeBack } from '#data/copies.ts';
+import { copyRecords, refuseUsed, removeRecordsCopy } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
 import type { PostgresPlace } from '#engine/place.ts';
 import { openRecords } from '#data/records.ts';
-import { databaseAt, parseAddress } from '#engine/postgres/address.ts';
-import { isNotEmpty } from '#engine/rows.ts';
+import { describeAddressText, parseAddress } from '#engine/postgres/address.ts';
+import { isDatabaseNotEmpty } from '#engine/rows.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { changeConfig, readConfig } from '#src/config.ts';
 import { Failure, UsageError, type World } from '../frame/command.ts';
-import { tellOfWaiting } from '../frame/store.ts';
+import { reportWaiting } from '../frame/store.ts';
 
 /** The options that name the server. */
 export const serverOptions = {
@@ -53,18 +53,18 @@ export function namedServer(
   const passwordFile = file === undefined ? undefined : resolve(file);
   const records = { postgres, ...(passwordFile !== undefined && { password_file: passwordFile }) };
   const credentials = world.env['CREDENTIALS_DIRECTORY'];
-  const place = recordsPlace('', { records }, credentials, tellOfWaiting(world)) as PostgresPlace;
+  const place = recordsPlace('', { records }, credentials, reportWaiting(world)) as PostgresPlace;
   return { postgres, passwordFile, place };
 }
 
 /** The former places of the records and the blobs, if they differ from the present ones. */
-export interface Before {
+export interface FormerPlaces {
   records: string | undefined;
   blobs: string | undefined;
 }
 
 /** Sets the place of the records in the configuration, and the place of the blobs to the directory; returns the former places. */
-export function namePlaces(directory: string, server: NamedServer | undefined): Before {
+export function configurePlaces(directory: string, server: NamedServer | undefined): FormerPlaces {
   const file = join(directory, 'larder.toml');
   const { records, blobs } = readConfig(file);
   const { postgres } = records;
@@ -77,10 +77,10 @@ export function namePlaces(directory: string, server: NamedServer | undefined): 
     'blobs.redirect_downloads': undefined,
   });
   const isElsewhere = postgres !== undefined && postgres !== server?.postgres;
-  return { records: isElsewhere ? databaseAt(postgres) : undefined, blobs: blobs.s3 };
+  return { records: isElsewhere ? describeAddressText(postgres) : undefined, blobs: blobs.s3 };
 }
 
-export interface Bringing {
+export interface ServerCopyOptions {
   server: NamedServer;
   /** The id of this attempt. */
   attempt: string;
@@ -91,14 +91,17 @@ export interface Bringing {
 /** Refuses a database that is not empty; tables that this attempt has created do not count. */
 export const requireEmpty = (place: PostgresPlace, attempt: string): Promise<void> =>
   refuseUsed(place, attempt).catch((error: unknown) => {
-    throw told(error);
+    throw explainNotEmpty(error);
   });
 
 /** Copies the records of a directory to the server, verifies the audit log there, and removes the database file. */
-export async function bringRecords(directory: string, { server, attempt, siteKey, progress }: Bringing): Promise<void> {
+export async function copyRecordsToServer(
+  directory: string,
+  { server, attempt, siteKey, progress }: ServerCopyOptions,
+): Promise<void> {
   const file = databaseFile(directory);
   await copyRecords({ from: { file }, to: server.place, attempt, progress }).catch((error: unknown) => {
-    throw told(error);
+    throw explainNotEmpty(error);
   });
   try {
     const { records, close } = await openRecords(directory, { held: true, siteKey, place: server.place });
@@ -106,13 +109,13 @@ export async function bringRecords(directory: string, { server, attempt, siteKey
     if (problems.length > 0) throw new Failure(`the audit log is not whole on the server: ${problems[0]!}`);
     for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
   } catch (error) {
-    await takeBack(server.place, attempt).catch(() => undefined);
+    await removeRecordsCopy(server.place, attempt).catch(() => undefined);
     throw error;
   }
 }
 
 /** Replaces the error for a database that is not empty by one with a remedy. */
-export const told = (error: unknown): unknown =>
-  isNotEmpty(error)
+export const explainNotEmpty = (error: unknown): unknown =>
+  isDatabaseNotEmpty(error)
     ? new Failure(`${error.message}; name a database, or a schema, that is empty`, { code: 'not-empty', cause: error })
     : error;

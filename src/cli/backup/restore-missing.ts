@@ -1,38 +1,38 @@
 // larder restore --missing: fetches the missing blobs of a store from a backup, also while it serves.
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 import { restoreMissing as restoreMissingBlobs } from '#acts/integrity.ts';
 import { closeArchives, readArchives, type Archives, type OpenArchive } from '#backup/archives.ts';
-import { proven } from '#backup/restore.ts';
-import { oneByOne, type Blobs } from '#blobs/blobs.ts';
+import { readVerified } from '#backup/restore.ts';
+import { toChunks, type Blobs } from '#blobs/blobs.ts';
 import { missingContents } from '#integrity/verify.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { nameOf, openedArchives, unusable } from './words.ts';
-import type { Answer, Call } from '../frame/command.ts';
-import { progressOf, type Progress } from '../frame/progress.ts';
+import { nameOf, openBackupArchives, toArchiveFailure } from './words.ts';
+import type { CommandResult, CommandCall } from '../frame/command.ts';
+import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
 const shown = 20;
 
-interface Fetched {
+interface FetchedBlobs {
   /** The restored contents, and the contents that no archive has. */
   back: string[];
   lacking: string[];
 }
 
 export async function restoreMissing(
-  call: Pick<Call, 'data' | 'json' | 'quiet' | 'world'>,
+  call: Pick<CommandCall, 'data' | 'json' | 'quiet' | 'world'>,
   files: readonly string[],
-): Promise<Answer> {
+): Promise<CommandResult> {
   // Open the archives before root's rights are dropped: the owner of the store may not be able to read the medium.
-  const open = await openedArchives(files.map((file) => resolve(file)));
-  const progress = progressOf(call);
+  const open = await openBackupArchives(files.map((file) => resolve(file)));
+  const progress = createProgress(call);
   try {
     return await withStore(call, async (store) => {
       const archives = await archivesOf(open, store.siteKey);
       // Accept a bucket without the store's marker: it may have been emptied.
-      const here = { movesIn: true };
-      const fetched = await withBlobs(store, ({ blobs }) => fetchAll(store, archives, blobs, progress), here);
+      const openOptions = { movesIn: true };
+      const fetched = await withBlobs(store, ({ blobs }) => fetchAll(store, archives, blobs, progress), openOptions);
       progress.end();
       return answered(store, archives, fetched);
     });
@@ -46,27 +46,32 @@ async function archivesOf(open: readonly OpenArchive[], siteKey: Buffer): Promis
   try {
     return await readArchives(open, siteKey);
   } catch (error) {
-    throw unusable(error, open[0]!.file);
+    throw toArchiveFailure(error, open[0]!.file);
   }
 }
 
-async function fetchAll(store: OpenStore, archives: Archives, blobs: Blobs, progress: Progress): Promise<Fetched> {
+async function fetchAll(
+  store: OpenStore,
+  archives: Archives,
+  blobs: Blobs,
+  progress: ProgressReporter,
+): Promise<FetchedBlobs> {
   const missing = await missingContents(store.records, blobs);
   const listed = new Map(archives.manifest.blobs.map((blob) => [blob.sha3_384, blob]));
-  const fetched: Fetched = { back: [], lacking: [] };
+  const fetched: FetchedBlobs = { back: [], lacking: [] };
   for (const [index, sha3_384] of missing.entries()) {
     progress.at('fetching back', index, missing.length);
     const blob = listed.get(sha3_384);
-    const found = blob && archives.find(blob);
-    if (found === undefined) {
+    const location = blob && archives.find(blob);
+    if (location === undefined) {
       fetched.lacking.push(sha3_384);
       continue;
     }
-    const bytes = proven({ ...found, file: archives.file, algorithm: 'sha3-384', digest: sha3_384 });
+    const bytes = readVerified({ ...location, file: archives.file, algorithm: 'sha3-384', digest: sha3_384 });
     try {
-      await blobs.receive(oneByOne(bytes), { id: store.newId.uuid(), limit: blob!.size, expected: blob!.size });
+      await blobs.receive(toChunks(bytes), { id: store.newId.uuid(), limit: blob!.size, expected: blob!.size });
     } catch (error) {
-      throw unusable(error, archives.file);
+      throw toArchiveFailure(error, archives.file);
     }
     fetched.back.push(sha3_384);
   }
@@ -75,8 +80,12 @@ async function fetchAll(store: OpenStore, archives: Archives, blobs: Blobs, prog
   return fetched;
 }
 
-async function answered({ records }: OpenStore, { file }: Archives, { back, lacking }: Fetched): Promise<Answer> {
-  const named = async (contents: readonly string[]): Promise<string[]> => {
+async function answered(
+  { records }: OpenStore,
+  { file }: Archives,
+  { back, lacking }: FetchedBlobs,
+): Promise<CommandResult> {
+  const listNames = async (contents: readonly string[]): Promise<string[]> => {
     const lines: string[] = [];
     for (const sha3_384 of contents.slice(0, shown)) lines.push(`  ${await nameOf(records, sha3_384)}`);
     if (contents.length > shown) lines.push(`  and ${String(contents.length - shown)} more; --json lists them all`);
@@ -86,14 +95,14 @@ async function answered({ records }: OpenStore, { file }: Archives, { back, lack
   const text = [
     back.length === 0
       ? `Nothing of what is missing is in ${file}.`
-      : `${counted(back.length, 'blob is', 'blobs are')} back, each verified against its digest:`,
-    ...(await named(back)),
+      : `${formatCount(back.length, 'blob is', 'blobs are')} back, each verified against its digest:`,
+    ...(await listNames(back)),
     ...(lacking.length === 0
       ? []
       : [
-          `${counted(lacking.length, 'is', 'are')} still missing; look in another backup, or upload the same files again:`,
+          `${formatCount(lacking.length, 'is', 'are')} still missing; look in another backup, or upload the same files again:`,
         ]),
-    ...(await named(lacking)),
+    ...(await listNames(lacking)),
   ];
   return { text: text.join('\n'), json: { back, lacking }, exitCode: lacking.length === 0 ? 0 : 1 };
 }

@@ -1,16 +1,16 @@
 // larder restore
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { restore as enterRestore } from '#acts/appliance.ts';
 import { CannotRestore, closeArchives, keysIn, type OpenArchive } from '#backup/archives.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { attemptIn, restoreBackup } from '#backup/restore.ts';
-import { settle, takeBack } from '#data/copies.ts';
+import { confirmRecordsCopy, removeRecordsCopy } from '#data/copies.ts';
 import { randomIds } from '#domain/ids.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import { missingContents } from '#integrity/verify.ts';
-import { databaseAt } from '#engine/postgres/address.ts';
+import { describeAddressText } from '#engine/postgres/address.ts';
 import { verifyAudit } from '#records/audit-verdict.ts';
 import { nativeBinding } from '#src/native.ts';
 import { openRecords } from '#data/records.ts';
@@ -19,23 +19,23 @@ import { lockDirectory } from '#data/lock.ts';
 import { readSiteKey } from '#data/secrets.ts';
 import { readConfig } from '#src/config.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
-import { command, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
+import { command, Failure, UsageError, type CommandResult, type World } from '../frame/command.ts';
 import {
-  bringRecords,
+  copyRecordsToServer,
   namedServer,
-  namePlaces,
+  configurePlaces,
   requireEmpty,
   serverOptions,
-  type Before,
+  type FormerPlaces,
   type NamedServer,
 } from './onto-server.ts';
-import { nameOf, openedArchives, unusable } from './words.ts';
-import { cannotWrite, writing } from '../frame/outside.ts';
+import { nameOf, openBackupArchives, toArchiveFailure } from './words.ts';
+import { toWriteFailure, withWriteErrors } from '../frame/outside.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { howToServe, makeForOwner } from '../frame/owner.ts';
 import { restoreMissing } from './restore-missing.ts';
 import { askPassphrase, passphraseIn } from '../frame/passphrase.ts';
-import { progressOf, type Progress } from '../frame/progress.ts';
+import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { canAsk } from '../frame/questions.ts';
 import { actorOf } from '../frame/store.ts';
 
@@ -90,10 +90,12 @@ export const restore = command({
     const actor = actorOf(world);
     const server = namedServer(call.options, world);
     if (server !== undefined) keepHeapSmall();
-    const archives = await openedArchives([call.positionals.file, ...call.options.base].map((file) => resolve(file)));
+    const archives = await openBackupArchives(
+      [call.positionals.file, ...call.options.base].map((file) => resolve(file)),
+    );
     try {
       const keys = await keysFor(call, archives[0]!);
-      const progress = progressOf(call);
+      const progress = createProgress(call);
       return await interruptible((signal) => restoreInto(data, { archives, keys, actor, progress, signal, server }));
     } finally {
       await closeArchives(archives);
@@ -101,20 +103,20 @@ export const restore = command({
   },
 });
 
-interface Restoring {
+interface RestoreContext {
   archives: readonly OpenArchive[];
   keys: KeyTexts;
   actor: string;
-  progress: Progress;
+  progress: ProgressReporter;
   signal: AbortSignal;
   /** The server for the records; default: a file. */
   server: NamedServer | undefined;
 }
 
-async function restoreInto(data: string, restoring: Restoring): Promise<Answer> {
+async function restoreInto(data: string, restoring: RestoreContext): Promise<CommandResult> {
   const { archives, keys, progress, signal, server } = restoring;
   // The files to read are open by now; from here on, everything belongs to the user that will serve the store.
-  const made = await writing(data, () => makeForOwner(data));
+  const made = await withWriteErrors(data, () => makeForOwner(data));
   const attempt = server && (attemptIn(data) ?? randomIds.uuid());
   if (server && attempt !== undefined) {
     await requireEmpty(server.place, attempt).catch((error: unknown) => {
@@ -122,7 +124,7 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
       throw error;
     });
   }
-  let found: Found = { lacking: [], before: { records: undefined, blobs: undefined } };
+  let outcome: RestoreOutcome = { lacking: [], before: { records: undefined, blobs: undefined } };
   const manifest = await restoreBackup({
     archives,
     directory: data,
@@ -132,17 +134,17 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
     signal,
     attempt,
     async finish(directory) {
-      found = await finish(directory, restoring, attempt);
+      outcome = await finish(directory, restoring, attempt);
     },
   })
     .catch(async (error: unknown) => {
       if (made) leave(data);
-      if (server && attempt !== undefined) await takeBack(server.place, attempt).catch(() => undefined);
-      throw told(error, archives[0]!.file, data);
+      if (server && attempt !== undefined) await removeRecordsCopy(server.place, attempt).catch(() => undefined);
+      throw toRestoreFailure(error, archives[0]!.file, data);
     })
     .finally(progress.end);
-  if (server) await settle(server.place);
-  const { lacking, before } = found;
+  if (server) await confirmRecordsCopy(server.place);
+  const { lacking, before } = outcome;
   const count = manifest.blobs.length;
   return {
     text:
@@ -165,10 +167,10 @@ async function restoreInto(data: string, restoring: Restoring): Promise<Answer> 
 }
 
 /** Describes the places of records and blobs that are, or were, outside of the data directory. */
-function placesText(server: NamedServer | undefined, { records, blobs }: Before): string {
+function placesText(server: NamedServer | undefined, { records, blobs }: FormerPlaces): string {
   const were = (place: string | undefined): string =>
     place === undefined ? '' : `; they were in ${place} when the backup was made`;
-  const place = server === undefined ? 'larder.db there' : databaseAt(server.postgres);
+  const place = server === undefined ? 'larder.db there' : describeAddressText(server.postgres);
   const isToBeSaid = server !== undefined || records !== undefined;
   return (
     (isToBeSaid ? `Its records are in ${place}${were(records)}.\n` : '') +
@@ -180,7 +182,7 @@ function lackingText(names: readonly string[]): string {
   if (names.length === 0) return '';
   const more = names.length > shown ? `  and ${String(names.length - shown)} more; --json lists them all\n` : '';
   return (
-    `${counted(names.length, 'item is', 'items are')} not in the backup and missing from here on:\n` +
+    `${formatCount(names.length, 'item is', 'items are')} not in the backup and missing from here on:\n` +
     names
       .slice(0, shown)
       .map((name) => `  ${name}\n`)
@@ -200,11 +202,11 @@ function leave(data: string): void {
 }
 
 /** Turns an error into a Failure for an unusable backup or for a target that cannot be written. */
-function told(error: unknown, file: string, data: string): unknown {
+function toRestoreFailure(error: unknown, file: string, data: string): unknown {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === 'read' || !(error instanceof Error && 'syscall' in error)
-    ? unusable(error, file)
-    : cannotWrite(data, error);
+    ? toArchiveFailure(error, file)
+    : toWriteFailure(data, error);
 }
 
 async function keysFor(
@@ -212,9 +214,9 @@ async function keysFor(
   archive: OpenArchive,
 ): Promise<KeyTexts> {
   const { keys: folder, 'passphrase-file': passphraseFile } = options;
-  const one = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
-  if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${one}, not both`);
-  if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(one);
+  const usage = "'restore' needs --keys DIR, or --passphrase-file FILE for a backup that holds its keys";
+  if (folder !== undefined && passphraseFile !== undefined) throw new UsageError(`${usage}, not both`);
+  if (folder === undefined && passphraseFile === undefined && !canAsk(world)) throw new UsageError(usage);
   if (folder !== undefined) return keyTextsIn(resolve(folder));
   const passphrase =
     passphraseFile === undefined
@@ -223,7 +225,7 @@ async function keysFor(
   try {
     return await keysIn(archive, passphrase);
   } catch (error) {
-    throw told(error, archive.file, archive.file);
+    throw toRestoreFailure(error, archive.file, archive.file);
   }
 }
 
@@ -239,11 +241,11 @@ export function keyTextsIn(folder: string): KeyTexts {
   return texts;
 }
 
-interface Found {
+interface RestoreOutcome {
   /** The names of the contents that the records need and the backup lacks. */
   lacking: string[];
   /** The former places of the store, if they differ from the present ones. */
-  before: Before;
+  before: FormerPlaces;
 }
 
 /**
@@ -252,20 +254,20 @@ interface Found {
  */
 async function finish(
   directory: string,
-  { actor, server, progress, signal }: Restoring,
+  { actor, server, progress, signal }: RestoreContext,
   attempt: string | undefined,
-): Promise<Found> {
+): Promise<RestoreOutcome> {
   const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
   const lock = lockDirectory(directory);
   try {
-    const before = namePlaces(directory, server);
+    const before = configurePlaces(directory, server);
     const lacking = await finishRecords(directory, actor, siteKey);
     if (server && attempt !== undefined) {
-      const told = (rows: number): void => {
+      const reportRows = (rows: number): void => {
         progress.at('records', rows, 0);
         signal.throwIfAborted();
       };
-      await bringRecords(directory, { server, attempt, siteKey, progress: told });
+      await copyRecordsToServer(directory, { server, attempt, siteKey, progress: reportRows });
     }
     return { lacking, before };
   } finally {

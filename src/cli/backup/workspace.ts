@@ -34,31 +34,31 @@ export async function withWorkspace<Result>(
   work: (workspace: string) => Promise<Result>,
 ): Promise<Result> {
   const lock = held(directory);
-  const here = join(directory, 'backup.tmp');
+  const localFolder = join(directory, 'backup.tmp');
   const owner = statSync(directory);
-  let there: string | undefined;
+  let adjacentFolder: string | undefined;
   try {
-    rmSync(here, { recursive: true, force: true });
-    for (const left of await asCaller(() => leftBeside(file, owner.uid))) await removeWorkspace(left, asCaller);
+    rmSync(localFolder, { recursive: true, force: true });
+    for (const left of await asCaller(() => findLeftFolders(file, owner.uid))) await removeWorkspace(left, asCaller);
     if (hasRoom(directory, size)) {
-      mkdirSync(here, { mode: 0o700 });
-      return await work(here);
+      mkdirSync(localFolder, { mode: 0o700 });
+      return await work(localFolder);
     }
-    there = await asCaller(() => makeBeside(file, owner));
-    return await work(there);
+    adjacentFolder = await asCaller(() => makeAdjacentFolder(file, owner));
+    return await work(adjacentFolder);
   } finally {
-    rmSync(here, { recursive: true, force: true });
-    if (there !== undefined) await removeWorkspace(there, asCaller);
+    rmSync(localFolder, { recursive: true, force: true });
+    if (adjacentFolder !== undefined) await removeWorkspace(adjacentFolder, asCaller);
     lock.close();
   }
 }
 
 /** The prefix of the names of folders beside an archive; a random part follows. */
-const beside = (file: string): string => `.${basename(file)}.larder-backup-`;
+const adjacentPrefix = (file: string): string => `.${basename(file)}.larder-backup-`;
 
 /** Creates a new folder beside the archive, and gives it to the owner of the data directory. */
-function makeBeside(file: string, { uid, gid }: { uid: number; gid: number }): string {
-  const folder = mkdtempSync(join(dirname(file), beside(file)));
+function makeAdjacentFolder(file: string, { uid, gid }: { uid: number; gid: number }): string {
+  const folder = mkdtempSync(join(dirname(file), adjacentPrefix(file)));
   if (process.geteuid?.() !== 0 || uid === 0) return folder;
   // In a directory that other users can write to, the name may have been replaced: change the owner through the handle, and follow
   // no link.
@@ -76,14 +76,14 @@ function makeBeside(file: string, { uid, gid }: { uid: number; gid: number }): s
 }
 
 /** The folders that killed backups left beside an archive of this name. */
-function leftBeside(file: string, uid: number): string[] {
+function findLeftFolders(file: string, uid: number): string[] {
   const folder = dirname(file);
   return readdirSync(folder)
-    .filter((name) => name.startsWith(beside(file)))
+    .filter((name) => name.startsWith(adjacentPrefix(file)))
     .map((name) => join(folder, name))
     .filter((path) => {
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      return found?.isDirectory() === true && found.uid === uid;
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats?.isDirectory() === true && stats.uid === uid;
     });
 }
 
@@ -128,7 +128,7 @@ export async function withTemporaryFolder<Result>(work: (folder: string) => Prom
 }
 
 /** The contents that the records of a copied database need. */
-export async function neededIn(folder: string): Promise<string[]> {
+export async function listNeededContents(folder: string): Promise<string[]> {
   const { records, close } = await openRecords(folder, { held: true });
   try {
     const needed: string[] = [];

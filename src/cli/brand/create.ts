@@ -7,10 +7,10 @@ import { isKeyName } from '#assertions/types.ts';
 import { brandNameProblem } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
-import { custodyOf, masterKeyOf, unknownOnline } from '../key/keys.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { custodyOf, masterKeyOf, noteUnknownOnline } from '../key/keys.ts';
 import { refuseUnknownOnline, writeKeyRequest } from '../key/request.ts';
-import { accountOf, withStore, type OpenStore } from '../frame/store.ts';
+import { findAccount, withStore, type OpenStore } from '../frame/store.ts';
 
 const options = {
   account: { type: 'string', value: 'ID', summary: 'The account of the brand.', required: true },
@@ -24,7 +24,7 @@ const options = {
   local: { type: 'boolean', summary: 'Write the request also for an account id that the online store cannot know.' },
 } as const;
 
-type BrandCall = Call<typeof options, readonly []>;
+type BrandCall = CommandCall<typeof options, readonly []>;
 
 export const brandCreate = command({
   name: 'brand create',
@@ -46,8 +46,8 @@ export const brandCreate = command({
       throw new UsageError('--request needs --key NAME, the key to register');
     const folder = request === undefined ? undefined : resolve(request);
 
-    const work = async (store: OpenStore): Promise<Answer> => {
-      await accountOf(store.records, account);
+    const work = async (store: OpenStore): Promise<CommandResult> => {
+      await findAccount(store.records, account);
       if (key !== undefined) refuseKey(store, call, key);
       if (folder !== undefined) await refuseRequest(store, call, folder);
       await store.acts.do(createBrand, store.person, { accountId: account, name });
@@ -56,7 +56,7 @@ export const brandCreate = command({
         made === undefined || folder === undefined
           ? undefined
           : await writeKeyRequest(store, call.world, made, { folder });
-      const note = await unknownOnline(store, account);
+      const note = await noteUnknownOnline(store, account);
       return answered(call, { name, keyId: made?.sha3_384, text, note });
     };
     return withStore(call, work, { writesOutside: folder !== undefined });
@@ -94,7 +94,7 @@ interface Created {
   note: string | undefined;
 }
 
-function answered({ options }: BrandCall, { name, keyId, text, note }: Created): Answer {
+function answered({ options }: BrandCall, { name, keyId, text, note }: Created): CommandResult {
   const { account, key, request } = options;
   return {
     text: [

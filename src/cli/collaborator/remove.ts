@@ -1,8 +1,8 @@
 // larder collaborator remove
 import { removeCollaborator } from '#acts/ownership.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
-import { losesPart, packageArgument, packageOf } from '../package/named.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { accessLossConfirmation, packageArgument, findPackage } from '../package/named.ts';
 
 export const collaboratorRemove = command({
   name: 'collaborator remove',
@@ -10,12 +10,12 @@ export const collaboratorRemove = command({
   description: "It shows on the next request. 'larder package show' lists who works on a package.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
   examples: ['larder collaborator remove snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: losesPart,
+  confirm: accessLossConfirmation,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
-      const { id, username } = await accountOf(records, positionals.account);
+      const subject = await findPackage(records, positionals.package);
+      const { id, username } = await findAccount(records, positionals.account);
       await acts.do(removeCollaborator, person, { package: subject, accountId: id });
       const { namespace, name } = subject;
       return {

@@ -1,10 +1,10 @@
 // larder config get
-import type { Value } from '#src/configuration/edit.ts';
+import type { ConfigValue } from '#src/configuration/edit.ts';
 import { findKey } from '#src/configuration/keys.ts';
 import { command } from '../frame/command.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { columns } from '../frame/terminal.ts';
-import { refuseSecret, settingNames, settingOf, settingsIn, shownValue } from './values.ts';
+import { refuseSecret, settingNames, findSetting, readSettings, formatSetting } from './values.ts';
 
 export const configGet = command({
   name: 'config get',
@@ -16,12 +16,12 @@ export const configGet = command({
   examples: ['larder config get devices.snap', 'larder config get', 'larder config get uploads.max_size --json'],
 
   run({ positionals: { key: name }, data }) {
-    if (name !== undefined) refuseSecret(name, settingOf(name));
+    if (name !== undefined) refuseSecret(name, findSetting(name));
     becomeOwner(data);
-    const set = settingsIn(data);
+    const set = readSettings(data);
     if (name !== undefined) {
       const setting = describe(name, set);
-      return { text: shownValue(setting.value ?? undefined), json: setting };
+      return { text: formatSetting(setting.value ?? undefined), json: setting };
     }
     const all = settingNames()
       .filter((each) => findKey(each)?.secret === false)
@@ -30,7 +30,7 @@ export const configGet = command({
       text: columns(
         all.map(({ key, value, 'is-default': isDefault }) => [
           key,
-          `${shownValue(value ?? undefined)}${isDefault && value !== null ? ' (default)' : ''}`,
+          `${formatSetting(value ?? undefined)}${isDefault && value !== null ? ' (default)' : ''}`,
         ]),
       ).trimEnd(),
       json: { settings: all },
@@ -38,11 +38,11 @@ export const configGet = command({
   },
 });
 
-function describe(name: string, set: ReadonlyMap<string, Value>): SettingShown {
+function describe(name: string, set: ReadonlyMap<string, ConfigValue>): SettingShown {
   const key = findKey(name);
   return {
     key: name,
-    value: set.get(name) ?? (key?.default as Value | undefined) ?? null,
+    value: set.get(name) ?? (key?.default as ConfigValue | undefined) ?? null,
     'is-default': !set.has(name),
     description: key?.description ?? '',
   };
@@ -50,7 +50,7 @@ function describe(name: string, set: ReadonlyMap<string, Value>): SettingShown {
 
 interface SettingShown {
   key: string;
-  value: Value | null;
+  value: ConfigValue | null;
   'is-default': boolean;
   description: string;
 }

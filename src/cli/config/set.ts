@@ -6,12 +6,12 @@ import { changeSetting } from '#acts/appliance.ts';
 import { needsRestart } from '#appliance/reload.ts';
 import { prepareFile } from '#files/durable.ts';
 import { prepareConfig, readConfig } from '#src/config.ts';
-import type { Value } from '#src/configuration/edit.ts';
+import type { ConfigValue } from '#src/configuration/edit.ts';
 import { findKey } from '#src/configuration/keys.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { describeReload, reloadServing } from '../frame/reload.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { configurationText, readValue, refuseSecret, settingOf, settingsIn, shownValue } from './values.ts';
+import { configurationText, readValue, refuseSecret, findSetting, readSettings, formatSetting } from './values.ts';
 
 const keyPlace = { name: 'key', summary: 'The setting, such as devices.snap.' } as const;
 
@@ -33,7 +33,7 @@ export const configSet = command({
 
   run(call) {
     const { key, value } = call.positionals;
-    const setting = settingOf(key);
+    const setting = findSetting(key);
     refuseSecret(key, setting);
     if (value.length === 0 || value.includes('')) {
       throw new UsageError(`'config set' needs a VALUE for ${key}: ${setting.expected}`);
@@ -50,46 +50,54 @@ export const configUnset = command({
 
   run(call) {
     const { key } = call.positionals;
-    refuseSecret(key, settingOf(key));
+    refuseSecret(key, findSetting(key));
     return change(call, key, undefined);
   },
 });
 
-function change(call: Pick<Call, 'data' | 'world'>, key: string, after: Value | undefined): Promise<Answer> {
+function change(
+  call: Pick<CommandCall, 'data' | 'world'>,
+  key: string,
+  after: ConfigValue | undefined,
+): Promise<CommandResult> {
   return withStore(call, async (store) => {
-    const before = settingsIn(store.directory).get(key);
+    const before = readSettings(store.directory).get(key);
     if (isDeepStrictEqual(before, after)) return unchanged(key, before);
     const running = readConfig(join(store.directory, 'larder.toml'));
     const old = configurationText(store.directory);
-    await place(store, key, { before, after });
+    await writeSetting(store, key, { before, after });
     const reload = await reloadServing(store.directory);
     if (reload.state === 'refused') {
-      await putBack(store, old, key, { before, after });
+      await restoreSetting(store, old, key, { before, after });
       throw new Failure(`the serving process refused the change, and ${key} is as it was: ${reload.problem}`);
     }
     const waits = needsRestart(running, readConfig(join(store.directory, 'larder.toml'))).includes(key);
     const isDefault = after === undefined ? ' (default)' : '';
-    const defaultValue = findKey(key)?.default as Value | undefined;
+    const defaultValue = findKey(key)?.default as ConfigValue | undefined;
     return {
       text:
-        `${key}: ${shownValue(before ?? defaultValue)} -> ${shownValue(after ?? defaultValue)}${isDefault}\n` +
+        `${key}: ${formatSetting(before ?? defaultValue)} -> ${formatSetting(after ?? defaultValue)}${isDefault}\n` +
         (waits && reload.state !== 'not serving' ? 'It counts after a restart of the server.' : describeReload(reload)),
       json: { key, before: before ?? null, after: after ?? null, reload: reload.state, 'needs-restart': waits },
     };
   });
 }
 
-interface Change {
-  before: Value | undefined;
-  after: Value | undefined;
+interface SettingChange {
+  before: ConfigValue | undefined;
+  after: ConfigValue | undefined;
 }
 
-const unchanged = (key: string, value: Value | undefined): Answer => ({
-  text: `${key} is ${value === undefined ? 'not set' : shownValue(value)} already.`,
+const unchanged = (key: string, value: ConfigValue | undefined): CommandResult => ({
+  text: `${key} is ${value === undefined ? 'not set' : formatSetting(value)} already.`,
   json: { key, before: value ?? null, after: value ?? null, reload: 'not needed', 'needs-restart': false },
 });
 
-async function place({ directory, acts, person }: OpenStore, key: string, { before, after }: Change): Promise<void> {
+async function writeSetting(
+  { directory, acts, person }: OpenStore,
+  key: string,
+  { before, after }: SettingChange,
+): Promise<void> {
   const prepared = prepareConfig(join(directory, 'larder.toml'), { [key]: after });
   try {
     await acts.do(changeSetting, person, { key, before: before ?? null, after: after ?? null });
@@ -99,11 +107,11 @@ async function place({ directory, acts, person }: OpenStore, key: string, { befo
   }
 }
 
-async function putBack(
+async function restoreSetting(
   { directory, acts, person }: OpenStore,
   text: string,
   key: string,
-  { before, after }: Change,
+  { before, after }: SettingChange,
 ): Promise<void> {
   const prepared = prepareFile(realpathSync(join(directory, 'larder.toml')), text, 0o600);
   await acts.do(changeSetting, person, { key, before: after ?? null, after: before ?? null });

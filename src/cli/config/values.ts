@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfigText, type ConfigurationKey } from '#src/config.ts';
-import type { Value } from '#src/configuration/edit.ts';
+import type { ConfigValue } from '#src/configuration/edit.ts';
 import { tomlValue } from '#src/configuration/edit.ts';
 import { findKey, sections } from '#src/configuration/keys.ts';
 import { nearest } from '#src/configuration/nearest.ts';
@@ -13,7 +13,7 @@ export const settingNames = (): string[] =>
   [...sections()].flatMap(([section, { keys }]) => [...keys.keys()].map((key) => `${section}.${key}`));
 
 /** Finds a setting by name; refuses an unknown or a secret setting. */
-export function settingOf(name: string): ConfigurationKey {
+export function findSetting(name: string): ConfigurationKey {
   const key = findKey(name);
   if (key === undefined) {
     const names = settingNames();
@@ -42,7 +42,7 @@ export function refuseSecret(name: string, { secret }: ConfigurationKey): void {
 }
 
 /** Parses a typed value to the type of the setting. */
-export function readValue(name: string, key: ConfigurationKey, words: readonly string[]): Value {
+export function readValue(name: string, key: ConfigurationKey, words: readonly string[]): ConfigValue {
   const [word = ''] = words;
   if (words.length > 1) {
     if (key.types.includes('array')) return words;
@@ -54,11 +54,11 @@ export function readValue(name: string, key: ConfigurationKey, words: readonly s
 }
 
 /** The values that the configuration file sets; keys that it does not set are absent. */
-export function settingsIn(data: string): ReadonlyMap<string, Value> {
+export function readSettings(data: string): ReadonlyMap<string, ConfigValue> {
   const values = readConfigText(join(data, 'larder.toml'));
   return new Map(
     Object.entries(values).flatMap(([section, keys]) =>
-      Object.entries(keys).map(([key, value]): [string, Value] => [`${section}.${key}`, value as Value]),
+      Object.entries(keys).map(([key, value]): [string, ConfigValue] => [`${section}.${key}`, value as ConfigValue]),
     ),
   );
 }
@@ -66,4 +66,5 @@ export function settingsIn(data: string): ReadonlyMap<string, Value> {
 export const configurationText = (data: string): string => readFileSync(join(data, 'larder.toml'), 'utf8');
 
 /** The value as the file has it; `(not set)` if there is neither a value nor a default. */
-export const shownValue = (value: Value | undefined): string => (value === undefined ? '(not set)' : tomlValue(value));
+export const formatSetting = (value: ConfigValue | undefined): string =>
+  value === undefined ? '(not set)' : tomlValue(value);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { shellWord } from '#domain/shell-word.ts';
 import { readArguments } from '../frame/arguments.ts';
 import { command, Failure, type Command, type World } from '../frame/command.ts';
-import { writing } from '../frame/outside.ts';
+import { withWriteErrors } from '../frame/outside.ts';
 import { accountCreate } from '../account/create.ts';
 import { accountInvite } from '../account/invite.ts';
 import { packagePush } from '../package/push.ts';
@@ -80,7 +80,7 @@ async function filled(folder: string, url: string, world: World) {
   );
   for (const { name, file, channel, base64 } of demoSnaps) {
     const path = join(folder, file);
-    await writing(path, () => {
+    await withWriteErrors(path, () => {
       writeFileSync(path, Buffer.from(base64, 'base64'), { mode: 0o644 });
     });
     await perform(packageRegister, `snap/${name}`, '--account', 'demo');

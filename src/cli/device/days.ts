@@ -17,8 +17,8 @@ export const deviceDaysCommand = command({
 
   run: ({ options: { days = 30 }, data, world }) =>
     withStore({ data, world }, async ({ records, config, now }) => {
-      const found = await deviceDays({ records, remembered: config.devices.remember, now: now(), days });
-      const rows = found.days.map((one) => [one.day, String(one.devices), String(one.refreshes)]);
-      return { text: table(['DAY', 'DEVICES', 'REFRESHES'], rows), json: found };
+      const statistics = await deviceDays({ records, remembered: config.devices.remember, now: now(), days });
+      const rows = statistics.days.map((entry) => [entry.day, String(entry.devices), String(entry.refreshes)]);
+      return { text: table(['DAY', 'DEVICES', 'REFRESHES'], rows), json: statistics };
     }),
 });

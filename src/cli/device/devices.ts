@@ -8,7 +8,7 @@ export const deviceOptions = {
   serial: { type: 'string', value: 'SERIAL', summary: 'Only the one of the model that has this serial.' },
 } as const;
 
-export const meant = ({
+export const toGrantedDevices = ({
   brand: brandId,
   model,
   serial,

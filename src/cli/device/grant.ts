@@ -1,9 +1,9 @@
 // larder device grant
-import { grantToDevices, inWords } from '#acts/device-grants.ts';
+import { grantToDevices, describeDevices } from '#acts/device-grants.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
-import { deviceOptions, meant } from './devices.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
+import { deviceOptions, toGrantedDevices } from './devices.ts';
 
 export const deviceGrant = command({
   name: 'device grant',
@@ -18,13 +18,13 @@ export const deviceGrant = command({
     'larder device grant snap/hello --brand acme --model pump --serial 0001',
   ],
 
-  run: ({ positionals: { package: named }, options, data, world }) =>
+  run: ({ positionals: { package: packageText }, options, data, world }) =>
     withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, named);
-      const devices = meant(options);
+      const subject = await findPackage(records, packageText);
+      const devices = toGrantedDevices(options);
       await acts.do(grantToDevices, { actor }, { package: subject, devices });
-      const text = `${named} is there for ${inWords(devices)}.`;
+      const text = `${packageText} is there for ${describeDevices(devices)}.`;
       const { brandId, model = null, serial = null } = devices;
-      return { text, json: { package: named, 'brand-id': brandId, model, serial } };
+      return { text, json: { package: packageText, 'brand-id': brandId, model, serial } };
     }),
 });

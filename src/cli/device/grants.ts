@@ -3,7 +3,7 @@ import { presentGrant } from '#operations/device-grants/present.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 
 export const deviceGrants = command({
   name: 'device grants',
@@ -15,12 +15,12 @@ export const deviceGrants = command({
   },
   examples: ['larder device grants snap/hello', 'larder device grants snap/hello --json'],
 
-  run: ({ positionals: { package: named }, options: { after = '', limit = 100 }, data, world }) =>
+  run: ({ positionals: { package: packageText }, options: { after = '', limit = 100 }, data, world }) =>
     withStore({ data, world }, async ({ records }) => {
-      const subject = await packageOf(records, named);
-      const found = await records.deviceGrants.list(subject.id, after.split('/'), limit + 1);
-      const shown = found.slice(0, limit);
-      const more = found.length > limit;
+      const subject = await findPackage(records, packageText);
+      const grants = await records.deviceGrants.list(subject.id, after.split('/'), limit + 1);
+      const shown = grants.slice(0, limit);
+      const more = grants.length > limit;
       const rows = shown.map(({ brandId, model, serial, createdAt, createdBy }) => [
         ...[brandId, model ?? 'all', serial ?? 'all', createdAt, createdBy],
       ]);
@@ -28,7 +28,7 @@ export const deviceGrants = command({
       const { brandId = '', model = '', serial = '' } = shown.at(-1) ?? {};
       const last = [brandId, model, serial].filter((part) => part !== '').join('/');
       const hint = more ? `\nThere are more; --after ${last} shows them.` : '';
-      const none = `${named} is granted to no devices but those of its publisher's brand.`;
+      const none = `${packageText} is granted to no devices but those of its publisher's brand.`;
       return { text: shown.length === 0 ? none : list + hint, json: { grants: shown.map(presentGrant), more } };
     }),
 });

@@ -26,10 +26,10 @@ export const deviceList = command({
     const silence = silent === undefined ? 0 : readDuration(silent, '--silent', days(400));
     return withStore({ data, world }, async ({ records, now }) => {
       const since = timestamp(laterBy(now(), -silence));
-      const found = await records.seenDevices.list([brand, model, serial], since, limit + 1);
-      const shown = found.slice(0, limit);
-      const more = found.length > limit;
-      const rows = shown.map((one) => [one.brandId, one.model, one.serial, one.firstAt, one.lastAt]);
+      const devices = await records.seenDevices.list([brand, model, serial], since, limit + 1);
+      const shown = devices.slice(0, limit);
+      const more = devices.length > limit;
+      const rows = shown.map((device) => [device.brandId, device.model, device.serial, device.firstAt, device.lastAt]);
       const json = { devices: shown.map(presentDevice), more };
       if (asCsv) {
         const headings = ['brand-id', 'model', 'serial', 'first-contact', 'last-contact'];

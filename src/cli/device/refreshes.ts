@@ -2,7 +2,7 @@
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 
 export const deviceRefreshes = command({
   name: 'device refreshes',
@@ -14,9 +14,9 @@ export const deviceRefreshes = command({
   positionals: [packageArgument],
   examples: ['larder device refreshes snap/hello'],
 
-  run: ({ positionals: { package: named }, data, world }) =>
+  run: ({ positionals: { package: packageText }, data, world }) =>
     withStore({ data, world }, async ({ records, now }) => {
-      const { id } = await packageOf(records, named);
+      const { id } = await findPackage(records, packageText);
       const counts = await records.seenDevices.offersOf(id);
       const { inAll, recent, deltas } = await records.downloads.of(id, now());
       const rows = counts.map(({ channel, revision, offered, took, held, failed }) => [
@@ -25,10 +25,10 @@ export const deviceRefreshes = command({
       ]);
       const list = table(['REVISION', 'CHANNEL', 'OFFERED', 'TOOK', 'HELD', 'FAILED', 'TOOK OF THOSE'], rows);
       const downloads = `Downloads: ${String(inAll)} in all, ${String(recent)} of them in the last 30 days, ${String(deltas)} as a delta.`;
-      const none = `No device that is remembered was offered a refresh of ${named}.`;
+      const none = `No device that is remembered was offered a refresh of ${packageText}.`;
       return {
         text: `${rows.length === 0 ? none : list}\n${downloads}`,
-        json: { package: named, refreshes: counts, downloads: { 'in-all': inAll, recent, 'as-delta': deltas } },
+        json: { package: packageText, refreshes: counts, downloads: { 'in-all': inAll, recent, 'as-delta': deltas } },
       };
     }),
 });

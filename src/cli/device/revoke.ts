@@ -1,9 +1,9 @@
 // larder device revoke
-import { inWords, revokeFromDevices } from '#acts/device-grants.ts';
+import { describeDevices, revokeFromDevices } from '#acts/device-grants.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
-import { deviceOptions, meant } from './devices.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
+import { deviceOptions, toGrantedDevices } from './devices.ts';
 
 export const deviceRevoke = command({
   name: 'device revoke',
@@ -15,18 +15,18 @@ export const deviceRevoke = command({
   options: deviceOptions,
   examples: ['larder device revoke snap/hello --brand acme --model pump'],
   confirm: {
-    question: ({ positionals: { package: named }, options }) =>
-      `From their next call on ${named} is not there for ${inWords(meant(options))}.`,
+    question: ({ positionals: { package: packageText }, options }) =>
+      `From their next call on ${packageText} is not there for ${describeDevices(toGrantedDevices(options))}.`,
     unattended: 'goes on',
   },
 
-  run: ({ positionals: { package: named }, options, data, world }) =>
+  run: ({ positionals: { package: packageText }, options, data, world }) =>
     withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, named);
-      const devices = meant(options);
+      const subject = await findPackage(records, packageText);
+      const devices = toGrantedDevices(options);
       await acts.do(revokeFromDevices, { actor }, { package: subject, devices });
-      const text = `${named} is granted to ${inWords(devices)} no more.`;
+      const text = `${packageText} is granted to ${describeDevices(devices)} no more.`;
       const { brandId, model = null, serial = null } = devices;
-      return { text, json: { package: named, 'brand-id': brandId, model, serial } };
+      return { text, json: { package: packageText, 'brand-id': brandId, model, serial } };
     }),
 });

@@ -31,10 +31,10 @@ export const deviceShow = command({
         held.push({ id: packageId, name: (await records.packages.byId(packageId))?.name ?? null, revision });
       }
       const rows = held.map(({ id, name, revision }) => [name ?? id, String(revision)]);
-      const what =
+      const snapTable =
         rows.length === 0 ? 'It said of no snap of this store that it holds it.' : table(['SNAP', 'REVISION'], rows);
       return {
-        text: `${device}\nfirst contact ${seen.firstAt}, last contact ${seen.lastAt}\n\n${what}`,
+        text: `${device}\nfirst contact ${seen.firstAt}, last contact ${seen.lastAt}\n\n${snapTable}`,
         json: { ...presentDevice(seen), holds: held },
       };
     });

@@ -5,7 +5,7 @@ import { leadsTo, storeAssertionMissing } from '#assertions/store-assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 
@@ -42,27 +42,27 @@ export const deviceSnippet = command({
 const otherWay = "'larder device snippet --without-assertion' prints lines for a classic system that need none.";
 
 /** The store assertion with its prerequisites; refused if it would not lead a device to this store. */
-async function storeStream({ records, config }: Pick<Store, 'records' | 'config'>): Promise<string> {
+async function storeStream({ records, config }: Pick<StoreHandle, 'records' | 'config'>): Promise<string> {
   const { id } = config.store;
-  const kept = await records.assertions.find(`store/${id}`);
-  if (kept === undefined) {
+  const stored = await records.assertions.find(`store/${id}`);
+  if (stored === undefined) {
     throw new Refusal('resource-not-found', `${storeAssertionMissing(id)} ${otherWay}`);
   }
-  const assertion = parseAssertion(kept.text);
+  const assertion = parseAssertion(stored.text);
   const { url } = assertion.headers;
   const { base_url: own } = config.http;
   if (!leadsTo(assertion, own)) {
-    const named = typeof url === 'string' ? `names the address ${url}` : 'names no address';
+    const addressText = typeof url === 'string' ? `names the address ${url}` : 'names no address';
     throw new Refusal(
       'conflict',
-      `The store assertion of '${id}' ${named}, and this store is at ${own}: devices would not come here. ` +
+      `The store assertion of '${id}' ${addressText}, and this store is at ${own}: devices would not come here. ` +
         `Let the online store sign one for this address, or change http.base_url. ${otherWay}`,
     );
   }
   return stream(await withPrerequisites(assertion, (names) => records.assertions.listOf(names)));
 }
 
-interface Told {
+interface SnippetParameters {
   id: string;
   url: string;
   /** Undefined for a device that finds this store through snapd's environment. */
@@ -72,7 +72,7 @@ interface Told {
 }
 
 /** A script for a POSIX shell. Values from assertions and files are quoted; the end mark of the here-document is not in them. */
-function snippet({ id, url, assertions, authority }: Told): string {
+function snippet({ id, url, assertions, authority }: SnippetParameters): string {
   const end = 'END-OF-ASSERTIONS';
   if (assertions?.includes(end)) throw new Refusal('conflict', `An assertion holds the text ${end}.`);
   const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

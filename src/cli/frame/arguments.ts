@@ -7,39 +7,39 @@ import {
   isRequired,
   optionName,
   UsageError,
-  type Call,
+  type CommandCall,
   type Command,
   type Option,
-  type Options,
+  type CommandOptions,
   type World,
 } from './command.ts';
 
-type Value = string | number | boolean | string[] | undefined;
+type ParsedOptionValue = string | number | boolean | string[] | undefined;
 
 /** Parses the arguments that follow the command's name; throws UsageError. */
-export function readArguments(command: Command, args: readonly string[], world: World): Call {
-  const options: Options = { ...command.options, ...commonOptions };
-  const given = new Map<string, Value>();
+export function readArguments(command: Command, args: readonly string[], world: World): CommandCall {
+  const options: CommandOptions = { ...command.options, ...commonOptions };
+  const parsed = new Map<string, ParsedOptionValue>();
   const places: string[] = [];
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (arg === '--') places.push(...rest.splice(0));
     else if (arg.startsWith('-') && arg !== '-' && !isValue(arg, command))
-      readOption(command.name, options, arg, rest, given);
+      readOption(command.name, options, arg, rest, parsed);
     else places.push(arg);
   }
   const positionals = readPlaces(command, places);
   const missing = Object.entries(options).flatMap(([name, option]) =>
-    isRequired(option) && !given.has(name) ? [optionName(name, option)] : [],
+    isRequired(option) && !parsed.has(name) ? [optionName(name, option)] : [],
   );
   if (missing.length > 0) throw new UsageError(`'${command.name}' needs ${missing.join(' and ')}`);
-  const values = Object.entries(command.options).map(([name, option]) => [name, given.get(name) ?? absent(option)]);
+  const values = Object.entries(command.options).map(([name, option]) => [name, parsed.get(name) ?? absent(option)]);
   return {
-    options: Object.fromEntries(values) as Call['options'],
+    options: Object.fromEntries(values) as CommandCall['options'],
     positionals,
-    data: resolve((given.get('data') as string | undefined) ?? (world.env['LARDER_DATA'] || '/var/lib/larder')),
-    json: given.get('json') === true,
-    quiet: given.get('quiet') === true,
+    data: resolve((parsed.get('data') as string | undefined) ?? (world.env['LARDER_DATA'] || '/var/lib/larder')),
+    json: parsed.get('json') === true,
+    quiet: parsed.get('quiet') === true,
     world,
   };
 }
@@ -51,20 +51,27 @@ function isValue(arg: string, { options, positionals }: Command): boolean {
   return isLong && positionals.length > 0 && !Object.hasOwn(options, name);
 }
 
-const absent = (option: Option): Value => (option.type === 'boolean' ? false : isRepeated(option) ? [] : undefined);
+const absent = (option: Option): ParsedOptionValue =>
+  option.type === 'boolean' ? false : isRepeated(option) ? [] : undefined;
 
 /** Parses one option into `given`; takes its value from `rest` if the argument has no `=`. */
-function readOption(command: string, options: Options, arg: string, rest: string[], given: Map<string, Value>): void {
+function readOption(
+  command: string,
+  options: CommandOptions,
+  arg: string,
+  rest: string[],
+  parsed: Map<string, ParsedOptionValue>,
+): void {
   const equals = arg.indexOf('=');
   const written = equals === -1 ? arg : arg.slice(0, equals);
   const name = written.startsWith('--') ? written.slice(2) : '';
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (!option) throw new UsageError(unknownOption(command, written, Object.keys(options)));
   const repeated = isRepeated(option);
-  if (given.has(name) && !repeated) throw new UsageError(`--${name} is given twice`);
+  if (parsed.has(name) && !repeated) throw new UsageError(`--${name} is given twice`);
   if (option.type === 'boolean') {
     if (equals !== -1) throw new UsageError(`--${name} takes no value`);
-    given.set(name, true);
+    parsed.set(name, true);
     return;
   }
   const text = equals === -1 ? rest.shift() : arg.slice(equals + 1);
@@ -73,7 +80,7 @@ function readOption(command: string, options: Options, arg: string, rest: string
   }
   if (text === undefined || text === '') throw new UsageError(`--${name} needs a value, ${option.value}`);
   const value = option.type === 'integer' ? integer(name, option, text) : chosen(name, option.choices, text);
-  given.set(name, repeated ? [...((given.get(name) as string[] | undefined) ?? []), String(value)] : value);
+  parsed.set(name, repeated ? [...((parsed.get(name) as string[] | undefined) ?? []), String(value)] : value);
 }
 
 function unknownOption(command: string, written: string, names: readonly string[]): string {
@@ -91,11 +98,11 @@ function integer(name: string, { minimum, maximum }: { minimum: number; maximum:
 function chosen(name: string, choices: readonly string[] | undefined, text: string): string {
   if (!choices || choices.includes(text)) return text;
   const meant = nearest(text, choices);
-  const said = meant === undefined ? `; it is one of ${choices.join(', ')}` : `; did you mean '${meant}'?`;
-  throw new UsageError(`--${name} cannot be '${text}'${said}`);
+  const hint = meant === undefined ? `; it is one of ${choices.join(', ')}` : `; did you mean '${meant}'?`;
+  throw new UsageError(`--${name} cannot be '${text}'${hint}`);
 }
 
-function readPlaces({ name: command, positionals }: Command, places: readonly string[]): Call['positionals'] {
+function readPlaces({ name: command, positionals }: Command, places: readonly string[]): CommandCall['positionals'] {
   const values: Record<string, string | readonly string[] | undefined> = {};
   let taken = 0;
   for (const { name, value, optional, repeated } of positionals) {
@@ -108,5 +115,5 @@ function readPlaces({ name: command, positionals }: Command, places: readonly st
     }
   }
   if (taken < places.length) throw new UsageError(`'${command}' cannot use '${String(places[taken])}'`);
-  return values as Call['positionals'];
+  return values as CommandCall['positionals'];
 }

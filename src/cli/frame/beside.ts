@@ -1,10 +1,13 @@
 // Runs commands with answers that are too large for memory.
-import { Spool } from '#files/spool.ts';
-import type { Answer } from './command.ts';
+import { SpillFile } from '#files/spool.ts';
+import type { CommandResult } from './command.ts';
 
 /** Runs a command with a spill file in the folder; the file is removed after the answer is printed. */
-export async function answerBeside(folder: string, work: (spool: Spool) => Promise<Answer>): Promise<Answer> {
-  const spool = new Spool(folder);
+export async function withSpillFile(
+  folder: string,
+  work: (spool: SpillFile) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const spool = new SpillFile(folder);
   const done = (): void => {
     spool.close();
   };

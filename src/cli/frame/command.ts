@@ -2,13 +2,13 @@
 import type { Readable } from 'node:stream';
 
 /** `--name`, given at most once. */
-interface Flag {
+interface FlagOption {
   readonly type: 'boolean';
   readonly summary: string;
 }
 
 /** `--name VALUE` or `--name=VALUE`. */
-interface Text {
+interface TextOption {
   readonly type: 'string';
   /** The placeholder of the value in the help, such as EMAIL. */
   readonly value: string;
@@ -20,7 +20,7 @@ interface Text {
   readonly choices?: readonly string[];
 }
 
-interface Integer {
+interface IntegerOption {
   readonly type: 'integer';
   readonly value: string;
   readonly summary: string;
@@ -29,8 +29,8 @@ interface Integer {
   readonly maximum: number;
 }
 
-export type Option = Flag | Text | Integer;
-export type Options = Readonly<Record<string, Option>>;
+export type Option = FlagOption | TextOption | IntegerOption;
+export type CommandOptions = Readonly<Record<string, Option>>;
 
 /** The option as the help shows it: `--name VALUE`. */
 export const optionName = (name: string, option: Option) =>
@@ -60,7 +60,7 @@ export const commonOptions = {
   json: { type: 'boolean', summary: 'Answer with one JSON document.' },
   quiet: { type: 'boolean', summary: 'Say nothing when all goes well.' },
   help: { type: 'boolean', summary: 'Show the help of the command.' },
-} as const satisfies Options;
+} as const satisfies CommandOptions;
 
 type Needed<Value, Of> = Of extends { readonly required: true } ? Value : Value | undefined;
 type OptionValue<O extends Option> = O extends { readonly type: 'boolean' }
@@ -77,7 +77,7 @@ type PositionalValue<P extends Positional> = P extends { readonly repeated: true
     : string;
 
 /** A stream for text. */
-export interface Output {
+export interface CommandOutput {
   /** May return a promise, which settles when the text has been written. */
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -87,8 +87,8 @@ export interface Output {
 
 /** The environment that a command runs in. */
 export interface World {
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: CommandOutput;
+  readonly stderr: CommandOutput;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Lowers the priority of this thread from here on; for long work alongside a serving store. */
@@ -96,7 +96,10 @@ export interface World {
 }
 
 /** One invocation of a command. */
-export interface Call<O extends Options = Options, P extends readonly Positional[] = readonly Positional[]> {
+export interface CommandCall<
+  O extends CommandOptions = CommandOptions,
+  P extends readonly Positional[] = readonly Positional[],
+> {
   readonly options: { readonly [Name in keyof O]: OptionValue<O[Name]> };
   readonly positionals: { readonly [Each in P[number] as Each['name']]: PositionalValue<Each> };
   /** The data directory, an absolute path. */
@@ -107,7 +110,7 @@ export interface Call<O extends Options = Options, P extends readonly Positional
 }
 
 /** The result of a command: `text` for people (may be empty), `json` for programs. */
-export interface Answer {
+export interface CommandResult {
   readonly text: string;
   readonly json: unknown;
   /** Default 0; a command that ran successfully may still report a problem. */
@@ -124,7 +127,7 @@ export interface Confirmation<C> {
   readonly unattended: 'refused' | 'goes on';
 }
 
-interface Definition<O extends Options, P extends readonly Positional[]> {
+interface Definition<O extends CommandOptions, P extends readonly Positional[]> {
   /** One or two words, such as `account create`. */
   readonly name: string;
   /** One sentence. */
@@ -134,8 +137,8 @@ interface Definition<O extends Options, P extends readonly Positional[]> {
   readonly positionals?: P;
   /** Complete command lines. */
   readonly examples: readonly [string, ...string[]];
-  readonly confirm?: Confirmation<Call<O, P>>;
-  run(call: Call<O, P>): Answer | Promise<Answer>;
+  readonly confirm?: Confirmation<CommandCall<O, P>>;
+  run(call: CommandCall<O, P>): CommandResult | Promise<CommandResult>;
 }
 
 /** A command with any options and arguments. */
@@ -143,22 +146,22 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly description: string | undefined;
-  readonly options: Options;
+  readonly options: CommandOptions;
   readonly positionals: readonly Positional[];
   readonly examples: readonly string[];
-  readonly confirm: Confirmation<Call> | undefined;
-  run(call: Call): Promise<Answer>;
+  readonly confirm: Confirmation<CommandCall> | undefined;
+  run(call: CommandCall): Promise<CommandResult>;
 }
 
 /** A command's name and a loader of its record: a run loads only the modules of its own command. */
-export interface Entry {
+export interface CommandEntry {
   readonly name: string;
   readonly load: () => Promise<Command>;
 }
 
-export interface Group {
+export interface CommandGroup {
   readonly title: string;
-  readonly commands: readonly Entry[];
+  readonly commands: readonly CommandEntry[];
 }
 
 /** The option of every command that asks for confirmation. */
@@ -166,11 +169,12 @@ const yes = { type: 'boolean', summary: 'Go on without asking.' } as const satis
 
 /** Declares a command. */
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- a command without options has none
-export function command<const O extends Options = Record<never, never>, const P extends readonly Positional[] = []>(
-  definition: Definition<O, P>,
-): Command {
+export function command<
+  const O extends CommandOptions = Record<never, never>,
+  const P extends readonly Positional[] = [],
+>(definition: Definition<O, P>): Command {
   const { name, summary, description, positionals = [], examples, confirm } = definition;
-  const options: Options = { ...definition.options, ...(confirm && { yes }) };
+  const options: CommandOptions = { ...definition.options, ...(confirm && { yes }) };
   for (const option of Object.keys(options)) {
     if (option in commonOptions) throw new Error(`cannot declare '${name}': every command has --${option} already`);
   }
@@ -183,7 +187,7 @@ export function command<const O extends Options = Record<never, never>, const P 
     examples,
     confirm,
     // The parser follows the same definition as the types, so the cast is safe.
-    run: async (call) => definition.run(call as unknown as Call<O, P>),
+    run: async (call) => definition.run(call as unknown as CommandCall<O, P>),
   };
 }
 

@@ -1,6 +1,6 @@
 // Writes the manual page larder.toml(5) from the schema of the configuration.
-import { tomlValue, type Value } from '#src/configuration/edit.ts';
-import { sections, type Key } from '#src/configuration/keys.ts';
+import { tomlValue, type ConfigValue } from '#src/configuration/edit.ts';
+import { sections, type ConfigKey } from '#src/configuration/keys.ts';
 import { troff } from './manual.ts';
 
 export function configurationPage(): string {
@@ -26,9 +26,11 @@ export function configurationPage(): string {
   return `${parts.join('\n')}\n`;
 }
 
-function entry({ description, expected, default: value, example, secret: isSecret }: Key): string[] {
-  const shown = value === undefined ? 'Not set by default' : `Default: ${tomlValue(value as Value)}`;
+function entry({ description, expected, default: value, example, secret: isSecret }: ConfigKey): string[] {
+  const shown = value === undefined ? 'Not set by default' : `Default: ${tomlValue(value as ConfigValue)}`;
   const also =
-    value === undefined && example !== undefined && !isSecret ? `, for example ${tomlValue(example as Value)}` : '';
+    value === undefined && example !== undefined && !isSecret
+      ? `, for example ${tomlValue(example as ConfigValue)}`
+      : '';
   return [troff(description), '.br', troff(`Value: ${expected}.`), '.br', troff(`${shown}${also}.`)];
 }

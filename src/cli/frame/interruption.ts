@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { Failure } from './command.ts';
 
-const asked = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const interruptSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** A signal ended the command; the exit code is the shell's, 128 plus the number of the signal. */
 class Interrupted extends Failure {
@@ -22,14 +22,14 @@ class Interrupted extends Failure {
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const ended = new AbortController();
   const forget = (): void => {
-    for (const signal of asked) process.off(signal, onSignal);
+    for (const signal of interruptSignals) process.off(signal, onSignal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     // Without a listener, the next signal has its default effect.
     forget();
     ended.abort(new Interrupted(signal));
   };
-  for (const signal of asked) process.on(signal, onSignal);
+  for (const signal of interruptSignals) process.on(signal, onSignal);
   try {
     return await work(ended.signal);
   } finally {

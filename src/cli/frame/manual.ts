@@ -1,5 +1,5 @@
 // Writes the manual page larder(1) from the records of the commands.
-import { commonOptions, optionName, type Command, type Options } from './command.ts';
+import { commonOptions, optionName, type Command, type CommandOptions } from './command.ts';
 import { exitCodes, usageLine } from './usage.ts';
 
 export function manualPage(commands: readonly Command[]): string {
@@ -53,7 +53,7 @@ const files: readonly (readonly [string, string])[] = [
   ['/var/lib/larder/admin.macaroon', "The store administrator's credential."],
 ];
 
-const optionLines = (options: Options): string[] =>
+const optionLines = (options: CommandOptions): string[] =>
   Object.entries(options).flatMap(([name, option]) => [
     '.TP',
     `.B ${troff(optionName(name, option))}`,

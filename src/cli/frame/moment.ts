@@ -3,7 +3,7 @@ import { readDateTime } from '#domain/date-time.ts';
 import { UsageError } from './command.ts';
 
 /** Parses a date, which means midnight UTC, or a time in UTC. */
-export function momentNamed(option: string, text: string): Date {
+export function parseTimeOption(option: string, text: string): Date {
   const moment = readDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (moment !== undefined) return moment;
   throw new UsageError(

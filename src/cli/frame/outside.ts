@@ -3,38 +3,40 @@
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { appending, syncFolder } from '#files/streamed.ts';
-import { causes, inWords } from '#src/system-errors.ts';
+import { toAppendOnlyFile, syncFolder } from '#files/streamed.ts';
+import { listCauses, describeSystemError } from '#src/system-errors.ts';
 import { Failure } from './command.ts';
 import type { AsCaller } from './owner.ts';
 
 /** Wraps a system error in one sentence that says which file could not be written; returns any other error unchanged. */
-export function cannotWrite(file: string, cause: unknown): unknown {
-  const said = wordsFor(file, cause);
-  return said === undefined ? cause : new Failure(`cannot write ${file}: ${said}`, { code: 'cannot-write', cause });
+export function toWriteFailure(file: string, cause: unknown): unknown {
+  const reason = describeFileError(file, cause);
+  return reason === undefined ? cause : new Failure(`cannot write ${file}: ${reason}`, { code: 'cannot-write', cause });
 }
 
 /** Wraps a system error in one sentence that says which file could not be read; returns any other error unchanged. */
-export function cannotRead(file: string, cause: unknown): unknown {
-  const said = wordsFor(file, cause);
-  return said === undefined ? cause : new Failure(`cannot read ${file}: ${said}`, { code: 'cannot-read', cause });
+export function toReadFailure(file: string, cause: unknown): unknown {
+  const reason = describeFileError(file, cause);
+  return reason === undefined ? cause : new Failure(`cannot read ${file}: ${reason}`, { code: 'cannot-read', cause });
 }
 
 /** A system error about a file in plain words, with the path as the caller typed it; undefined for other errors. */
-function wordsFor(path: string, error: unknown): string | undefined {
+function describeFileError(path: string, error: unknown): string | undefined {
   if (error instanceof Failure) return undefined;
-  const said = causes(error).find((cause) => cause instanceof Error && /^E[A-Z0-9]+$/.test(codeOf(cause) ?? ''));
-  if (said === undefined) return undefined;
-  const { code, syscall } = said as NodeJS.ErrnoException;
-  return inWords(Object.assign(new Error(), { path, code, syscall }));
+  const systemError = listCauses(error).find(
+    (cause) => cause instanceof Error && /^E[A-Z0-9]+$/.test(codeOf(cause) ?? ''),
+  );
+  if (systemError === undefined) return undefined;
+  const { code, syscall } = systemError as NodeJS.ErrnoException;
+  return describeSystemError(Object.assign(new Error(), { path, code, syscall }));
 }
 
 /** Runs work that writes a file; an error of the system becomes one sentence. */
-export async function writing<Result>(file: string, work: () => Result | Promise<Result>): Promise<Result> {
+export async function withWriteErrors<Result>(file: string, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw cannotWrite(file, error);
+    throw toWriteFailure(file, error);
   }
 }
 
@@ -47,12 +49,12 @@ export async function writeNew(
   asCaller: AsCaller,
   fill: (append: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<{ sha256: string; bytes: number }> {
-  return writing(file, async () => {
+  return withWriteErrors(file, async () => {
     const sha256 = createHash('sha256');
     let bytes = 0;
     const handle = await asCaller(() => open(file, 'wx', 0o600));
     try {
-      const appended = appending(handle);
+      const appended = toAppendOnlyFile(handle);
       await fill((piece) => {
         const written = typeof piece === 'string' ? Buffer.from(piece) : piece;
         sha256.update(written);

@@ -2,11 +2,11 @@
 import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { shellWord } from '#domain/shell-word.ts';
 import { makeFolder } from '#files/durable.ts';
-import { readIfThere } from '#files/read.ts';
+import { readIfPresent } from '#files/read.ts';
 import { Failure } from './command.ts';
 
 /** The calls that read and change the user of a process; `process` itself, except in tests. */
-export interface Identity {
+export interface ProcessIdentity {
   getuid?: () => number;
   initgroups?: (user: number, group: number) => void;
   setgroups?: (groups: readonly number[]) => void;
@@ -26,7 +26,7 @@ export type AsCaller = <Result>(work: () => Result | Promise<Result>) => Promise
  * If root runs this process, makes it run as the owner of the data directory; refuses any other user. Call it before
  * anything in the directory is opened, so that no file in it ever belongs to root.
  */
-export function becomeOwner(data: string, identity: Identity = process): void {
+export function becomeOwner(data: string, identity: ProcessIdentity = process): void {
   const owner = ownerToBecome(data, identity);
   if (owner === undefined) return;
   takeGroups(owner, identity);
@@ -38,7 +38,7 @@ export function becomeOwner(data: string, identity: Identity = process): void {
  * Like `becomeOwner`, for a command that also writes where only root may, such as to a stick that root mounted: drops root's
  * rights, and takes them back only while the returned function runs.
  */
-export function setRootAside(data: string, identity: Identity = process): AsCaller {
+export function suspendRoot(data: string, identity: ProcessIdentity = process): AsCaller {
   const owner = ownerToBecome(data, identity);
   if (owner === undefined) return async (work) => work();
   const { uid, gid } = owner;
@@ -64,10 +64,10 @@ export function setRootAside(data: string, identity: Identity = process): AsCall
  * Creates a missing data directory for the user that will serve it, and becomes its owner. If root does it for the system
  * service, that is the service's user. Returns whether the directory was created.
  */
-export function makeForOwner(data: string, identity: Identity = process): boolean {
+export function makeForOwner(data: string, identity: ProcessIdentity = process): boolean {
   const made = !existsSync(data);
   makeFolder(data);
-  const user = identity.getuid?.() === 0 && isServices(data) ? serviceUser() : undefined;
+  const user = identity.getuid?.() === 0 && isServiceDirectory(data) ? serviceUser() : undefined;
   if (user !== undefined && ownerOf(data).uid === 0) chownSync(data, user.uid, user.gid);
   becomeOwner(data, identity);
   return made;
@@ -75,10 +75,10 @@ export function makeForOwner(data: string, identity: Identity = process): boolea
 
 /** The command that serves the store: systemctl if the system service is installed and serves this directory. */
 export const howToServe = (data: string): string =>
-  isServices(data) ? "'systemctl start larder'" : `'larder serve --data ${shellWord(data)}'`;
+  isServiceDirectory(data) ? "'systemctl start larder'" : `'larder serve --data ${shellWord(data)}'`;
 
 /** Whether the system service is installed and serves this directory. */
-export const isServices = (data: string): boolean =>
+export const isServiceDirectory = (data: string): boolean =>
   data === '/var/lib/larder' && existsSync('/usr/lib/systemd/system/larder.service');
 
 /** The user of the system service; the operating system's package adds it to /etc/passwd. */
@@ -88,7 +88,7 @@ function serviceUser(): { uid: number; gid: number } | undefined {
 }
 
 /** The user that root has to become; undefined if this process already runs as the owner. */
-function ownerToBecome(data: string, identity: Identity): { uid: number; gid: number } | undefined {
+function ownerToBecome(data: string, identity: ProcessIdentity): { uid: number; gid: number } | undefined {
   const owner = ownerOf(data);
   const user = identity.getuid?.() ?? owner.uid;
   if (user === owner.uid) return undefined;
@@ -100,14 +100,14 @@ function ownerToBecome(data: string, identity: Identity): { uid: number; gid: nu
 
 /** The name of a user on this host, or the id if it has none. */
 function userName(uid: number): string {
-  const line = readIfThere('/etc/passwd')
+  const line = readIfPresent('/etc/passwd')
     ?.split('\n')
     .find((entry) => entry.split(':')[2] === String(uid));
   return line === undefined ? `the user with id ${String(uid)}` : `the user '${line.split(':')[0]!}'`;
 }
 
 /** Sets the groups. Call it before the user changes: only root may set groups. */
-function takeGroups({ uid, gid }: { uid: number; gid: number }, identity: Identity): void {
+function takeGroups({ uid, gid }: { uid: number; gid: number }, identity: ProcessIdentity): void {
   try {
     identity.initgroups?.(uid, gid);
   } catch {
@@ -118,8 +118,8 @@ function takeGroups({ uid, gid }: { uid: number; gid: number }, identity: Identi
 
 function ownerOf(data: string): { uid: number; gid: number } {
   try {
-    const found = statSync(data);
-    if (found.isDirectory()) return found;
+    const stats = statSync(data);
+    if (stats.isDirectory()) return stats;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EACCES') throw new Failure(`this user may not look into ${data}; run this as its owner or as root`);

@@ -1,9 +1,9 @@
 // Shows the progress of a long command on the standard error: a bar on a terminal, JSON lines for programs, nothing with
 // `--quiet`.
-import type { Call } from './command.ts';
+import type { CommandCall } from './command.ts';
 import { visible } from './terminal.ts';
 
-export interface Progress {
+export interface ProgressReporter {
   /** Reports the progress of a step; `total` is 0 if it is unknown. */
   at(step: string, done: number, total: number): void;
   /** Removes the bar, so that the next output starts on an empty line. */
@@ -14,7 +14,11 @@ export interface Progress {
 const interval = { bar: 100, lines: 1000 };
 const width = 24;
 
-export function progressOf({ json, quiet, world }: Pick<Call, 'json' | 'quiet' | 'world'>): Progress {
+export function createProgress({
+  json,
+  quiet,
+  world,
+}: Pick<CommandCall, 'json' | 'quiet' | 'world'>): ProgressReporter {
   const { stderr } = world;
   const bar = stderr.isTTY === true && !json;
   if (quiet || (!bar && !json)) return { at: () => undefined, end: () => undefined };

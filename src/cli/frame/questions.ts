@@ -9,7 +9,7 @@ import { visible } from './terminal.ts';
 export const canAsk = ({ stdin, stderr }: Pick<World, 'stdin' | 'stderr'>): boolean =>
   stdin.isTTY === true && stderr.isTTY === true;
 
-export interface Conversation {
+export interface TerminalDialog {
   /** Reads one line; returns the proposal if it is empty. */
   ask(question: string, proposal?: string): Promise<string>;
   /** Reads one line without echo. */
@@ -22,7 +22,10 @@ export interface Conversation {
 const interrupted = 130;
 
 /** Opens a dialog at the terminal until `talk` ends. Ctrl-C and Ctrl-D end it with a Failure. */
-export async function converse<Result>(world: World, talk: (with_: Conversation) => Promise<Result>): Promise<Result> {
+export async function converse<Result>(
+  world: World,
+  talk: (with_: TerminalDialog) => Promise<Result>,
+): Promise<Result> {
   const { stdin, stderr } = world;
   let hidden = false;
   const echo = new Writable({
@@ -81,22 +84,22 @@ function lineByLine(lines: Interface): () => Promise<string> {
   });
   // Lines that are typed ahead wait for their question.
   const typed: string[] = [];
-  let wanted: ((line: string) => void) | undefined;
+  let resolveNext: ((line: string) => void) | undefined;
   lines.on('line', (line) => {
-    if (wanted === undefined) typed.push(line);
-    else wanted(line);
+    if (resolveNext === undefined) typed.push(line);
+    else resolveNext(line);
   });
   return async () => {
     const next = Promise.withResolvers<string>();
     const early = typed.shift();
-    if (early === undefined) wanted = next.resolve;
+    if (early === undefined) resolveNext = next.resolve;
     else next.resolve(early);
-    return Promise.race([next.promise, ended.promise]).finally(() => (wanted = undefined));
+    return Promise.race([next.promise, ended.promise]).finally(() => (resolveNext = undefined));
   };
 }
 
 /** Asks for confirmation; throws if the answer is not yes. */
-export async function confirmed(world: World, question: string): Promise<void> {
+export async function requireConfirmation(world: World, question: string): Promise<void> {
   const answer = await converse(world, ({ ask }) => ask(`${visible(question)} Go on? [y/N]`));
   if (/^y(?:es)?$/i.test(answer)) return;
   throw new Failure('not confirmed; nothing was done', { code: 'not-confirmed' });
@@ -107,11 +110,11 @@ export const needsYes = (command: string, question: string): UsageError =>
   new UsageError(`'${command}' asks before it acts, and nobody is at the terminal; --yes goes on. ${question}`);
 
 /** Reads a new secret, typed twice. */
-export const newSecret = (world: World, what: string): Promise<string> =>
+export const newSecret = (world: World, label: string): Promise<string> =>
   converse(world, async ({ askHidden, say }) => {
     for (;;) {
-      const first = await askHidden(`New ${what}`);
-      if (first !== '' && first === (await askHidden(`The same ${what} again`))) return first;
-      say(first === '' ? `The ${what} is empty.` : `These are two different ${what}s.`);
+      const first = await askHidden(`New ${label}`);
+      if (first !== '' && first === (await askHidden(`The same ${label} again`))) return first;
+      say(first === '' ? `The ${label} is empty.` : `These are two different ${label}s.`);
     }
   });

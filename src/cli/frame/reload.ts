@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seconds } from '#domain/clock.ts';
-import { saidState, servingState, type ServingState } from '#data/serving-state.ts';
+import { readStateFile, servingState, type ServingState } from '#data/serving-state.ts';
 import { configDigest } from '#src/config.ts';
 
 /** `problem` says why the serving process refused the file; `unknown` means that it did not reply in time. */
@@ -30,7 +30,7 @@ export async function reloadServing(directory: string): Promise<ReloadOutcome> {
   const sha256 = configDigest(join(directory, 'larder.toml'));
   for (let waitedMs = 0; waitedMs < reloadTimeoutMs; waitedMs += pollIntervalMs) {
     await sleep(pollIntervalMs);
-    const { configuration } = saidState(directory) ?? {};
+    const { configuration } = readStateFile(directory) ?? {};
     if (configuration?.sha256 !== sha256) continue;
     const { problem } = configuration;
     return problem === undefined ? { state: 'reloaded' } : { state: 'refused', problem };

@@ -3,19 +3,27 @@ import { Refusal } from '#domain/refusal.ts';
 import { jsonTexts } from '#domain/sequence.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
 import { nearest } from '#src/configuration/nearest.ts';
-import { causes, inOneSentence } from '#src/system-errors.ts';
+import { listCauses, inOneSentence } from '#src/system-errors.ts';
 import { readArguments } from './arguments.ts';
-import { commonOptions, Failure, UsageError, type Call, type Command, type Group, type World } from './command.ts';
-import { canAsk, confirmed, needsYes } from './questions.ts';
+import {
+  commonOptions,
+  Failure,
+  UsageError,
+  type CommandCall,
+  type Command,
+  type CommandGroup,
+  type World,
+} from './command.ts';
+import { canAsk, requireConfirmation, needsYes } from './questions.ts';
 import { style, visible } from './terminal.ts';
 import { listOf, shortHelp } from './usage.ts';
 
 /** Runs a command line with one of these commands; returns an exit code of `usage.ts`. */
-export async function run(argv: readonly string[], world: World, groups: readonly Group[]): Promise<number> {
+export async function run(argv: readonly string[], world: World, groups: readonly CommandGroup[]): Promise<number> {
   const entries = groups.flatMap(({ commands }) => commands);
   const json = has(argv, '--json');
   let command: Command | undefined;
-  let call: Call | undefined;
+  let call: CommandCall | undefined;
   try {
     const { name, args } = readName(
       argv,
@@ -27,14 +35,14 @@ export async function run(argv: readonly string[], world: World, groups: readonl
     await askFirst(command, call);
     const answer = await command.run(call);
     try {
-      if (json) await tell(world, jsonTexts(answer.json, piece));
-      else if (answer.text !== '' && !call.quiet) await tell(world, [answer.text]);
+      if (json) await print(world, jsonTexts(answer.json, piece));
+      else if (answer.text !== '' && !call.quiet) await print(world, [answer.text]);
     } finally {
       answer.done?.();
     }
     return answer.exitCode ?? 0;
   } catch (error) {
-    if (error instanceof NoCommand && !json) {
+    if (error instanceof MissingCommandError && !json) {
       world.stderr.write(listOf(groups, world));
       return error.exitCode;
     }
@@ -46,28 +54,28 @@ export async function run(argv: readonly string[], world: World, groups: readonl
 const piece = 64 * 1024;
 
 /** Prints an answer and a line end. Throws if that fails: a script would take an empty file for the answer. */
-async function tell({ stdout }: World, texts: Iterable<string>): Promise<void> {
+async function print({ stdout }: World, texts: Iterable<string>): Promise<void> {
   try {
     for (const text of texts) await stdout.write(text);
     await stdout.write('\n');
   } catch (cause) {
-    const why = inOneSentence(Object.assign(cause as Error, { path: 'its answer' }));
-    throw new Failure(`the command was done, but cannot say so: ${why}`, { code: 'cannot-write', cause });
+    const reason = inOneSentence(Object.assign(cause as Error, { path: 'its answer' }));
+    throw new Failure(`the command was done, but cannot say so: ${reason}`, { code: 'cannot-write', cause });
   }
 }
 
 /** No command was given: a person then sees the list of commands. */
-class NoCommand extends UsageError {
+class MissingCommandError extends UsageError {
   constructor() {
     super('a command is needed');
   }
 }
 
 /** Asks for confirmation before the command runs, if its record requires it. */
-async function askFirst({ name, confirm }: Command, call: Call): Promise<void> {
+async function askFirst({ name, confirm }: Command, call: CommandCall): Promise<void> {
   const question = await confirm?.question(call);
   if (confirm === undefined || question === undefined || call.options['yes'] === true) return;
-  if (canAsk(call.world)) return confirmed(call.world, question);
+  if (canAsk(call.world)) return requireConfirmation(call.world, question);
   if (confirm.unattended === 'refused') throw needsYes(name, question);
 }
 
@@ -83,11 +91,11 @@ function readName(argv: readonly string[], names: readonly string[]): { name: st
   if (has(argv, '--help', '-h')) {
     const option = words.findIndex((word) => word.startsWith('-'));
     const typed = option === -1 ? words : words.slice(0, option);
-    const asked = name === 'help' && typed.length > 1 ? typed.slice(1) : typed.slice(0, length || 2);
-    return { name: 'help', args: [...asked, ...(has(argv, '--json') ? ['--json'] : [])] };
+    const topic = name === 'help' && typed.length > 1 ? typed.slice(1) : typed.slice(0, length || 2);
+    return { name: 'help', args: [...topic, ...(has(argv, '--json') ? ['--json'] : [])] };
   }
   if (name !== undefined) return { name, args: [...before, ...words.slice(length)] };
-  throw words[0] === undefined ? new NoCommand() : new UsageError(unknownCommand(words, names));
+  throw words[0] === undefined ? new MissingCommandError() : new UsageError(unknownCommand(words, names));
 }
 
 /** Splits the common options, which may precede the command's name, from the rest. */
@@ -111,15 +119,17 @@ function afterCommonOptions(argv: readonly string[]): [readonly string[], readon
 function unknownCommand(words: readonly string[], names: readonly string[]): string {
   const [first = '', second] = words;
   const typed = second === undefined || second.startsWith('-') ? first : `${first} ${second}`;
-  const said = `there is no command '${typed}'`;
+  const problem = `there is no command '${typed}'`;
   const below = names.filter((name) => name.startsWith(`${first} `)).map((name) => name.slice(first.length + 1));
   if (below.length > 0) {
     if (typed === first) return `'${first}' needs another word: ${below.join(', ')}`;
     const meant = nearest(typed.slice(first.length + 1), below);
-    return meant === undefined ? `${said}; there is ${below.join(', ')}` : `${said}; did you mean '${first} ${meant}'?`;
+    return meant === undefined
+      ? `${problem}; there is ${below.join(', ')}`
+      : `${problem}; did you mean '${first} ${meant}'?`;
   }
   const meant = nearest(typed, names) ?? nearest(first, [...names, ...names.map((name) => name.split(' ')[0]!)]);
-  return meant === undefined ? said : `${said}; did you mean '${meant}'?`;
+  return meant === undefined ? problem : `${problem}; did you mean '${meant}'?`;
 }
 
 /** Prints the error to the standard error; returns the exit code. */
@@ -128,7 +138,7 @@ function report(
   { command, json, data }: { command: Command | undefined; json: boolean; data: string | undefined },
   { stderr, env }: World,
 ): number {
-  const { message, code, exitCode } = told(error, data);
+  const { message, code, exitCode } = describeError(error, data);
   const stack = env['LARDER_DEBUG'] === '1' ? stacks(error) : undefined;
   if (json) {
     stderr.write(`${JSON.stringify({ error: message, code, stack })}\n`);
@@ -142,7 +152,7 @@ function report(
   return exitCode;
 }
 
-function told(error: unknown, data: string | undefined): { message: string; code: string; exitCode: number } {
+function describeError(error: unknown, data: string | undefined): { message: string; code: string; exitCode: number } {
   if (error instanceof Failure) return error;
   if (error instanceof Refusal) return { message: error.message, code: error.code, exitCode: 1 };
   if (error instanceof ConfigError) return { message: error.message, code: 'configuration', exitCode: 1 };
@@ -150,6 +160,6 @@ function told(error: unknown, data: string | undefined): { message: string; code
 }
 
 const stacks = (error: unknown) =>
-  causes(error)
+  listCauses(error)
     .map((cause) => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)))
     .join('\ncaused by ');

@@ -2,27 +2,27 @@
 import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { By } from '#acts/act.ts';
+import type { Actor } from '#acts/act.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { shellWord } from '#domain/shell-word.ts';
-import { timeKeeper } from '#jobs/remember-time.ts';
+import { createTimeKeeper } from '#jobs/remember-time.ts';
 import type { Account } from '#records/accounts.ts';
 import type { AuditEntry } from '#records/audit.ts';
-import type { Records } from '#records/index.ts';
-import { openStore, type Store } from '#data/store.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { openStore, type StoreHandle } from '#data/store.ts';
 import type { Upgrade } from '#data/upgrade.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
 import { databaseFile } from '#data/records-place.ts';
 import { readConfig } from '#src/config.ts';
 import { nearest } from '#src/configuration/nearest.ts';
-import { Failure, type Call, type World } from './command.ts';
-import { becomeOwner, setRootAside, type AsCaller } from './owner.ts';
+import { Failure, type CommandCall, type World } from './command.ts';
+import { becomeOwner, suspendRoot, type AsCaller } from './owner.ts';
 
-export interface OpenStore extends Store {
+export interface OpenStore extends StoreHandle {
   /** The author of changes in the audit log. */
   actor: string;
-  person: By;
+  person: Actor;
   /** The entry in the audit log for a change that is made now. */
   entry(action: string, object: string): AuditEntry;
   /** Runs work on files outside of the data directory; has the caller's rights only with `writesOutside`. */
@@ -34,13 +34,13 @@ export interface OpenStore extends Store {
  * permanently, unless the command also writes outside of the directory.
  */
 export async function withStore<Result>(
-  { data, world }: Pick<Call, 'data' | 'world'>,
+  { data, world }: Pick<CommandCall, 'data' | 'world'>,
   work: (store: OpenStore) => Result | Promise<Result>,
   { writesOutside = false }: { writesOutside?: boolean } = {},
 ): Promise<Result> {
   const actor = actorOf(world);
   let asCaller: AsCaller = async (work) => work();
-  if (writesOutside) asCaller = setRootAside(data);
+  if (writesOutside) asCaller = suspendRoot(data);
   else becomeOwner(data);
   const store = await openUpgraded(data, world);
   try {
@@ -57,10 +57,10 @@ export function refuseWithoutDatabase(data: string): void {
   // A missing database on a server is reported when it is opened.
   if (!existsSync(configuration) || readConfig(configuration).records.postgres !== undefined) return;
   const file = databaseFile(data);
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found !== undefined && found.size > 0) return;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats !== undefined && stats.size > 0) return;
   throw new Failure(
-    `the database ${file} is ${found === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
+    `the database ${file} is ${stats === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
       `and restore the last backup: 'larder restore FILE --data ${shellWord(data)} --keys DIR'`,
     { code: 'store-damaged' },
   );
@@ -74,13 +74,13 @@ export function refuseOnServer(data: string, instead: string): void {
 }
 
 /** Opens a store like `openStore`, and reports an upgrade of data of an older release. */
-export async function openUpgraded(data: string, world: World): Promise<Store> {
+export async function openUpgraded(data: string, world: World): Promise<StoreHandle> {
   refuseWithoutDatabase(data);
   try {
     const store = await openStore({
       directory: data,
       credentials: world.env['CREDENTIALS_DIRECTORY'],
-      waits: tellOfWaiting(world),
+      waits: reportWaiting(world),
     });
     if (store.upgrade !== undefined) {
       world.stderr.write(`larder: upgraded data of an older release; ${asItWas(store.upgrade)}\n`);
@@ -96,7 +96,7 @@ export async function openUpgraded(data: string, world: World): Promise<Store> {
 }
 
 /** Reports that the command waits for a service that does not respond yet. */
-export const tellOfWaiting =
+export const reportWaiting =
   ({ stderr }: World) =>
   (place: string): void => {
     stderr.write(`larder: ${place} does not answer yet; waiting for it\n`);
@@ -124,20 +124,20 @@ function userName(): string {
 }
 
 /** The latest time that the store has seen. Tokens start and expire by it, even if the clock has been set back. */
-export async function latestMoment({ records, acts, latestTime, now }: Store): Promise<string> {
-  await timeKeeper(records, acts, latestTime, now);
+export async function readLatestTime({ records, acts, latestTime, now }: StoreHandle): Promise<string> {
+  await createTimeKeeper(records, acts, latestTime, now);
   return timestamp(latestTime.now());
 }
 
 /** Returns the account with this id. Refuses an unknown id; the error gives the id if a user name was typed. */
-export async function accountOf(records: Pick<Records, 'accounts'>, id: string): Promise<Account> {
-  const meant = await records.accounts.named(id);
+export async function findAccount(records: Pick<StoreRecords, 'accounts'>, id: string): Promise<Account> {
+  const meant = await records.accounts.findByName(id);
   if (meant?.id === id) return meant;
   const hint = meant ? `; that is a name of the account ${meant.id}` : await hintFor(records, id);
   throw new Refusal('account-not-found', `There is no account with the id '${id}'${hint}.`);
 }
 
-async function hintFor({ accounts }: Pick<Records, 'accounts'>, typed: string): Promise<string> {
+async function hintFor({ accounts }: Pick<StoreRecords, 'accounts'>, typed: string): Promise<string> {
   const all = await accounts.list();
   const near = nearest(typed, [...all.map(({ id }) => id), ...all.map(({ username }) => username)]);
   const account = all.find(({ id, username }) => near !== undefined && [id, username].includes(near));

@@ -1,5 +1,5 @@
 // Formats text for people: bold and colours if the terminal shows them, and no control characters from untrusted text.
-import type { Output, World } from './command.ts';
+import type { CommandOutput, World } from './command.ts';
 
 export interface Style {
   bold(text: string): string;
@@ -9,10 +9,11 @@ export interface Style {
 }
 
 /** The width of the output in columns: `most` at most, less on a narrower terminal. */
-export const widthOf = (output: Output, most: number): number => Math.max(40, Math.min(most, output.columns ?? most));
+export const widthOf = (output: CommandOutput, maxWidth: number): number =>
+  Math.max(40, Math.min(maxWidth, output.columns ?? maxWidth));
 
 /** The style for this output; plain unless it is a terminal with colours (https://no-color.org). */
-export function style(output: Output, env: World['env']): Style {
+export function style(output: CommandOutput, env: World['env']): Style {
   const plain = output.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const sequence = (on: number, off: number) => (text: string) =>
     plain ? text : `\x1b[${String(on)}m${text}\x1b[${String(off)}m`;

@@ -5,9 +5,9 @@ import {
   isRequired,
   optionName,
   type Command,
-  type Group,
+  type CommandGroup,
   type Option,
-  type Options,
+  type CommandOptions,
   type Positional,
   type World,
 } from './command.ts';
@@ -69,7 +69,7 @@ export function commandHelp(command: Command, { bold, width }: Style): string {
   return parts.join('\n');
 }
 
-function optionRows(options: Options, width: number): string {
+function optionRows(options: CommandOptions, width: number): string {
   return columns(
     Object.entries(options).map(([name, option]) => {
       const choices = option.type === 'string' && option.choices ? ` One of ${option.choices.join(', ')}.` : '';
@@ -110,7 +110,7 @@ const firstSteps: readonly (readonly [string, string])[] = [
 ];
 
 /** The first screen: the most common commands, and each topic with the first words of its commands. */
-export function firstScreen(groups: readonly Group[], { bold, width }: Style): string {
+export function firstScreen(groups: readonly CommandGroup[], { bold, width }: Style): string {
   const topics = groups.map(({ title, commands }): [string, string] => [
     title,
     [...new Set(commands.map(({ name }) => name.split(' ')[0]!))].join(', '),
@@ -140,11 +140,11 @@ export function helpRecord(command: Command): object {
 }
 
 /** The list of commands, shown if the command line names none. */
-export const listOf = (groups: readonly Group[], { stderr, env }: World): string =>
+export const listOf = (groups: readonly CommandGroup[], { stderr, env }: World): string =>
   firstScreen(groups, style(stderr, env));
 
 /** Loads the records of all commands in these groups. */
-export const load = (groups: readonly Group[]): Promise<{ title: string; commands: Command[] }[]> =>
+export const load = (groups: readonly CommandGroup[]): Promise<{ title: string; commands: Command[] }[]> =>
   Promise.all(
     groups.map(async ({ title, commands }) => ({
       title,

@@ -1,7 +1,7 @@
 // larder guardrail add
 import { addGuardrail } from '#acts/tracks.ts';
 import { command } from '../frame/command.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
 
 export const guardrailAdd = command({
@@ -13,9 +13,9 @@ export const guardrailAdd = command({
   positionals: [packageArgument, { name: 'pattern', summary: 'The pattern, quoted for the shell.' }],
   examples: [String.raw`larder guardrail add snap/hello '[0-9]+\.[0-9]+'`],
 
-  run: ({ positionals: { package: named, pattern }, data, world }) =>
+  run: ({ positionals: { package: packageText, pattern }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, named);
+      const subject = await findPackage(records, packageText);
       await acts.do(addGuardrail, { actor }, { package: subject, pattern });
       const object = `${subject.namespace}/${subject.name}`;
       return { text: `${object} may have tracks that match ${pattern}.`, json: { package: object, pattern } };

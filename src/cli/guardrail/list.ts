@@ -1,6 +1,6 @@
 // larder guardrail list
 import { command } from '../frame/command.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
 
 export const guardrailList = command({
@@ -11,7 +11,7 @@ export const guardrailList = command({
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       const guardrails = await records.guardrails.list(subject.id);
       return {
         text: guardrails.length === 0 ? 'There is none.' : guardrails.map(({ pattern }) => pattern).join('\n'),

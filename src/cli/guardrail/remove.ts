@@ -1,7 +1,7 @@
 // larder guardrail remove
 import { removeGuardrail } from '#acts/tracks.ts';
 import { command } from '../frame/command.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
 
 export const guardrailRemove = command({
@@ -10,14 +10,14 @@ export const guardrailRemove = command({
   positionals: [packageArgument, { name: 'pattern', summary: "The pattern, as 'larder guardrail list' shows it." }],
   examples: [String.raw`larder guardrail remove snap/hello '[0-9]+\.[0-9]+'`],
   confirm: {
-    question: ({ positionals: { package: named, pattern } }) =>
-      `No new track of ${named} may match ${pattern} any more; tracks that are there stay.`,
+    question: ({ positionals: { package: packageText, pattern } }) =>
+      `No new track of ${packageText} may match ${pattern} any more; tracks that are there stay.`,
     unattended: 'goes on',
   },
 
-  run: ({ positionals: { package: named, pattern }, data, world }) =>
+  run: ({ positionals: { package: packageText, pattern }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, named);
+      const subject = await findPackage(records, packageText);
       await acts.do(removeGuardrail, { actor }, { package: subject, pattern });
       const object = `${subject.namespace}/${subject.name}`;
       return { text: `${object} has no guardrail ${pattern} any more.`, json: { package: object, pattern } };

@@ -7,7 +7,7 @@ import { syncFolder, writeWhole } from '#files/streamed.ts';
 import { embeddedText } from '#src/embedded.ts';
 import { Failure } from '../frame/command.ts';
 
-export interface CarriedRequest {
+export interface KeyRequestContent {
   /** The account-key-request assertion. */
   text: string;
   brand: string;
@@ -19,7 +19,7 @@ export interface CarriedRequest {
  * Creates the folder durably, and removes it if it cannot be completed. Refuses an existing folder, so that no folder contains
  * old and new files together.
  */
-export async function writeCarryOut(folder: string, request: CarriedRequest): Promise<void> {
+export async function writeRequestFolder(folder: string, request: KeyRequestContent): Promise<void> {
   try {
     mkdirSync(folder, { mode: 0o755 });
   } catch (error) {
@@ -38,7 +38,7 @@ export async function writeCarryOut(folder: string, request: CarriedRequest): Pr
   }
 }
 
-async function fill(folder: string, request: CarriedRequest): Promise<void> {
+async function fill(folder: string, request: KeyRequestContent): Promise<void> {
   chmodSync(folder, 0o755);
   const put = async (name: string, text: string, mode: number): Promise<void> => {
     await writeWhole(join(folder, name), text, mode);
@@ -51,7 +51,7 @@ async function fill(folder: string, request: CarriedRequest): Promise<void> {
   await put('READ-ME-FIRST.txt', page(request), 0o644);
 }
 
-const page = ({ brand, name, keyId }: CarriedRequest): string => `Registering a signing key with the online store
+const page = ({ brand, name, keyId }: KeyRequestContent): string => `Registering a signing key with the online store
 ==============================================
 
 This folder asks the online store to register the signing key '${name}' of the brand account
@@ -91,5 +91,5 @@ between them.
 `;
 
 /** The script with its parameters; neither of them can contain a character that ends a string. */
-const script = ({ brand, keyId }: CarriedRequest): string =>
+const script = ({ brand, keyId }: KeyRequestContent): string =>
   embeddedText('src/cli/key/register.py').replace('@BRAND@', brand).replace('@KEY_ID@', keyId);

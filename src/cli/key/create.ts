@@ -1,7 +1,7 @@
 // larder key create
 import { makeSigningKey } from '#acts/signing-keys.ts';
 import { command } from '../frame/command.ts';
-import { brandOf, custodyOf, unknownOnline } from './keys.ts';
+import { findBrand, custodyOf, noteUnknownOnline } from './keys.ts';
 import { withStore } from '../frame/store.ts';
 
 export const keyCreate = command({
@@ -21,11 +21,11 @@ export const keyCreate = command({
 
   run: ({ positionals: { brand, name }, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const { accountId } = await brandOf(store, brand);
+      const { accountId } = await findBrand(store, brand);
       const custody = custodyOf(store, world);
-      const wanted = { brandAccountId: accountId, name, createdBy: accountId };
-      const key = await makeSigningKey({ ...store, custody }, store.person, wanted);
-      const note = await unknownOnline(store, accountId);
+      const newKey = { brandAccountId: accountId, name, createdBy: accountId };
+      const key = await makeSigningKey({ ...store, custody }, store.person, newKey);
+      const note = await noteUnknownOnline(store, accountId);
       const next =
         note ?? `It is registered with: larder key request ${name} --brand ${accountId} --folder ./to-the-internet`;
       return {

@@ -1,7 +1,7 @@
 // larder key delete
 import { deleteSigningKey } from '#acts/signing-keys.ts';
 import { command } from '../frame/command.ts';
-import { brandOf, custodyOf, keyOf } from './keys.ts';
+import { findBrand, custodyOf, findSigningKey } from './keys.ts';
 import { withStore } from '../frame/store.ts';
 
 export const keyDelete = command({
@@ -17,10 +17,10 @@ export const keyDelete = command({
   ],
   examples: ['larder key delete acme serials', 'larder key delete acme models --json'],
 
-  run: ({ positionals: { brand, key: wanted }, data, world }) =>
+  run: ({ positionals: { brand, key: nameOrId }, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const { accountId } = await brandOf(store, brand);
-      const { name, sha3_384 } = await keyOf(store, wanted, accountId);
+      const { accountId } = await findBrand(store, brand);
+      const { name, sha3_384 } = await findSigningKey(store, nameOrId, accountId);
       await store.acts.do(deleteSigningKey, store.person, { brandAccountId: accountId, sha3_384 });
       custodyOf(store, world).destroy(sha3_384);
       return {

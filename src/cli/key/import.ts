@@ -10,7 +10,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { readTextFile } from '../assertion/file.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { brandOf, custodyOf } from './keys.ts';
+import { findBrand, custodyOf } from './keys.ts';
 
 export const keyImport = command({
   name: 'key import',
@@ -32,20 +32,20 @@ export const keyImport = command({
         const text = await store.asCaller(() => readTextFile(resolve(file)));
         const privateKey = readSecretKey(text);
         const id = keyId(createPublicKey(privateKey));
-        const kept = await store.records.assertions.find(`account-key/${id}`);
-        if (kept === undefined) {
+        const stored = await store.records.assertions.find(`account-key/${id}`);
+        if (stored === undefined) {
           throw new Refusal(
             'conflict',
             `No account-key with the id ${id} is here, so no device would believe what this key signs: take it in first, by 'larder assertion import'.`,
           );
         }
-        const { headers } = parseAssertion(kept.text);
+        const { headers } = parseAssertion(stored.text);
         const account = headers['account-id'] as string;
-        const { accountId } = await brandOf(store, account);
+        const { accountId } = await findBrand(store, account);
         const name = options.name ?? (headers['name'] as string | undefined) ?? 'imported';
         const key = custodyOf(store, world).keep(accountId, privateKey);
-        const wanted = { brandAccountId: accountId, name, createdBy: accountId, key };
-        const made = await store.acts.do(importSigningKey, store.person, wanted);
+        const newKey = { brandAccountId: accountId, name, createdBy: accountId, key };
+        const made = await store.acts.do(importSigningKey, store.person, newKey);
         return {
           text: `The brand ${accountId} has the key ${name}, with the id ${made.sha3_384}. ${file} is of no use any more; destroy it.`,
           json: {

@@ -1,7 +1,7 @@
 // Finds and uses the signing keys of brands, for commands on the host.
 import type { KeyObject } from 'node:crypto';
 
-import { softwareCustody, type Custody } from '#assertions/custody.ts';
+import { softwareCustody, type KeyCustody } from '#assertions/custody.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
@@ -12,7 +12,7 @@ import { UsageError, type World } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 /** Finds the brand of an account; refuses an account that is not a brand. */
-export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: string): Promise<Brand> {
+export async function findBrand({ records }: Pick<OpenStore, 'records'>, id: string): Promise<Brand> {
   const brand = await records.brands.find(id);
   if (brand !== undefined) return brand;
   throw new Refusal('resource-not-found', `There is no brand '${id}'; 'larder brand create' makes one of an account.`);
@@ -22,7 +22,7 @@ export async function brandOf({ records }: Pick<OpenStore, 'records'>, id: strin
  * A note for a brand with an account id that this store created; undefined for other brands. Assertions with such an id are
  * usable only at this site.
  */
-export const unknownOnline = async (
+export const noteUnknownOnline = async (
   { records }: Pick<OpenStore, 'records'>,
   id: string,
 ): Promise<string | undefined> =>
@@ -33,31 +33,31 @@ export const unknownOnline = async (
     : undefined;
 
 /** All brands, or the brand with this id. */
-export const brandsOf = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
-  id === undefined ? store.records.brands.list() : [await brandOf(store, id)];
+export const findBrands = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
+  id === undefined ? store.records.brands.list() : [await findBrand(store, id)];
 
 /** Finds a key by name or id, of one brand or of any. */
-export async function keyOf(
+export async function findSigningKey(
   store: Pick<OpenStore, 'records'>,
-  wanted: string,
+  nameOrId: string,
   brandId: string | undefined,
 ): Promise<SigningKey> {
-  const found: SigningKey[] = [];
+  const matches: SigningKey[] = [];
   const names: string[] = [];
-  for (const { accountId } of await brandsOf(store, brandId)) {
+  for (const { accountId } of await findBrands(store, brandId)) {
     for (const { name, sha3_384 } of await store.records.signingKeys.list(accountId)) {
       names.push(name);
-      const key = [name, sha3_384].includes(wanted) ? await store.records.signingKeys.find(sha3_384) : undefined;
-      if (key !== undefined) found.push(key);
+      const key = [name, sha3_384].includes(nameOrId) ? await store.records.signingKeys.find(sha3_384) : undefined;
+      if (key !== undefined) matches.push(key);
     }
   }
-  const [key, other] = found;
+  const [key, other] = matches;
   if (key === undefined) {
-    const meant = nearest(wanted, names);
+    const meant = nearest(nameOrId, names);
     const hint = meant === undefined ? "'larder key list' lists them" : `did you mean '${meant}'?`;
-    throw new Refusal('resource-not-found', `There is no signing key '${wanted}'; ${hint}`);
+    throw new Refusal('resource-not-found', `There is no signing key '${nameOrId}'; ${hint}`);
   }
-  if (other !== undefined) throw new UsageError(`several brands have a key '${wanted}'; say which with --brand ID`);
+  if (other !== undefined) throw new UsageError(`several brands have a key '${nameOrId}'; say which with --brand ID`);
   return key;
 }
 
@@ -74,7 +74,7 @@ export const masterKeyOf = (
   });
 
 /** The custody of the store's keys; reads the master key at its first use, and refuses to work without it. */
-export function custodyOf(store: OpenStore, world: World): Custody {
+export function custodyOf(store: OpenStore, world: World): KeyCustody {
   let masterKey: KeyObject | undefined;
   const { records } = store;
   return softwareCustody(

@@ -2,7 +2,7 @@
 import { registrationOf } from '#assertions/registration.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import { command } from '../frame/command.ts';
-import { brandsOf } from './keys.ts';
+import { findBrands } from './keys.ts';
 import { withStore } from '../frame/store.ts';
 
 export const keyList = command({
@@ -16,7 +16,7 @@ export const keyList = command({
 
   run: ({ options, data, world }) =>
     withStore({ data, world }, async (store) => {
-      const brands = await brandsOf(store, options.brand);
+      const brands = await findBrands(store, options.brand);
       const keys = [];
       for (const { accountId } of brands) keys.push(...(await store.records.signingKeys.list(accountId)));
       const registered = await accountKeysOf(keys, store.records);

@@ -5,14 +5,14 @@ import { requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
-import { command, type Answer, type World } from '../frame/command.ts';
-import { writeCarryOut } from './carry-out.ts';
-import { custodyOf, keyOf, unknownOnline } from './keys.ts';
-import { momentNamed } from '../frame/moment.ts';
-import { writing } from '../frame/outside.ts';
+import { command, type CommandResult, type World } from '../frame/command.ts';
+import { writeRequestFolder } from './carry-out.ts';
+import { custodyOf, findSigningKey, noteUnknownOnline } from './keys.ts';
+import { parseTimeOption } from '../frame/moment.ts';
+import { withWriteErrors } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
-interface RequestedLife {
+interface KeyRequestOptions {
   since?: Date | undefined;
   until?: Date | undefined;
   folder: string | undefined;
@@ -20,7 +20,7 @@ interface RequestedLife {
 
 /** Refuses a brand that the online store cannot know. */
 export async function refuseUnknownOnline(store: Pick<OpenStore, 'records'>, brand: string): Promise<void> {
-  const note = await unknownOnline(store, brand);
+  const note = await noteUnknownOnline(store, brand);
   if (note !== undefined) throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
 }
 
@@ -29,7 +29,7 @@ export async function writeKeyRequest(
   store: OpenStore,
   world: World,
   { brandAccountId: brand, name, sha3_384: keyId }: Pick<SigningKey, 'brandAccountId' | 'name' | 'sha3_384'>,
-  { since, until, folder }: RequestedLife,
+  { since, until, folder }: KeyRequestOptions,
 ): Promise<string> {
   const now = store.now();
   const text = await accountKeyRequest({
@@ -43,7 +43,7 @@ export async function writeKeyRequest(
   });
   if (folder !== undefined) {
     const carried = { text, brand, name, keyId };
-    await writing(folder, () => store.asCaller(() => writeCarryOut(folder, carried)));
+    await withWriteErrors(folder, () => store.asCaller(() => writeRequestFolder(folder, carried)));
   }
   const details = { since: written(since), until: written(until), text };
   await store.acts.do(requestRegistration, store.person, { brandAccountId: brand, sha3_384: keyId, ...details });
@@ -75,12 +75,12 @@ export const keyRequest = command({
   run({ positionals, options, data, world }) {
     const moment = (option: 'since' | 'until'): Date | undefined => {
       const text = options[option];
-      return text === undefined ? undefined : momentNamed(option, text);
+      return text === undefined ? undefined : parseTimeOption(option, text);
     };
     const [since, until] = [moment('since'), moment('until')];
     const folder = options.folder === undefined ? undefined : resolve(options.folder);
-    const work = async (store: OpenStore): Promise<Answer> => {
-      const key = await keyOf(store, positionals.key, options.brand);
+    const work = async (store: OpenStore): Promise<CommandResult> => {
+      const key = await findSigningKey(store, positionals.key, options.brand);
       const { brandAccountId: brand, name, sha3_384: keyId } = key;
       if (!options.local) await refuseUnknownOnline(store, brand);
       const text = await writeKeyRequest(store, world, key, { since, until, folder });

@@ -1,6 +1,6 @@
 // larder key rotate
 import { command, UsageError } from '../frame/command.ts';
-import { latestMoment, withStore } from '../frame/store.ts';
+import { readLatestTime, withStore } from '../frame/store.ts';
 
 export const keyRotate = command({
   name: 'key rotate',
@@ -26,7 +26,7 @@ export const keyRotate = command({
     return withStore({ data, world }, async (store) => {
       const { rootKeys, dischargerKeys, person } = store;
       // Keys are told apart by their creation time, so it must not be before the latest time that the store has seen.
-      await latestMoment(store);
+      await readLatestTime(store);
       if (key === 'root') {
         const { id, createdAt } = await rootKeys.rotate(person);
         return { text: `New tokens are signed with the root key ${id}.`, json: { key, id, 'created-at': createdAt } };

@@ -9,7 +9,7 @@ import { readTextFile } from '../assertion/file.ts';
 import { command, Failure } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 
-const shortest = 12;
+const minPassphraseLength = 12;
 
 export const keySeal = command({
   name: 'key seal',
@@ -39,8 +39,8 @@ export const keySeal = command({
 
   run({ options, data, world }) {
     const passphrase = passphraseIn(readTextFile(options['passphrase-file']));
-    if (passphrase.length < shortest) {
-      throw new Failure(`the passphrase must have at least ${String(shortest)} characters`);
+    if (passphrase.length < minPassphraseLength) {
+      throw new Failure(`the passphrase must have at least ${String(minPassphraseLength)} characters`);
     }
     return withStore({ data, world }, async ({ acts, person }) => {
       const [plain, sealed] = [join(data, 'master.key'), join(data, 'master.key.sealed')];

@@ -1,9 +1,9 @@
 // larder key show
-import { joined, type Value } from '#assertions/assertion.ts';
+import { joined, type AssertionValue } from '#assertions/assertion.ts';
 import { registrationOf } from '#assertions/registration.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import { command } from '../frame/command.ts';
-import { keyOf } from './keys.ts';
+import { findSigningKey } from './keys.ts';
 import { withStore } from '../frame/store.ts';
 import { columns, visible } from '../frame/terminal.ts';
 
@@ -22,9 +22,9 @@ export const keyShow = command({
   run: ({ positionals, options, data, world }) =>
     withStore({ data, world }, async (store) => {
       const { records, now } = store;
-      const key = await keyOf(store, positionals.key, options.brand);
+      const key = await findSigningKey(store, positionals.key, options.brand);
       const accountKey = (await accountKeysOf([key], records)).get(key.sha3_384);
-      const header = (name: string): Value | null => accountKey?.headers[name] ?? null;
+      const header = (name: string): AssertionValue | null => accountKey?.headers[name] ?? null;
       const policies = await records.serialPolicies.ofKey(key.sha3_384);
       const json = {
         'brand-account-id': key.brandAccountId,
@@ -38,15 +38,15 @@ export const keyShow = command({
         since: header('since') as string | null,
         until: header('until') as string | null,
         constraints: header('constraints'),
-        'serial-policies': policies.map((one) => ({
-          'brand-account-id': one.brandAccountId,
-          'model-name': one.modelName,
-          revision: one.revision,
+        'serial-policies': policies.map((policy) => ({
+          'brand-account-id': policy.brandAccountId,
+          'model-name': policy.modelName,
+          revision: policy.revision,
         })),
         'account-key': accountKey === undefined ? null : joined(accountKey),
       };
       const validity = `from ${json.since ?? ''} ${json.until === null ? 'on' : `until ${json.until}`}`;
-      const models = policies.map((one) => `${one.brandAccountId}/${one.modelName} (${one.revision})`);
+      const models = policies.map((policy) => `${policy.brandAccountId}/${policy.modelName} (${policy.revision})`);
       const rows: [string, string][] = [
         ['Key', `${key.name} of the brand ${key.brandAccountId}`],
         ['Id', key.sha3_384],

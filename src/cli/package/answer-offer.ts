@@ -2,8 +2,8 @@
 import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
-import { changesHands, packageArgument, packageOf } from './named.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { publisherChangeConfirmation, packageArgument, findPackage } from './named.ts';
 
 const receiver = { name: 'account', value: 'ID', summary: 'The id of the account it is offered to.' } as const;
 
@@ -13,12 +13,12 @@ export const packageAcceptOffer = command({
   description: "'larder package offers' lists what is offered to whom.",
   positionals: [packageArgument, receiver],
   examples: ['larder package accept-offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: changesHands,
+  confirm: publisherChangeConfirmation,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person, config }) => {
-      const subject = await packageOf(records, positionals.package);
-      const { id: to, username } = await accountOf(records, positionals.account);
+      const subject = await findPackage(records, positionals.package);
+      const { id: to, username } = await findAccount(records, positionals.account);
       const everybody = quotaOfEverybody(config.quotas);
       await acts.do(acceptPackage, person, { package: subject, accountId: to, everybody });
       const { namespace, name, publisherId: from } = subject;
@@ -38,8 +38,8 @@ export const packageRejectOffer = command({
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
-      const { id, username } = await accountOf(records, positionals.account);
+      const subject = await findPackage(records, positionals.package);
+      const { id, username } = await findAccount(records, positionals.account);
       await acts.do(rejectPackage, person, { package: subject, accountId: id });
       const { namespace, name } = subject;
       return {

@@ -6,28 +6,28 @@ import { reviewQueue } from '#jobs/review-uploads.ts';
 import type { Review } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { createLeases } from '#shared/leases.ts';
-import { createWaiting } from '#shared/waiting.ts';
+import { createChangeWaiter } from '#shared/waiting.ts';
 import { textOf } from '#src/faults.ts';
 import { createHealth } from '#src/health.ts';
 import { createLog } from '#src/log.ts';
-import { Failure, type Call } from '../frame/command.ts';
+import { Failure, type CommandCall } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-export interface Reading {
+export interface UploadReviewTools {
   blobs: Blobs;
   digests: DigestPool;
   reviewer: Reviewer;
 }
 
 /** Milliseconds between checks whether the reviewing process has died. */
-const lookAgain = 5000;
+const recheckMs = 5000;
 
 /** Reviews a claimed upload, unless another process does; returns the upload after its review. */
 export async function awaitReview(
   { records, acts, newId, now }: OpenStore,
-  { blobs, digests, reviewer }: Reading,
+  { blobs, digests, reviewer }: UploadReviewTools,
   id: string,
-  { world, json }: Pick<Call, 'world' | 'json'>,
+  { world, json }: Pick<CommandCall, 'world' | 'json'>,
 ): Promise<Review> {
   const destination = { write: (line: string) => void world.stderr.write(line) };
   const log = createLog('error', { asText: () => !json, destination });
@@ -43,12 +43,12 @@ export async function awaitReview(
     newId,
     log,
     health,
-    lookAgain,
+    lookAgain: recheckMs,
     only: id,
   });
   try {
     queue.soon();
-    const found = await createWaiting().until(id, async () => {
+    const reviewed = await createChangeWaiter().until(id, async () => {
       const upload = await records.uploads.claimed(id);
       if (upload === undefined) throw new Refusal('resource-not-found', 'Its package was unregistered meanwhile.');
       const [unreadable] = await health.look();
@@ -56,7 +56,7 @@ export async function awaitReview(
         throw new Failure(textOf(unreadable), { code: 'unreadable' });
       return upload.status === 'new' ? undefined : upload;
     });
-    return found!;
+    return reviewed!;
   } finally {
     await queue.stop();
   }

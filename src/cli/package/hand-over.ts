@@ -2,8 +2,8 @@
 import { handOverPackage } from '#acts/ownership.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
-import { changesHands, packageArgument, packageOf } from './named.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { publisherChangeConfirmation, packageArgument, findPackage } from './named.ts';
 
 export const packageHandOver = command({
   name: 'package hand-over',
@@ -14,12 +14,12 @@ export const packageHandOver = command({
     "--publisher ID' lists what somebody publishes.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the new publisher.' }],
   examples: ['larder package hand-over snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: changesHands,
+  confirm: publisherChangeConfirmation,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person, config }) => {
-      const subject = await packageOf(records, positionals.package);
-      const { id: to, username } = await accountOf(records, positionals.account);
+      const subject = await findPackage(records, positionals.package);
+      const { id: to, username } = await findAccount(records, positionals.account);
       const everybody = quotaOfEverybody(config.quotas);
       const { before: from } = await acts.do(handOverPackage, person, { package: subject, accountId: to, everybody });
       const { namespace, name } = subject;

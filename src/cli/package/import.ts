@@ -3,15 +3,15 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Channel } from '#domain/channel.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
-import { progressOf, type Progress } from '../frame/progress.ts';
+import { command, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { channelsNamed } from '../release/channels.ts';
-import { answerOf, type Outcome } from './carried/answer.ts';
-import { gather, whyNot } from './carried/files.ts';
-import { look, type Looking, type Seen } from './carried/look.ts';
-import { lookAtOthers, takeOthers } from './carried/others.ts';
-import { release, take } from './carried/take.ts';
+import { parseChannelArguments } from '../release/channels.ts';
+import { formatImport, type PackageImportOutcome } from './carried/answer.ts';
+import { sortImportFiles, describeRefusal } from './carried/files.ts';
+import { inspectSnap, type SnapInspectionContext, type InspectedSnap } from './carried/look.ts';
+import { inspectOthers, importOthers } from './carried/others.ts';
+import { releaseImported, importSnap } from './carried/take.ts';
 import { withReviewer } from './reviewer.ts';
 
 export const packageImport = command({
@@ -46,10 +46,10 @@ export const packageImport = command({
     'larder package import /media/stick --release stable --yes',
   ],
   confirm: {
-    question: ({ options: { release: named, preview: isPreview } }) =>
-      named.length === 0 || isPreview
+    question: ({ options: { release: channelTexts, preview: isPreview } }) =>
+      channelTexts.length === 0 || isPreview
         ? undefined
-        : `What comes in is released to ${channelsNamed(named)
+        : `What comes in is released to ${parseChannelArguments(channelTexts)
             .map(({ name }) => name)
             .join(', ')}.`,
     unattended: 'goes on',
@@ -59,32 +59,32 @@ export const packageImport = command({
     const { positionals, options } = call;
     const { files } = positionals;
     if (files.length === 0) throw new UsageError('nothing was looked at: name the snaps and their assertions');
-    const channels = channelsNamed(options.release);
-    return withStore(call, (store) => imported(store, call, { files, channels, isPreview: options.preview }), {
+    const channels = parseChannelArguments(options.release);
+    return withStore(call, (store) => importFiles(store, call, { files, channels, isPreview: options.preview }), {
       writesOutside: true,
     });
   },
 });
 
-interface Wanted {
+interface PackageImportOptions {
   files: readonly string[];
   channels: readonly Channel[];
   isPreview: boolean;
 }
 
-async function imported(
+async function importFiles(
   store: OpenStore,
-  call: Pick<Call, 'json' | 'quiet' | 'world'>,
-  { files, channels, isPreview }: Wanted,
-): Promise<Answer> {
-  const progress = progressOf(call);
-  const gathered = await store.asCaller(() => gather(files));
+  call: Pick<CommandCall, 'json' | 'quiet' | 'world'>,
+  { files, channels, isPreview }: PackageImportOptions,
+): Promise<CommandResult> {
+  const progress = createProgress(call);
+  const gathered = await store.asCaller(() => sortImportFiles(files));
   const roots = readTrusted(store.config.assertions.trusted);
   return withReviewer(async (reviewer) => {
     const looking = { ...store, roots, reviewer, pool: gathered.pool, digests: new Set<string>() };
-    const preview = await lookAtAll(gathered.snaps, looking, progress);
-    const others = await lookAtOthers(preview.seen, looking);
-    const outcome: Outcome = {
+    const preview = await inspectAll(gathered.snaps, looking, progress);
+    const others = await inspectOthers(preview.seen, looking);
+    const outcome: PackageImportOutcome = {
       ...preview,
       isPreview,
       passedOver: gathered.passedOver,
@@ -95,42 +95,42 @@ async function imported(
     if (!isPreview) {
       await withBlobs(store, async ({ blobs }) => {
         const taking = { ...looking, blobs, reviewer, progress };
-        await takeAll(outcome, store, taking);
+        await importAll(outcome, store, taking);
       });
-      const { kept, refused } = await takeOthers(others.come, store, looking);
-      outcome.assertions = kept;
+      const { stored, refused } = await importOthers(others.come, store, looking);
+      outcome.assertions = stored;
       outcome.refused.push(...refused);
       await releaseAll(outcome, store, channels);
     }
-    return answerOf(outcome);
+    return formatImport(outcome);
   }).finally(() => {
     progress.end();
   });
 }
 
 /** Inspects every snap; returns them sorted by package and revision, so that older revisions are imported first. */
-async function lookAtAll(
+async function inspectAll(
   snaps: readonly string[],
-  looking: Looking,
-  progress: Progress,
-): Promise<Pick<Outcome, 'seen' | 'refused'>> {
-  const seen = new Map<string, Seen>();
-  const refused: Outcome['refused'] = [];
+  looking: SnapInspectionContext,
+  progress: ProgressReporter,
+): Promise<Pick<PackageImportOutcome, 'seen' | 'refused'>> {
+  const seen = new Map<string, InspectedSnap>();
+  const refused: PackageImportOutcome['refused'] = [];
   for (const [at, file] of snaps.entries()) {
     progress.at('looking', at, snaps.length);
     try {
-      const one = await look(file, looking);
-      const key = `${one.snap.name}/${String(one.snap.revision)}`;
+      const inspected = await inspectSnap(file, looking);
+      const key = `${inspected.snap.name}/${String(inspected.snap.revision)}`;
       const twin = seen.get(key);
-      if (twin === undefined) seen.set(key, one);
-      else if (twin.snap.sha3_384 !== one.snap.sha3_384 || twin.snap.id !== one.snap.id) {
+      if (twin === undefined) seen.set(key, inspected);
+      else if (twin.snap.sha3_384 !== inspected.snap.sha3_384 || twin.snap.id !== inspected.snap.id) {
         throw new Refusal(
           'conflict',
-          `${twin.file} is revision ${String(one.snap.revision)} of '${one.snap.name}' as well.`,
+          `${twin.file} is revision ${String(inspected.snap.revision)} of '${inspected.snap.name}' as well.`,
         );
       }
     } catch (error) {
-      refused.push({ file, why: whyNot(error) });
+      refused.push({ file, why: describeRefusal(error) });
     }
   }
   const inOrder = [...seen.values()].sort(
@@ -139,27 +139,35 @@ async function lookAtAll(
   return { seen: inOrder, refused };
 }
 
-async function takeAll(outcome: Outcome, store: OpenStore, taking: Parameters<typeof take>[2]): Promise<void> {
+async function importAll(
+  outcome: PackageImportOutcome,
+  store: OpenStore,
+  taking: Parameters<typeof importSnap>[2],
+): Promise<void> {
   const come = outcome.seen.filter(({ isHere }) => !isHere);
-  for (const [at, one] of come.entries()) {
+  for (const [at, inspected] of come.entries()) {
     taking.progress.at('taking in', at, come.length);
     try {
-      await take(one, store, taking);
+      await importSnap(inspected, store, taking);
     } catch (error) {
-      outcome.refused.push({ file: one.file, why: whyNot(error) });
-      outcome.seen = outcome.seen.filter((other) => other !== one);
+      outcome.refused.push({ file: inspected.file, why: describeRefusal(error) });
+      outcome.seen = outcome.seen.filter((other) => other !== inspected);
     }
   }
 }
 
-async function releaseAll(outcome: Outcome, store: OpenStore, channels: readonly Channel[]): Promise<void> {
+async function releaseAll(
+  outcome: PackageImportOutcome,
+  store: OpenStore,
+  channels: readonly Channel[],
+): Promise<void> {
   if (channels.length === 0) return;
   for (const [name, seen] of Map.groupBy(outcome.seen, ({ snap }) => snap.name)) {
     try {
-      const released = await release(name, seen, channels, store);
+      const released = await releaseImported(name, seen, channels, store);
       if (released !== undefined) outcome.released.push(released);
     } catch (error) {
-      outcome.refused.push({ file: `snap/${name}`, why: `It is not released: ${whyNot(error)}` });
+      outcome.refused.push({ file: `snap/${name}`, why: `It is not released: ${describeRefusal(error)}` });
     }
   }
 }

@@ -1,8 +1,8 @@
 // larder package leave
 import { leavePackage } from '#acts/ownership.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
-import { losesPart, packageArgument, packageOf } from './named.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { accessLossConfirmation, packageArgument, findPackage } from './named.ts';
 
 export const packageLeave = command({
   name: 'package leave',
@@ -11,12 +11,12 @@ export const packageLeave = command({
     "The audit log tells it as the collaborator's own wish; 'larder collaborator remove' takes somebody away unasked.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
   examples: ['larder package leave snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
-  confirm: losesPart,
+  confirm: accessLossConfirmation,
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
-      const { id, username } = await accountOf(records, positionals.account);
+      const subject = await findPackage(records, positionals.package);
+      const { id, username } = await findAccount(records, positionals.account);
       await acts.do(leavePackage, person, { package: subject, accountId: id });
       const { namespace, name } = subject;
       return {

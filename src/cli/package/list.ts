@@ -2,14 +2,14 @@
 import { timestamp } from '#domain/clock.ts';
 import { isNamespace, namespaces } from '#domain/namespace.ts';
 import { presentStorePackage } from '#operations/store/present.ts';
-import type { InventoryPackage, PackagePlace, Wanted } from '#records/inventory.ts';
-import type { Records } from '#records/index.ts';
+import type { InventoryPackage, PackagePlace, InventoryFilter } from '#records/inventory.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { momentNamed } from '../frame/moment.ts';
+import { parseTimeOption } from '../frame/moment.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { channelNamed } from '../release/channels.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { parseChannelArgument } from '../release/channels.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 
 /** Rows per query. */
 const batch = 500;
@@ -36,12 +36,12 @@ export const packageList = command({
 
   run({ options, data, world }) {
     const { limit = 1000, namespace } = options;
-    const channel = options.channel === undefined ? null : channelNamed(options.channel).name;
+    const channel = options.channel === undefined ? null : parseChannelArgument(options.channel).name;
     const moment = (option: 'registered-before' | 'quiet-since'): string | null => {
       const text = options[option];
-      return text === undefined ? null : timestamp(momentNamed(option, text));
+      return text === undefined ? null : timestamp(parseTimeOption(option, text));
     };
-    const wanted = {
+    const filter = {
       namespace: namespace !== undefined && isNamespace(namespace) ? namespace : null,
       channel,
       atLeast: options['at-least'] ?? null,
@@ -50,18 +50,18 @@ export const packageList = command({
     };
     return withStore({ data, world }, async ({ records }) => {
       const publisher = options.publisher === undefined ? null : await accountId(records, options.publisher);
-      const found = await packagesIn(records, { ...wanted, publisher }, limit);
-      const rows = found.map((one) => [
-        `${one.namespace}/${one.name}`,
-        one.username,
-        String(one.revisions),
-        bytes(one.bytes),
-        one.releasedAt?.slice(0, 10) ?? 'never',
-        one.private === 1 ? 'private' : '',
+      const packages = await packagesIn(records, { ...filter, publisher }, limit);
+      const rows = packages.map((entry) => [
+        `${entry.namespace}/${entry.name}`,
+        entry.username,
+        String(entry.revisions),
+        formatBytes(entry.bytes),
+        entry.releasedAt?.slice(0, 10) ?? 'never',
+        entry.private === 1 ? 'private' : '',
       ]);
       return {
         text: rows.length === 0 ? 'There is none.' : table(headings, rows),
-        json: { packages: found.map(presentStorePackage) },
+        json: { packages: packages.map(presentStorePackage) },
       };
     });
   },
@@ -70,22 +70,22 @@ export const packageList = command({
 const headings = ['PACKAGE', 'PUBLISHER', 'REVISIONS', 'DISK', 'RELEASED', ''];
 
 async function packagesIn(
-  { inventory }: Pick<Records, 'inventory'>,
-  wanted: Wanted,
+  { inventory }: Pick<StoreRecords, 'inventory'>,
+  filter: InventoryFilter,
   limit: number,
 ): Promise<InventoryPackage[]> {
-  const found: InventoryPackage[] = [];
+  const collected: InventoryPackage[] = [];
   let after: PackagePlace | undefined = { namespace: '', name: '' };
-  while (after !== undefined && found.length < limit) {
-    const { packages, next } = await inventory.packages(wanted, after, Math.min(batch, limit - found.length));
-    found.push(...packages);
+  while (after !== undefined && collected.length < limit) {
+    const { packages, next } = await inventory.packages(filter, after, Math.min(batch, limit - collected.length));
+    collected.push(...packages);
     after = next;
   }
-  return found;
+  return collected;
 }
 
-async function accountId({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<string> {
-  const found = await accounts.named(named);
-  if (found !== undefined) return found.id;
-  throw new UsageError(`there is no account '${named}'; 'larder account list' lists them`);
+async function accountId({ accounts }: Pick<StoreRecords, 'accounts'>, nameOrId: string): Promise<string> {
+  const account = await accounts.findByName(nameOrId);
+  if (account !== undefined) return account.id;
+  throw new UsageError(`there is no account '${nameOrId}'; 'larder account list' lists them`);
 }

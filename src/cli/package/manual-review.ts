@@ -1,7 +1,7 @@
 // larder package manual-review
 import { setManualReview } from '#acts/packages.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { packageArgument, findPackage } from './named.ts';
 import { withStore } from '../frame/store.ts';
 
 export const packageManualReview = command({
@@ -18,7 +18,7 @@ export const packageManualReview = command({
     const { switch: to } = positionals;
     if (to !== 'on' && to !== 'off') throw new UsageError(`manual review is 'on' or 'off', not '${to}'`);
     return withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       const object = `${subject.namespace}/${subject.name}`;
       await acts.do(setManualReview, { actor }, { package: subject, on: to === 'on' });
       const text =

@@ -1,8 +1,8 @@
 // larder package offer, larder package withdraw-offer
 import { offerPackage, withdrawOffer } from '#acts/ownership.ts';
 import { command } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { packageArgument, findPackage } from './named.ts';
 
 export const packageOffer = command({
   name: 'package offer',
@@ -16,10 +16,10 @@ export const packageOffer = command({
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
-      const { id, username } = await accountOf(records, positionals.account);
-      const wanted = { package: subject, accountId: id, offeredBy: subject.publisherId };
-      const { offeredAt, expiresAt } = await acts.do(offerPackage, person, wanted);
+      const subject = await findPackage(records, positionals.package);
+      const { id, username } = await findAccount(records, positionals.account);
+      const offer = { package: subject, accountId: id, offeredBy: subject.publisherId };
+      const { offeredAt, expiresAt } = await acts.do(offerPackage, person, offer);
       const { namespace, name } = subject;
       return {
         text: `The package ${namespace}/${name} is offered to ${id} (${username}) until ${expiresAt}.`,
@@ -36,7 +36,7 @@ export const packageWithdrawOffer = command({
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       await acts.do(withdrawOffer, person, { package: subject });
       const { namespace, name } = subject;
       return {

@@ -11,15 +11,15 @@ import { withBlobs } from '#data/blobs.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Review } from '#records/uploads.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import { command, Failure, type Answer, type Call } from '../frame/command.ts';
-import { progressOf } from '../frame/progress.ts';
+import { command, Failure, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { createProgress } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
-import { channelsNamed } from '../release/channels.ts';
+import { parseChannelArguments } from '../release/channels.ts';
 import { awaitReview } from './await-review.ts';
-import { packageArgument, packageName, packageOf } from './named.ts';
+import { packageArgument, parsePackageName, findPackage } from './named.ts';
 import { withReviewer } from './reviewer.ts';
-import { takeIn, withSentFile, type SentFile } from './sent-file.ts';
+import { uploadFile, withSentFile, type SentFile } from './sent-file.ts';
 
 export const packagePush = command({
   name: 'package push',
@@ -49,23 +49,23 @@ export const packagePush = command({
     question: ({ positionals, options: { release } }) =>
       release.length === 0
         ? undefined
-        : `${positionals.file} is released to ${namesOf(channelsNamed(release))} as soon as it is approved.`,
+        : `${positionals.file} is released to ${namesOf(parseChannelArguments(release))} as soon as it is approved.`,
     unattended: 'goes on',
   },
 
   run(call) {
     const { positionals, options } = call;
-    const channels = channelsNamed(options.release);
-    const named = options.package === undefined ? undefined : packageName(options.package);
+    const channels = parseChannelArguments(options.release);
+    const chosenPackage = options.package === undefined ? undefined : parsePackageName(options.package);
     return withSentFile(positionals.file, (file) =>
       withStore(call, (store) =>
         withReviewer(async (reviewer) => {
-          const { namespace, name } = named ?? (await ownName(reviewer, file));
+          const { namespace, name } = chosenPackage ?? (await readOwnName(reviewer, file));
           const subject = await registered(store, `${namespace}/${name}`);
-          const upload = await settled(store, call, { file, reviewer }, (upload) =>
+          const upload = await uploadAndReview(store, call, { file, reviewer }, (upload) =>
             store.acts.do(pushRevision, store.person, { upload, package: subject, ...behalf(store, subject) }),
           );
-          const waits = waiting(subject, upload);
+          const waits = describeWaiting(subject, upload);
           if (waits !== undefined) return waits;
           const released = await release(store, subject, upload, channels);
           const to = released.length === 0 ? '' : `; it is released to ${released.join(', ')}`;
@@ -108,18 +108,18 @@ export const packagePushResource = command({
   run(call) {
     const { positionals, options } = call;
     const { resource } = positionals;
-    packageName(positionals.package);
+    parsePackageName(positionals.package);
     return withSentFile(positionals.file, (file) =>
       withStore(call, (store) =>
         withReviewer(async (reviewer) => {
           const subject = await registered(store, positionals.package);
-          const wanted = { package: subject, resource, revision: options.revision };
+          const target = { package: subject, resource, revision: options.revision };
           // Check early, before the bytes are read; the act checks again.
-          await resourceRequest(store.records, wanted);
-          const upload = await settled(store, call, { file, reviewer }, (upload) =>
-            store.acts.do(pushResource, store.person, { ...wanted, upload, ...behalf(store, subject) }),
+          await resourceRequest(store.records, target);
+          const upload = await uploadAndReview(store, call, { file, reviewer }, (upload) =>
+            store.acts.do(pushResource, store.person, { ...target, upload, ...behalf(store, subject) }),
           );
-          const waits = waiting(subject, upload);
+          const waits = describeWaiting(subject, upload);
           if (waits !== undefined) return waits;
           const { object, json } = outcome(subject, upload);
           return {
@@ -132,49 +132,49 @@ export const packagePushResource = command({
   },
 });
 
-interface Sent {
+interface PushSource {
   file: SentFile;
   reviewer: Reviewer;
 }
 
 /** The package that a file names in its metadata. */
-async function ownName(
+async function readOwnName(
   reviewer: Reviewer,
   { name: file, handle }: SentFile,
 ): Promise<{ namespace: string; name: string }> {
-  const found = await reviewer.ownName(handle.fd);
-  if ('errors' in found) throw rejected(file, found.errors);
-  const { named } = found;
-  if (named !== undefined) {
-    const problem = nameProblem(named.name);
-    if (problem === undefined) return named;
+  const result = await reviewer.ownName(handle.fd);
+  if ('errors' in result) throw rejected(file, result.errors);
+  const { ownName: packageInFile } = result;
+  if (packageInFile !== undefined) {
+    const problem = nameProblem(packageInFile.name);
+    if (problem === undefined) return packageInFile;
     throw rejected(file, [{ message: problem }]);
   }
   throw new Failure(`${file} does not say to which package it belongs; --package names it`, { code: 'no-package' });
 }
 
-async function registered({ records }: OpenStore, named: string): Promise<PublishedPackage> {
+async function registered({ records }: OpenStore, packageText: string): Promise<PublishedPackage> {
   try {
-    return await packageOf(records, named);
+    return await findPackage(records, packageText);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     throw new Refusal(
       error.code,
-      `${error.message} 'larder package register ${named} --account ID' registers its name.`,
+      `${error.message} 'larder package register ${packageText} --account ID' registers its name.`,
     );
   }
 }
 
 /** Uploads a file, claims it, and waits for its review; returns an approved upload, or an upload that a person has to review. */
-async function settled(
+async function uploadAndReview(
   store: OpenStore,
-  call: Pick<Call, 'json' | 'quiet' | 'world'>,
-  { file, reviewer }: Sent,
+  call: Pick<CommandCall, 'json' | 'quiet' | 'world'>,
+  { file, reviewer }: PushSource,
   claim: (upload: string) => Promise<unknown>,
 ): Promise<Review> {
-  const progress = progressOf(call);
+  const progress = createProgress(call);
   const upload = await withBlobs(store, async ({ blobs, digests }) => {
-    const id = await takeIn(store, blobs, file, progress);
+    const id = await uploadFile(store, blobs, file, progress);
     await claim(id);
     progress.at('reviewing it', 0, 0);
     return awaitReview(store, { blobs, digests, reviewer }, id, call);
@@ -208,7 +208,7 @@ const rejected = (file: string, errors: readonly { message: string }[]): Failure
   new Failure(`${file} is rejected: ${errors.map(({ message }) => message).join(' ')}`, { code: 'rejected' });
 
 /** The answer for an upload that a person has to review; undefined if none has to. */
-function waiting(subject: PublishedPackage, upload: Review): Answer | undefined {
+function describeWaiting(subject: PublishedPackage, upload: Review): CommandResult | undefined {
   if (upload.status !== 'scanned') return undefined;
   const { object, json } = outcome(subject, upload);
   const text = `It passed the store's review and waits for a person, as every upload of ${object} does: 'larder review approve ${upload.id}' makes it a revision.`;
@@ -217,8 +217,8 @@ function waiting(subject: PublishedPackage, upload: Review): Answer | undefined 
 
 /** The files of the revision that the store does not use, with the reasons. */
 async function noticesOf({ records }: OpenStore, { packageId, revision }: Review): Promise<string[]> {
-  const found = revision === null ? undefined : await records.revisions.find(packageId, revision);
-  return found?.details.notices ?? [];
+  const stored = revision === null ? undefined : await records.revisions.find(packageId, revision);
+  return stored?.details.notices ?? [];
 }
 
 function outcome(
@@ -241,8 +241,8 @@ async function release(
     return (await acts.do(pushReleases, person, { package: subject, releases })).map(({ channel }) => channel);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const said = `It is revision ${String(revision)} of ${subject.namespace}/${subject.name}, but not released: ${visible(error.message)}`;
-    throw new Failure(said, { code: error.code, cause: error });
+    const message = `It is revision ${String(revision)} of ${subject.namespace}/${subject.name}, but not released: ${visible(error.message)}`;
+    throw new Failure(message, { code: error.code, cause: error });
   }
 }
 

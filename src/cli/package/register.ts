@@ -4,8 +4,8 @@ import { isPackageId } from '#domain/ids.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { packageName } from './named.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { parsePackageName } from './named.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 
 export const packageRegister = command({
   name: 'package register',
@@ -26,8 +26,8 @@ export const packageRegister = command({
   ],
 
   run({ positionals, options, data, world }) {
-    const { namespace, name } = packageName(positionals.package);
-    const type = packageTypes(namespace).find((known) => known === (options.type ?? defaultType(namespace)));
+    const { namespace, name } = parsePackageName(positionals.package);
+    const type = packageTypes(namespace).find((candidate) => candidate === (options.type ?? defaultType(namespace)));
     if (type === undefined) {
       throw new UsageError(`--type is one of ${packageTypes(namespace).join(', ')} here, not '${options.type!}'`);
     }
@@ -36,8 +36,8 @@ export const packageRegister = command({
     }
 
     return withStore({ data, world }, async ({ records, acts, actor, newId, config }) => {
-      const { id: publisherId, username } = await accountOf(records, options.account);
-      const wanted = {
+      const { id: publisherId, username } = await findAccount(records, options.account);
+      const registration = {
         namespace,
         name,
         type,
@@ -47,8 +47,8 @@ export const packageRegister = command({
         reserved: [],
         everybody: quotaOfEverybody(config.quotas),
       };
-      const asked = options.id === undefined ? {} : { id: options.id };
-      const { id } = await acts.do(registerName, { actor }, { ...wanted, ...asked });
+      const chosenId = options.id === undefined ? {} : { id: options.id };
+      const { id } = await acts.do(registerName, { actor }, { ...registration, ...chosenId });
       return {
         text: `The name ${namespace}/${name} is registered for ${publisherId} (${username}); its id is ${id}.`,
         json: { id, namespace, name },

@@ -3,14 +3,14 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { mendBlob } from '#acts/integrity.ts';
-import type { Blobs, Chunks, TakenBlob } from '#blobs/blobs.ts';
+import { markBlobRepaired } from '#acts/integrity.ts';
+import type { Blobs, Chunks, ReceivedBlob } from '#blobs/blobs.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Failure } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { cannotRead } from '../frame/outside.ts';
+import { toReadFailure } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
-import type { Progress } from '../frame/progress.ts';
+import type { ProgressReporter } from '../frame/progress.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 /** An open file that has not been read yet. */
@@ -23,7 +23,7 @@ export interface SentFile {
 }
 
 /** The address of such an upload in the audit log. */
-export const thisHost = 'this host';
+export const hostAddress = 'this host';
 
 /** Bytes per read. */
 const piece = 256 * 1024;
@@ -43,14 +43,14 @@ export async function withSentFile<Result>(
     // Without O_NONBLOCK, opening a named pipe waits for a writer.
     handle = await asCaller(() => open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   } catch (cause) {
-    throw cannotRead(path, cause);
+    throw toReadFailure(path, cause);
   }
   try {
-    const found = await handle.stat();
-    if (found.isDirectory()) throw new Failure(`${path} is a folder; name the file in it that is meant`, wrongFile);
-    if (!found.isFile()) throw new Failure(`${path} is not a file`, wrongFile);
-    if (found.size === 0) throw new Failure(`${path} is empty`, wrongFile);
-    return await work({ name, handle, size: found.size });
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw new Failure(`${path} is a folder; name the file in it that is meant`, wrongFile);
+    if (!stats.isFile()) throw new Failure(`${path} is not a file`, wrongFile);
+    if (stats.size === 0) throw new Failure(`${path} is empty`, wrongFile);
+    return await work({ name, handle, size: stats.size });
   } finally {
     await handle.close();
   }
@@ -66,7 +66,7 @@ export async function* piecesOf({ name, handle, size }: SentFile, ended?: AbortS
     const { bytesRead, buffer } = await handle
       .read(Buffer.allocUnsafe(piece), 0, piece, done)
       .catch((cause: unknown) => {
-        throw cannotRead(resolve(name), cause);
+        throw toReadFailure(resolve(name), cause);
       });
     if (bytesRead === 0) break;
     done += bytesRead;
@@ -82,11 +82,11 @@ const changed = (name: string, how: string): Failure =>
  * Uploads a file without claiming it for a package; returns the id of the upload. Leaves nothing behind if it is interrupted or
  * the digest is not the expected one.
  */
-export async function takeIn(
+export async function uploadFile(
   { records, acts, config, now, newId, person }: OpenStore,
   blobs: Pick<Blobs, 'receive'>,
   file: SentFile,
-  progress: Progress,
+  progress: ProgressReporter,
   expected?: string,
 ): Promise<string> {
   const { name, size } = file;
@@ -99,14 +99,15 @@ export async function takeIn(
       yield [some];
     }
   }
-  const accept = ({ sha3_384 }: TakenBlob): void => {
+  const accept = ({ sha3_384 }: ReceivedBlob): void => {
     if (expected !== undefined && sha3_384 !== expected) throw changed(name, 'its digest is another one now');
   };
   const limit = config.uploads.max_size;
   const taken = await interruptible((ended) => blobs.receive(content(ended), { id, limit, expected: size, accept }));
-  const upload = { id, ...taken, address: thisHost, receivedAt: timestamp(now()) };
+  const upload = { id, ...taken, address: hostAddress, receivedAt: timestamp(now()) };
   await records.passing(({ unclaimedUploads }) => unclaimedUploads.add(upload));
   // A new copy of the content repairs a corrupt blob.
-  if (await records.damagedBlobs.has(taken.sha3_384)) await acts.do(mendBlob, person, { sha3_384: taken.sha3_384 });
+  if (await records.damagedBlobs.has(taken.sha3_384))
+    await acts.do(markBlobRepaired, person, { sha3_384: taken.sha3_384 });
   return id;
 }

@@ -2,7 +2,7 @@
 import { setPackageId } from '#acts/packages.ts';
 import { isPackageId } from '#domain/ids.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { packageName } from './named.ts';
+import { parsePackageName } from './named.ts';
 import { withStore } from '../frame/store.ts';
 
 export const packageSetId = command({
@@ -14,13 +14,13 @@ export const packageSetId = command({
   ],
   examples: ['larder package set-id snap/hello buPKUD3TKqCOgLEjjHx5kSiCpIs5cMuQ'],
   confirm: {
-    question: ({ positionals: { package: named, id } }) =>
-      `${named} gets the id ${id}: what was signed or remembered elsewhere under its present id does not fit it any more.`,
+    question: ({ positionals: { package: packageText, id } }) =>
+      `${packageText} gets the id ${id}: what was signed or remembered elsewhere under its present id does not fit it any more.`,
     unattended: 'goes on',
   },
 
   run({ positionals, data, world }) {
-    const { namespace, name } = packageName(positionals.package);
+    const { namespace, name } = parsePackageName(positionals.package);
     const { id } = positionals;
     if (!isPackageId(id)) throw new UsageError(`ID is a package id, 32 letters and digits, not '${id}'`);
     return withStore({ data, world }, async ({ acts, actor }) => {

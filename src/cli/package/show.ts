@@ -1,13 +1,13 @@
 // larder package show
 import type { ReadPackageResponse } from '#api/wire.ts';
-import { wholePackage } from '#operations/store/whole-package.ts';
+import { readPackageDetails } from '#operations/store/whole-package.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
 import { columns, table, visible, widthOf } from '../frame/terminal.ts';
 import { channelTable } from '../release/table.ts';
-import { bytes } from '#domain/byte-size.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { packageArgument, findPackage } from './named.ts';
 
 /** Maximum number of revisions printed, newest first; `--json` has fifty. */
 const newest = 10;
@@ -21,21 +21,21 @@ export const packageShow = command({
 
   run({ positionals, data, world }) {
     return withStore({ data, world }, async ({ records, now }) => {
-      const subject = await packageOf(records, positionals.package);
-      const whole = await wholePackage(records, subject, now());
+      const subject = await findPackage(records, positionals.package);
+      const whole = await readPackageDetails(records, subject, now());
       const channels = await channelTable(records, subject, now());
       const about = columns(rowsOf(whole), widthOf(world.stdout, 120)).trimEnd();
       const revisions = table(
         ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED', ''],
         whole['newest-revisions']
           .slice(0, newest)
-          .map((one) => [
-            String(one.revision),
-            one.version,
-            one.deleted === null ? one.status : 'deleted',
-            bytes(one.size),
-            one['created-at'],
-            one.deleted?.reason ?? '',
+          .map((row) => [
+            String(row.revision),
+            row.version,
+            row.deleted === null ? row.status : 'deleted',
+            formatBytes(row.size),
+            row['created-at'],
+            row.deleted?.reason ?? '',
           ]),
       );
       return { text: [about, channels.text, revisions].join('\n\n'), json: whole };
@@ -63,6 +63,6 @@ const rowsOf = (whole: ReadPackageResponse): [string, string][] => [
   ],
   [
     'Disk',
-    `${bytes(whole.bytes)}; ${counted(whole.revisions, 'revision')} with all that belongs to ${whole.revisions === 1 ? 'it' : 'them'}`,
+    `${formatBytes(whole.bytes)}; ${formatCount(whole.revisions, 'revision')} with all that belongs to ${whole.revisions === 1 ? 'it' : 'them'}`,
   ],
 ];

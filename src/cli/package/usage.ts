@@ -1,11 +1,11 @@
 // larder package usage
-import { counted } from '#domain/quantities.ts';
-import { packageUsage } from '#operations/usage/usage.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { readPackageDays } from '#operations/usage/usage.ts';
 import { daysKept } from '#records/package-days.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageArgument, packageOf } from './named.ts';
+import { packageArgument, findPackage } from './named.ts';
 
 export const packageUsageCommand = command({
   name: 'package usage',
@@ -19,15 +19,18 @@ export const packageUsageCommand = command({
   },
   examples: ['larder package usage snap/hello', 'larder package usage charm/hello-operator --days 90 --json'],
 
-  run: ({ positionals: { package: named }, options: { days = 30 }, data, world }) =>
+  run: ({ positionals: { package: packageText }, options: { days = 30 }, data, world }) =>
     withStore({ data, world }, async ({ records, config, now }) => {
-      const { id } = await packageOf(records, named);
-      const usage = await packageUsage(id, { records, remembered: config.devices.remember, now: now(), days });
-      const rows = usage.days.map((one) => [one.day, ...[one.downloads, one.devices, one.refreshes].map(String)]);
+      const { id } = await findPackage(records, packageText);
+      const usage = await readPackageDays(id, { records, remembered: config.devices.remember, now: now(), days });
+      const rows = usage.days.map((entry) => [
+        entry.day,
+        ...[entry.downloads, entry.devices, entry.refreshes].map(String),
+      ]);
       const { total, 'as-delta': asDelta } = usage.downloads;
       return {
-        text: `${table(['DAY', 'DOWNLOADS', 'DEVICES', 'REFRESHES'], rows)}\n${counted(total, 'download')} in all, ${String(asDelta)} of them as a delta.`,
-        json: { package: named, ...usage },
+        text: `${table(['DAY', 'DOWNLOADS', 'DEVICES', 'REFRESHES'], rows)}\n${formatCount(total, 'download')} in all, ${String(asDelta)} of them as a delta.`,
+        json: { package: packageText, ...usage },
       };
     }),
 });

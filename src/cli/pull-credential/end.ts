@@ -2,9 +2,9 @@
 import { endPullCredential } from '#acts/image-credentials.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { presentPullCredential } from '#operations/registry/pull-credentials.ts';
-import { command, type Answer, type Call } from '../frame/command.ts';
+import { command, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
-import { latestMoment, withStore } from '../frame/store.ts';
+import { readLatestTime, withStore } from '../frame/store.ts';
 
 const positionals = [{ name: 'id', summary: "Their id, as 'larder pull-credential list' shows it." }] as const;
 
@@ -40,9 +40,9 @@ export const pullCredentialRotate = command({
   },
 });
 
-const end = (id: string, overlap: number, call: Pick<Call, 'data' | 'world'>): Promise<Answer> =>
+const end = (id: string, overlap: number, call: Pick<CommandCall, 'data' | 'world'>): Promise<CommandResult> =>
   withStore(call, async (store) => {
-    const moment = await latestMoment(store);
+    const moment = await readLatestTime(store);
     const endsAt = timestamp(after(new Date(moment), overlap));
     const ended = await store.acts.do(endPullCredential, store.person, { id, moment, endsAt });
     const of = `${ended.namespace}/${ended.name}, resource ${ended.resource}`;

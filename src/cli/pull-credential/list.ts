@@ -18,9 +18,9 @@ export const pullCredentialList = command({
 
   run: ({ options: { after = '', limit = 100 }, data, world }) =>
     withStore({ data, world }, async ({ records }) => {
-      const found = await records.imageCredentials.listToPull(after, limit + 1);
-      const shown = found.slice(0, limit);
-      const more = found.length > limit;
+      const credentials = await records.imageCredentials.listToPull(after, limit + 1);
+      const shown = credentials.slice(0, limit);
+      const more = credentials.length > limit;
       const rows = shown.map(({ id, namespace, name, resource, issuedAt, endsAt }) => [
         ...[id, `${namespace}/${name}`, resource, issuedAt, endsAt ?? '-'],
       ]);

@@ -69,17 +69,17 @@ export const registrySettings = command({
     }),
 });
 
-type Setting = string | number | readonly Setting[] | { readonly [name: string]: Setting };
+type RegistrySetting = string | number | readonly RegistrySetting[] | { readonly [name: string]: RegistrySetting };
 
 /** Formats settings as YAML; strings are written as JSON, which YAML accepts. */
-function yaml(settings: Setting, indent = ''): string {
+function yaml(settings: RegistrySetting, indent = ''): string {
   if (Array.isArray(settings)) {
-    return (settings as readonly Setting[])
+    return (settings as readonly RegistrySetting[])
       .map((member) => `${indent}- ${yaml(member, `${indent}  `).trimStart()}`)
       .join('');
   }
   if (typeof settings !== 'object') return `${indent}${JSON.stringify(settings)}\n`;
-  return Object.entries(settings as Record<string, Setting>)
+  return Object.entries(settings as Record<string, RegistrySetting>)
     .map(([name, value]) =>
       typeof value === 'object'
         ? `${indent}${name}:\n${yaml(value, `${indent}  `)}`

@@ -2,10 +2,10 @@
 import { pastReleaseText } from '#domain/release-text.ts';
 import type { PastRelease } from '#records/past-releases.ts';
 import { command } from '../frame/command.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { channelNamed } from './channels.ts';
+import { parseChannelArgument } from './channels.ts';
 
 /** Rows per query. */
 const batch = 500;
@@ -23,17 +23,17 @@ export const releaseHistory = command({
 
   run({ positionals, options, data, world }) {
     const { limit = 50 } = options;
-    const channel = options.channel === undefined ? undefined : channelNamed(options.channel);
+    const channel = options.channel === undefined ? undefined : parseChannelArgument(options.channel);
     return withStore({ data, world }, async ({ records }) => {
-      const { id } = await packageOf(records, positionals.package);
-      const found: PastRelease[] = [];
-      for (let before = Number.MAX_SAFE_INTEGER; found.length < limit;) {
+      const { id } = await findPackage(records, positionals.package);
+      const matching: PastRelease[] = [];
+      for (let before = Number.MAX_SAFE_INTEGER; matching.length < limit;) {
         const some = await records.pastReleases.newest(id, before, batch);
-        found.push(...some.filter((past) => channel === undefined || past.channel === channel.name));
+        matching.push(...some.filter((past) => channel === undefined || past.channel === channel.name));
         if (some.length < batch) break;
         before = some.at(-1)!.seq;
       }
-      const past = found.slice(0, limit);
+      const past = matching.slice(0, limit);
       return {
         text:
           past.length === 0

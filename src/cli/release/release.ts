@@ -1,11 +1,11 @@
 // larder release
 import { pushReleases } from '#acts/releases.ts';
-import { everybody, progressOf } from '#domain/channel-map.ts';
+import { everybody, readProgress } from '#domain/channel-map.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { revisionArgument, revisionNumber } from '../revision/named.ts';
-import { channelsNamed } from './channels.ts';
+import { parseChannelArguments } from './channels.ts';
 
 export const release = command({
   name: 'release',
@@ -42,12 +42,12 @@ export const release = command({
 
   run({ positionals, options, data, world }) {
     const revision = revisionNumber(positionals.revision);
-    const channels = channelsNamed(positionals.channels);
+    const channels = parseChannelArguments(positionals.channels);
     if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
     const resources = options.resource.map(resourceNamed);
-    const progressive = progressOf({ percentage: options.progressive ?? null });
+    const progressive = readProgress({ percentage: options.progressive ?? null });
     return withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       const releases = channels.map((channel) => ({ channel, revision, progressive, resources }));
       const released = await acts.do(pushReleases, { actor }, { package: subject, releases });
       const object = `${subject.namespace}/${subject.name}`;
@@ -76,17 +76,17 @@ export const close = command({
   examples: ['larder close snap/hello edge', 'larder close snap/hello 2.0/beta 2.0/edge --yes'],
   confirm: {
     question: ({ positionals }) =>
-      `Close ${channelsNamed(positionals.channels)
+      `Close ${parseChannelArguments(positionals.channels)
         .map(({ name }) => name)
         .join(', ')} of ${positionals.package}? Devices there go on with the next safer channel.`,
     unattended: 'goes on',
   },
 
   run({ positionals, data, world }) {
-    const channels = channelsNamed(positionals.channels);
+    const channels = parseChannelArguments(positionals.channels);
     if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
     return withStore({ data, world }, async ({ records, acts, actor }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       const releases = channels.map((channel) => ({ channel, revision: null, progressive: everybody, resources: [] }));
       const closed = await acts.do(pushReleases, { actor }, { package: subject, releases });
       const object = `${subject.namespace}/${subject.name}`;

@@ -2,7 +2,7 @@
 import { timestamp } from '#domain/clock.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { channelLines, type ChannelLine } from '#operations/releases/channel-lines.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import { table } from '../frame/terminal.ts';
@@ -13,7 +13,7 @@ import { table } from '../frame/terminal.ts';
  */
 const signs = { follows: '↑', closed: '-', goesTo: '→', unknown: '?' } as const;
 
-interface Line {
+interface ChannelTableLine {
   track: string;
   /** An architecture, or a base with an architecture; `-` if the channel has one revision for all. */
   for: string;
@@ -26,16 +26,16 @@ interface Line {
 
 /** Lists each track by slot and risk; a progressive release has its own line below the ordinary one. */
 export async function channelTable(
-  records: Pick<Records, 'tracks' | 'releases' | 'revisions'>,
+  records: Pick<StoreRecords, 'tracks' | 'releases' | 'revisions'>,
   subject: PublishedPackage,
   now: Date,
 ): Promise<{ text: string; json: unknown }> {
   const tracks = (await records.tracks.list(subject.id)).map(({ name }) => name);
   const held = await records.releases.current(subject.id, timestamp(now));
   const versions = new Map(
-    (await records.revisions.listOf(subject.id, [...new Set(held.map(({ revision }) => revision))])).map((one) => [
-      one.revision,
-      one.version,
+    (await records.revisions.listOf(subject.id, [...new Set(held.map(({ revision }) => revision))])).map((row) => [
+      row.revision,
+      row.version,
     ]),
   );
   const json = {
@@ -59,7 +59,7 @@ export async function channelTable(
 function lineOf(
   { channel: { track, risk, branch }, slot, release, follows, over }: ChannelLine,
   versions: ReadonlyMap<number, string>,
-): Line {
+): ChannelTableLine {
   const name = branch === null ? risk : `${risk}/${branch}`;
   const place = { track, for: slot === '*' ? signs.closed : slot };
   const rest = over === undefined ? signs.closed : towards(100 - (over.progressive.percentage ?? 0));
@@ -90,10 +90,10 @@ const progressOf = ({ progressive: { percentage, paused } }: Release): string =>
  * Leaves out repeated tracks and slots, and the ends of branches if there are no branches. Each column is two characters wider
  * than its heading, as in publishing tools.
  */
-function print(lines: readonly Line[], madeFor: string): string {
+function print(lines: readonly ChannelTableLine[], madeFor: string): string {
   const hasBranches = lines.some(({ expires }) => expires !== signs.closed);
   const headings = ['Track', madeFor, 'Channel', 'Version', 'Revision', 'Progress', 'Expires at'].map(
-    (one) => `${one}  `,
+    (heading) => `${heading}  `,
   );
   const rows = lines.map((line, at) => {
     const before = lines[at - 1];

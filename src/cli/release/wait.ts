@@ -1,7 +1,7 @@
 // larder release wait
-import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
+import { readProposalStatus, type ProposalStatus } from '#acts/proposal-state.ts';
 import { days, timestamp } from '#domain/clock.ts';
-import { createWaiting } from '#shared/waiting.ts';
+import { createChangeWaiter } from '#shared/waiting.ts';
 import { presentProposal } from '#operations/approvals/present.ts';
 import { proposalArgument, proposalNumber, proposalText } from '../approval/shown.ts';
 import { command } from '../frame/command.ts';
@@ -9,7 +9,7 @@ import { readDuration } from '../frame/duration.ts';
 import { withStore } from '../frame/store.ts';
 
 /** The exit code for each outcome. */
-const exitCodes: Record<ProposalState['state'], number> = {
+const exitCodes: Record<ProposalStatus['state'], number> = {
   approved: 0,
   done: 0,
   rejected: 4,
@@ -33,14 +33,14 @@ export const releaseWait = command({
 
   run({ positionals, options: { timeout }, data, world }) {
     const number = proposalNumber(positionals.number);
-    const patience = timeout === undefined ? Infinity : readDuration(timeout, '--timeout', days(90));
+    const timeoutMs = timeout === undefined ? Infinity : readDuration(timeout, '--timeout', days(90));
     return withStore({ data, world }, async ({ records, now }) => {
-      const look = (): Promise<ProposalState> => proposalState(records, number, timestamp(now()));
-      const decided = async (): Promise<ProposalState | undefined> => {
-        const found = await look();
-        return found.state === 'waits' ? undefined : found;
+      const look = (): Promise<ProposalStatus> => readProposalStatus(records, number, timestamp(now()));
+      const decided = async (): Promise<ProposalStatus | undefined> => {
+        const state = await look();
+        return state.state === 'waits' ? undefined : state;
       };
-      const shown = (await createWaiting().until(String(number), decided, { patience })) ?? (await look());
+      const shown = (await createChangeWaiter().until(String(number), decided, { timeoutMs })) ?? (await look());
       return { text: proposalText(shown), json: presentProposal(shown), exitCode: exitCodes[shown.state] };
     });
   },

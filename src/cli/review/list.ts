@@ -2,7 +2,7 @@
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 
-const most = 1000;
+const maxUploads = 1000;
 
 export const reviewList = command({
   name: 'review list',
@@ -11,15 +11,15 @@ export const reviewList = command({
 
   run: (call) =>
     withStore(call, async ({ records }) => {
-      const waiting = await records.uploads.awaitingPeople(most);
+      const waiting = await records.uploads.awaitingPeople(maxUploads);
       const rows = [];
       for (const { id, packageId, resource, pushedAt, pushedBy, size, sha3_384, findings } of waiting) {
         const subject = await records.packages.byId(packageId);
         if (subject === undefined) continue;
-        const named = `${subject.namespace}/${subject.name}`;
+        const fullName = `${subject.namespace}/${subject.name}`;
         rows.push({
           'upload-id': id,
-          package: named,
+          package: fullName,
           resource,
           'pushed-at': pushedAt,
           'pushed-by': pushedBy,
@@ -29,8 +29,8 @@ export const reviewList = command({
         });
       }
       const lines = rows.map((row) => {
-        const what = row.resource === null ? row.package : `${row.package} (resource ${row.resource})`;
-        const line = `${row['upload-id']}  ${row['pushed-at']}  ${what}, ${row.size} bytes`;
+        const label = row.resource === null ? row.package : `${row.package} (resource ${row.resource})`;
+        const line = `${row['upload-id']}  ${row['pushed-at']}  ${label}, ${row.size} bytes`;
         return [line, ...row.notices.map((text) => `  ${text}`)].join('\n');
       });
       return { text: lines.length === 0 ? 'Nothing waits.' : lines.join('\n'), json: { uploads: rows } };

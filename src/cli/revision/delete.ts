@@ -1,16 +1,16 @@
 // larder revision delete
-import { counted } from '#domain/quantities.ts';
-import { deleteRevisions, oldRevisions } from '#acts/old-revisions.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { deleteRevisions, findOldRevisions } from '#acts/old-revisions.ts';
 import type { DeleteRevisionsResponse } from '#api/wire.ts';
 import { days, timestamp } from '#domain/clock.ts';
-import { presentOld } from '#operations/revisions/present-old.ts';
+import { presentOldRevisions } from '#operations/revisions/present-old.ts';
 import { command } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
-import { channelNamed } from '../release/channels.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
+import { parseChannelArgument } from '../release/channels.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 
 export const revisionDelete = command({
   name: 'revision delete',
@@ -55,16 +55,16 @@ export const revisionDelete = command({
     const age = options['older-than'];
     const rule = {
       keep,
-      channel: options.channel === undefined ? undefined : channelNamed(options.channel).name,
+      channel: options.channel === undefined ? undefined : parseChannelArgument(options.channel).name,
       olderThan: age === undefined ? undefined : readDuration(age, '--older-than', days(36_500)),
     };
     return withStore({ data, world }, async ({ records, acts, person, now }) => {
-      const subject = await packageOf(records, positionals.package);
-      const found = await oldRevisions(records, subject, rule, timestamp(now()));
-      const revisions = found.revisions.map(({ revision }) => revision);
+      const subject = await findPackage(records, positionals.package);
+      const candidates = await findOldRevisions(records, subject, rule, timestamp(now()));
+      const revisions = candidates.revisions.map(({ revision }) => revision);
       const deleted = !preview && revisions.length > 0;
       if (deleted) await acts.do(deleteRevisions, person, { package: subject, rule, revisions, reason });
-      const answer = { deleted, ...presentOld(found) };
+      const answer = { deleted, ...presentOldRevisions(candidates) };
       return { text: inWords(answer), json: answer };
     });
   },
@@ -72,13 +72,13 @@ export const revisionDelete = command({
 
 function inWords({ deleted, revisions, bytes: size, more }: DeleteRevisionsResponse): string {
   if (revisions.length === 0) return 'There is none to delete.';
-  const rows = revisions.map((one) => [
-    String(one.revision),
-    one.version,
-    bytes(one.size),
-    one['created-at'].slice(0, 10),
+  const rows = revisions.map((entry) => [
+    String(entry.revision),
+    entry.version,
+    formatBytes(entry.size),
+    entry['created-at'].slice(0, 10),
   ]);
-  const summary = `${counted(revisions.length, 'revision')}, ${bytes(size)}`;
+  const summary = `${formatCount(revisions.length, 'revision')}, ${formatBytes(size)}`;
   const done = deleted ? `${summary}: deleted.` : `${summary} would be deleted.`;
   return [table(['REVISION', 'VERSION', 'SIZE', 'CREATED'], rows), done, ...(more ? ['There are more.'] : [])].join(
     '\n',

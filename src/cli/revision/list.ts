@@ -1,11 +1,11 @@
 // larder revision list
 import type { KeptRevision } from '#api/wire.ts';
-import { keptRevisions } from '#operations/revisions/kept-revisions.ts';
+import { readRevisionsWithChannels } from '#operations/revisions/kept-revisions.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 
 /** Rows per query. */
 const batch = 500;
@@ -22,13 +22,13 @@ export const revisionList = command({
 
   run({ positionals, options: { limit = 100 }, data, world }) {
     return withStore({ data, world }, async ({ records, now }) => {
-      const { id } = await packageOf(records, positionals.package);
+      const { id } = await findPackage(records, positionals.package);
       const revisions: KeptRevision[] = [];
       for (let before = Number.MAX_SAFE_INTEGER; revisions.length < limit;) {
-        const wanted = Math.min(batch, limit - revisions.length);
-        const some = await keptRevisions(records, id, { before, limit: wanted, now: now() });
+        const batchSize = Math.min(batch, limit - revisions.length);
+        const some = await readRevisionsWithChannels(records, id, { before, limit: batchSize, now: now() });
         revisions.push(...some);
-        if (some.length < wanted) break;
+        if (some.length < batchSize) break;
         before = some.at(-1)!.revision;
       }
       return {
@@ -41,12 +41,12 @@ export const revisionList = command({
 
 const headings = ['REVISION', 'VERSION', 'STATUS', 'SIZE', 'CREATED', 'CHANNELS', ''];
 
-const row = (one: KeptRevision): string[] => [
-  String(one.revision),
-  one.version,
-  one.deleted !== null ? 'deleted' : one.withdrawn === null ? one.status : 'withdrawn',
-  bytes(one.size),
-  one['created-at'].slice(0, 10),
-  one.channels.join(', ') || '-',
-  (one.deleted ?? one.withdrawn)?.reason ?? '',
+const row = (entry: KeptRevision): string[] => [
+  String(entry.revision),
+  entry.version,
+  entry.deleted !== null ? 'deleted' : entry.withdrawn === null ? entry.status : 'withdrawn',
+  formatBytes(entry.size),
+  entry['created-at'].slice(0, 10),
+  entry.channels.join(', ') || '-',
+  (entry.deleted ?? entry.withdrawn)?.reason ?? '',
 ];

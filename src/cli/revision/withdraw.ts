@@ -2,7 +2,7 @@
 import { restoreRevision, withdrawRevision } from '#acts/revisions.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { revisionArgument, revisionNumber } from './named.ts';
 
 export const revisionWithdraw = command({
@@ -23,7 +23,7 @@ export const revisionWithdraw = command({
   run({ positionals, options: { reason }, data, world }) {
     const revision = revisionNumber(positionals.revision);
     return withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       const channels = await acts.do(withdrawRevision, person, { package: subject, revision, reason });
       const object = `${subject.namespace}/${subject.name}`;
       const held = channels.length === 0 ? 'No channel held it.' : `${channels.join(', ')} held it.`;
@@ -44,7 +44,7 @@ export const revisionRestore = command({
   run({ positionals, data, world }) {
     const revision = revisionNumber(positionals.revision);
     return withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, positionals.package);
+      const subject = await findPackage(records, positionals.package);
       await acts.do(restoreRevision, person, { package: subject, revision });
       const object = `${subject.namespace}/${subject.name}`;
       return {

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { check } from '#api/schema.ts';
+import { checkShape } from '#api/schema.ts';
 import { makeCollector } from '#transfers/collector.ts';
 import { fingerprintOf, identityOf, makeSite } from '#transfers/site.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { collectorFolder } from './collector.ts';
 
@@ -42,7 +42,7 @@ export const siteInit = command({
 });
 
 /** Creates a collector. Its key is not encrypted, like the site key of a store: a user who can read the folder can sign. */
-function madeCollector(name: string, where: Pick<Call, 'data' | 'world'>): Answer {
+function madeCollector(name: string, where: Pick<CommandCall, 'data' | 'world'>): CommandResult {
   const folder = collectorFolder(where);
   if (existsSync(join(folder, 'larder.toml')))
     throw new Failure(`${folder} is the data directory of a store; name another folder for the collector, by --data`);
@@ -59,7 +59,7 @@ function madeCollector(name: string, where: Pick<Call, 'data' | 'world'>): Answe
 /** Refuses an invalid site name. */
 export function refuseName(name: string): void {
   try {
-    check('SiteName', name);
+    checkShape('SiteName', name);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     throw new UsageError(`'${name}' is no name of a site: it has lower-case letters, digits and hyphens, 63 at most`);

@@ -2,7 +2,7 @@
 import { resetFloor } from '#acts/sites.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { textOfWaiting, waitingOf } from './waiting.ts';
+import { formatStagedTransfers, listStagedTransfers } from './waiting.ts';
 
 export const siteResetFloor = command({
   name: 'site reset-floor',
@@ -34,9 +34,11 @@ export const siteResetFloor = command({
       throw new UsageError("name the last transfer that is to count, by --to N; 'larder transfer list' shows them");
     return withStore({ data, world }, async (store) => {
       await store.acts.do(resetFloor, store.person, { name, to });
-      const waiting = await waitingOf(name, store);
+      const waiting = await listStagedTransfers(name, store);
       return {
-        text: [`The highest accepted number of ${name} is ${String(to)} now.`, ...textOfWaiting(waiting)].join('\n'),
+        text: [`The highest accepted number of ${name} is ${String(to)} now.`, ...formatStagedTransfers(waiting)].join(
+          '\n',
+        ),
         json: { name, floor: to, waiting },
       };
     });

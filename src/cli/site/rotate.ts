@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
-import { fingerprintOf, lastRotation, ownSite, rotate } from '#transfers/site.ts';
+import { fingerprintOf, lastRotation, ownSite, rotateSiteKey } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
@@ -34,7 +34,9 @@ export const siteRotate = command({
         const path = resolve(file);
         const before = await ownSite(records, siteKey);
         const written = await writeNew(path, asCaller, async (append) => {
-          const statement = options.again ? await lastRotation(records) : await rotate(before, siteKey, acts, person);
+          const statement = options.again
+            ? await lastRotation(records)
+            : await rotateSiteKey(before, siteKey, acts, person);
           if (statement === undefined) throw new Refusal('conflict', 'The key of this site was not rotated yet.');
           await append(statement);
         });

@@ -4,11 +4,11 @@ import { resolve } from 'node:path';
 import { createFile } from '#files/durable.ts';
 import { nextSequence, type Collector } from '#transfers/collector.ts';
 import { fingerprintOf, identityOf, ownSite, siteOf, type Site } from '#transfers/site.ts';
-import { command, type Answer } from '../frame/command.ts';
-import { writing } from '../frame/outside.ts';
+import { command, type CommandResult } from '../frame/command.ts';
+import { withWriteErrors } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { collectorAt } from './collector.ts';
+import { findCollector } from './collector.ts';
 
 export const siteShow = command({
   name: 'site show',
@@ -19,14 +19,14 @@ export const siteShow = command({
   examples: ['larder site show', 'larder site show --export depot-north.json'],
 
   run(call) {
-    const collector = collectorAt(call);
+    const collector = findCollector(call);
     return collector === undefined
-      ? withStore(call, (store) => shown(store, call.options.export), { writesOutside: true })
+      ? withStore(call, (store) => showSite(store, call.options.export), { writesOutside: true })
       : shownCollector(collector, call.options.export);
   },
 });
 
-async function shown({ records, siteKey, asCaller }: OpenStore, file: string | undefined): Promise<Answer> {
+async function showSite({ records, siteKey, asCaller }: OpenStore, file: string | undefined): Promise<CommandResult> {
   const site = file === undefined ? await siteOf(records, siteKey) : await ownSite(records, siteKey);
   const sources = await records.transferSources.list();
   const own =
@@ -34,19 +34,22 @@ async function shown({ records, siteKey, asCaller }: OpenStore, file: string | u
       ? "This site has no name; 'larder site init NAME' gives it one."
       : `This site is called ${aboutSite(site)}`;
   if (file !== undefined && site !== undefined) await exported(site, file, asCaller);
-  const told = sources.map(
+  const descriptions = sources.map(
     ({ name, keys, threshold, packages, mayRelease, floor, accept }) =>
       `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may bring ${packages.join(', ')}` +
       `${mayRelease ? '' : ', and release nothing'}${accept === 'automatic' ? '; what it sends is let in by itself' : ''}; the last that was let in is number ${String(floor)}`,
   );
-  const believes = told.length === 0 ? ['It believes no source.'] : ['It believes:', ...told.map((one) => `  ${one}`)];
+  const believes =
+    descriptions.length === 0
+      ? ['It believes no source.']
+      : ['It believes:', ...descriptions.map((description) => `  ${description}`)];
   return {
     text: [own, ...believes].join('\n'),
     json: {
       site: site === undefined ? null : presented(site),
-      sources: sources.map(({ addedAt, addedBy, mayRelease, ...one }) => ({
-        ...one,
-        fingerprints: fingerprintOf(one.keys),
+      sources: sources.map(({ addedAt, addedBy, mayRelease, ...source }) => ({
+        ...source,
+        fingerprints: fingerprintOf(source.keys),
         'may-release': mayRelease,
         'added-at': addedAt,
         'added-by': addedBy,
@@ -55,7 +58,7 @@ async function shown({ records, siteKey, asCaller }: OpenStore, file: string | u
   };
 }
 
-async function shownCollector(collector: Collector, file: string | undefined): Promise<Answer> {
+async function shownCollector(collector: Collector, file: string | undefined): Promise<CommandResult> {
   const { site, folder } = collector;
   if (file !== undefined) await exported(site, file, async (work) => work());
   const made = nextSequence(collector) - 1;
@@ -70,10 +73,10 @@ const aboutSite = ({ name, seed }: Site): string =>
 
 const presented = (site: Site) => ({ ...identityOf(site), fingerprints: fingerprintOf([site.seed.publicKey]) });
 
-async function exported(site: Site, named: string, asCaller: AsCaller): Promise<void> {
-  const file = resolve(named);
+async function exported(site: Site, path: string, asCaller: AsCaller): Promise<void> {
+  const file = resolve(path);
   const text = `${JSON.stringify(identityOf(site), null, 2)}\n`;
-  await writing(file, () =>
+  await withWriteErrors(file, () =>
     asCaller(async () => {
       createFile(file, text, 0o644);
     }),

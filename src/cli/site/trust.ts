@@ -4,14 +4,14 @@ import { resolve } from 'node:path';
 
 import { distrustSource, noteCopiedKey, provesCopy, rotateSource, trustSource } from '#acts/sites.ts';
 import { refuseCopiedKey } from '#acts/source-trust.ts';
-import { problems } from '#api/schema.ts';
+import { findProblems } from '#api/schema.ts';
 import type { SiteIdentity } from '#api/wire.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
-import { fingerprintOf, rotationIn } from '#transfers/site.ts';
-import { command, Failure, UsageError, type Answer } from '../frame/command.ts';
-import { cannotRead } from '../frame/outside.ts';
+import { fingerprintOf, parseRotation } from '#transfers/site.ts';
+import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
+import { toReadFailure } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { textOfWaiting, waitingOf } from './waiting.ts';
+import { formatStagedTransfers, listStagedTransfers } from './waiting.ts';
 
 export const siteTrust = command({
   name: 'site trust',
@@ -73,10 +73,12 @@ export const siteTrust = command({
 
   run: ({ positionals: { file }, options, data, world }) => {
     const text = textOf(resolve(file));
-    const rotation = rotationIn(text);
-    if (rotation !== undefined) return rotated(rotation, { data, world });
+    const rotation = parseRotation(text);
+    if (rotation !== undefined) return applyRotation(rotation, { data, world });
     const identity = identityIn(resolve(file), text);
-    const scanners = options.scanner.flatMap((one) => identityIn(resolve(one), textOf(resolve(one))).keys);
+    const scanners = options.scanner.flatMap(
+      (scannerFile) => identityIn(resolve(scannerFile), textOf(resolve(scannerFile))).keys,
+    );
     refuseOtherKeys({ keys: [...identity.keys, ...scanners] }, options.fingerprint);
     const wrong = options.packages.find((glob) => !isPackageGlob(glob));
     if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
@@ -90,13 +92,13 @@ export const siteTrust = command({
     };
     return withStore({ data, world }, async (store) => {
       await store.acts.do(trustSource, store.person, source);
-      const waiting = await waitingOf(name, store);
+      const waiting = await listStagedTransfers(name, store);
       const signatures = source.threshold === 1 ? 'one of its keys' : `${String(source.threshold)} of its keys`;
       const scans = source.scans === 0 ? '' : ` and ${String(source.scans)} of the scanning stations`;
       return {
         text: [
           `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}${source.accept === 'automatic' ? ', and is let in by itself' : ''}.`,
-          ...textOfWaiting(waiting),
+          ...formatStagedTransfers(waiting),
         ].join('\n'),
         json: { ...source, fingerprints: fingerprintOf(keys), waiting },
       };
@@ -105,26 +107,27 @@ export const siteTrust = command({
 });
 
 /** Replaces the keys of a source by new keys that the old ones have signed. */
-const rotated = (
-  { said, signedBy }: NonNullable<ReturnType<typeof rotationIn>>,
+const applyRotation = (
+  { rotation: statement, signedBy }: NonNullable<ReturnType<typeof parseRotation>>,
   { data, world }: Parameters<typeof withStore>[0],
-): Promise<Answer> =>
+): Promise<CommandResult> =>
   withStore({ data, world }, async (store) => {
     const { acts, records, person } = store;
-    const { site: name, keys, threshold, rotation } = said;
+    const { site: name, keys, threshold, rotation } = statement;
     const source = await records.transferSources.find(name);
-    const known = source === undefined ? [] : [...source.keys, ...source.keysBefore.flatMap((one) => one.keys)];
-    const rotated = { name, keys, threshold, rotation, signers: signedBy(known) };
+    const knownKeys =
+      source === undefined ? [] : [...source.keys, ...source.keysBefore.flatMap((former) => former.keys)];
+    const rotated = { name, keys, threshold, rotation, signers: signedBy(knownKeys) };
     if (source !== undefined && provesCopy(source, rotated)) {
       await acts.do(noteCopiedKey, person, rotated);
       refuseCopiedKey({ name, keyCopiedAt: 'now' });
     }
     await acts.do(rotateSource, person, rotated);
-    const waiting = await waitingOf(name, store);
+    const waiting = await listStagedTransfers(name, store);
     return {
       text: [
         `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; those before have signed that.`,
-        ...textOfWaiting(waiting),
+        ...formatStagedTransfers(waiting),
       ].join('\n'),
       json: { name, rotation, threshold, fingerprints: fingerprintOf(keys), waiting },
     };
@@ -134,7 +137,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw cannotRead(file, error);
+    throw toReadFailure(file, error);
   }
 }
 
@@ -145,7 +148,7 @@ function identityIn(file: string, text: string): SiteIdentity {
   } catch (cause) {
     throw new Failure(`${file} is not what 'larder site show --export' writes`, { cause });
   }
-  const [problem] = problems('SiteIdentity', value);
+  const [problem] = findProblems('SiteIdentity', value);
   if (problem !== undefined)
     throw new Failure(`${file} is not what 'larder site show --export' writes: ${problem.message}`);
   return value as SiteIdentity;
@@ -154,13 +157,13 @@ function identityIn(file: string, text: string): SiteIdentity {
 /** Requires the typed fingerprints to be exactly the keys in the file. */
 function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly string[]): void {
   const own = fingerprintOf(keys);
-  const said = typed.map((one) => one.toLowerCase()).sort();
-  if (said.length === 0) {
+  const fingerprints = typed.map((fingerprint) => fingerprint.toLowerCase()).sort();
+  if (fingerprints.length === 0) {
     throw new UsageError(
       `type the fingerprint that the people of the source told you, by --fingerprint; the file says ${own.join(' and ')}`,
     );
   }
-  if (said.join() !== own.join()) {
+  if (fingerprints.join() !== own.join()) {
     throw new Failure(
       `the keys in the file have the fingerprints ${own.join(', ')}, which is not what was typed; ask once more`,
       {
@@ -183,8 +186,10 @@ export const siteDistrust = command({
   run: ({ positionals: { name }, data, world }) =>
     withStore({ data, world }, async (store) => {
       await store.acts.do(distrustSource, store.person, { name });
-      const waiting = await waitingOf(name, store);
-      const text = [`The transfers of ${name} are not believed any more.`, ...textOfWaiting(waiting)].join('\n');
+      const waiting = await listStagedTransfers(name, store);
+      const text = [`The transfers of ${name} are not believed any more.`, ...formatStagedTransfers(waiting)].join(
+        '\n',
+      );
       return { text, json: { name, waiting } };
     }),
 });

@@ -1,18 +1,18 @@
 // Lists the staged transfers of a source, and whether they can still be accepted after a change of the source.
-import { trustedSourceOf } from '#acts/source-trust.ts';
+import { requireTrustedSource } from '#acts/source-trust.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
-import { lettingIn } from '#transfers/desk.ts';
+import { acceptanceContextOf } from '#transfers/desk.ts';
 import { readStatement } from '#transfers/form/statement.ts';
 import { signaturesOn } from '#transfers/look.ts';
 import { shortId } from '#transfers/site.ts';
-import { wholeOf } from '#transfers/whole.ts';
+import { readBlob } from '#transfers/whole.ts';
 import type { OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 
-export interface WaitingOfSource {
+export interface StagedTransferOfSource {
   id: string;
   sequence: number;
   /** Why it cannot be accepted now; null if it can. */
@@ -23,12 +23,12 @@ export interface WaitingOfSource {
 const maxListed = 50;
 
 /** The staged transfers of a source, checked with the present trust in the source. */
-export async function waitingOf(name: string, store: OpenStore): Promise<WaitingOfSource[]> {
-  const found = (await store.records.transfers.waiting(1000)).filter(
+export async function listStagedTransfers(name: string, store: OpenStore): Promise<StagedTransferOfSource[]> {
+  const transfers = (await store.records.transfers.waiting(1000)).filter(
     ({ source, unsigned }) => source === name && unsigned === 0,
   );
-  const waiting: WaitingOfSource[] = [];
-  for (const transfer of found.slice(0, maxListed)) {
+  const waiting: StagedTransferOfSource[] = [];
+  for (const transfer of transfers.slice(0, maxListed)) {
     const { id, sequence } = transfer;
     waiting.push({ id, sequence, refused: (await whyRefused(transfer, store)) ?? null });
   }
@@ -37,13 +37,13 @@ export async function waitingOf(name: string, store: OpenStore): Promise<Waiting
 
 async function whyRefused(transfer: ReceivedTransfer, store: OpenStore): Promise<string | undefined> {
   const { records, now } = store;
-  const bytes = await withBlobs(store, ({ blobs }) => wholeOf(blobs, transfer.statement));
+  const bytes = await withBlobs(store, ({ blobs }) => readBlob(blobs, transfer.statement));
   if (bytes === undefined) return 'Its statement is missing.';
   const { signers } = signaturesOn(bytes, transfer, await records.transferSources.find(transfer.source));
-  const { site, labels } = await lettingIn(store);
+  const { site, labels } = await acceptanceContextOf(store);
   try {
     const waiting = { id: transfer.id, statement: readStatement(bytes), signers, site, labels };
-    await trustedSourceOf(records, waiting, timestamp(now()));
+    await requireTrustedSource(records, waiting, timestamp(now()));
     return undefined;
   } catch (error) {
     if (error instanceof Refusal) return error.message;
@@ -52,7 +52,7 @@ async function whyRefused(transfer: ReceivedTransfer, store: OpenStore): Promise
 }
 
 /** The list for people; empty if there are none. */
-export const textOfWaiting = (waiting: readonly WaitingOfSource[]): string[] =>
+export const formatStagedTransfers = (waiting: readonly StagedTransferOfSource[]): string[] =>
   waiting.map(({ id, sequence, refused }) => {
     const called = `Transfer ${shortId(id)}, number ${String(sequence)}, waits here`;
     return refused === null

@@ -5,11 +5,11 @@ import { changeCredential } from '#acts/credentials.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
 import { prepareConfig, type Config } from '#src/config.ts';
 import { prepareFile, type PreparedFile } from '#files/durable.ts';
-import { command, Failure, type Answer } from '../frame/command.ts';
-import { writing } from '../frame/outside.ts';
+import { command, Failure, type CommandResult } from '../frame/command.ts';
+import { withWriteErrors } from '../frame/outside.ts';
 import { reloadServing } from '../frame/reload.ts';
 import type { AsCaller } from '../frame/owner.ts';
-import { accountOf, withStore, type OpenStore } from '../frame/store.ts';
+import { findAccount, withStore, type OpenStore } from '../frame/store.ts';
 
 export const adminMacaroon = command({
   name: 'admin-macaroon',
@@ -43,17 +43,17 @@ export const adminMacaroon = command({
     const file = resolve(options.file ?? join(data, 'admin.macaroon'));
     if (options.file !== undefined && existsSync(file)) throw new Failure(`${file} is there already`);
 
-    const work = async ({ directory, config, records, acts, person, asCaller }: OpenStore): Promise<Answer> => {
+    const work = async ({ directory, config, records, acts, person, asCaller }: OpenStore): Promise<CommandResult> => {
       const { store_admin_id: before, store_admin_macaroon_sha3_384: digests } = config.auth;
       const account = options.account ?? before ?? 'larder-admin';
-      await accountOf(records, account);
+      await findAccount(records, account);
       if (!(await records.accounts.isStoreAdministrator(account))) {
         throw new Failure(
           `${account} is no store administrator; 'larder account role ${account} store-admin' makes it one`,
         );
       }
-      const kept = options.add ? [digests ?? []].flat() : [];
-      if (kept.length > 0 && account !== before) {
+      const keptDigests = options.add ? [digests ?? []].flat() : [];
+      if (keptDigests.length > 0 && account !== before) {
         throw new Failure(
           `with --add the old credentials, which are those of ${String(before)}, would be ${account}'s too`,
         );
@@ -63,23 +63,23 @@ export const adminMacaroon = command({
       const digest = administratorDigest(credential);
       const settings = prepareConfig(configuration, {
         'auth.store_admin_id': account,
-        'auth.store_admin_macaroon_sha3_384': kept.length === 0 ? digest : [...kept, digest],
+        'auth.store_admin_macaroon_sha3_384': keptDigests.length === 0 ? digest : [...keptDigests, digest],
       });
       // A file in the data directory belongs to its owner, any other file to the caller.
-      const by: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
+      const writeAs: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
       let written: PreparedFile | undefined;
       try {
-        written = await writing(file, () => by(() => prepareFile(file, `${credential}\n`, 0o600)));
+        written = await withWriteErrors(file, () => writeAs(() => prepareFile(file, `${credential}\n`, 0o600)));
         const fresh = written;
         // The records hold only the entry in the audit log, not the credential.
         await acts.do(changeCredential, person, { id: account, digest, added: options.add });
         settings.place();
-        await by(() => {
+        await writeAs(() => {
           fresh.place();
         });
       } finally {
         settings.discard();
-        await by(() => written?.discard());
+        await writeAs(() => written?.discard());
       }
       const reload = await reloadServing(directory);
       return {
@@ -92,7 +92,7 @@ export const adminMacaroon = command({
           'account-id': account,
           'admin-macaroon-file': file,
           config: configuration,
-          'credentials-in-force': kept.length + 1,
+          'credentials-in-force': keptDigests.length + 1,
           'reload-needed': false,
         },
       };

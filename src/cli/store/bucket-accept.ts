@@ -1,11 +1,11 @@
 // larder bucket accept
 import { acceptBucket } from '#acts/appliance.ts';
-import { placeOf } from '#blobs/s3/address.ts';
-import type { Unmarked } from '#blobs/s3/unmarked.ts';
+import { formatBucketAddress } from '#blobs/s3/address.ts';
+import type { MarkerFindings } from '#blobs/s3/unmarked.ts';
 import { bucketOf, openingOf } from '#data/blobs-place.ts';
-import { command, Failure, type Call } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
-import { canAsk, confirmed } from '../frame/questions.ts';
+import { command, Failure, type CommandCall } from '../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { canAsk, requireConfirmation } from '../frame/questions.ts';
 import { withStore } from '../frame/store.ts';
 
 export const bucketAccept = command({
@@ -28,10 +28,10 @@ export const bucketAccept = command({
     withStore(call, async ({ config, records, acts, person, directory }) => {
       const at = bucketOf(config);
       if (at === undefined) throw new Failure(`the files of this store are in ${directory}, not in a bucket`);
-      const place = placeOf(at.address);
+      const place = formatBucketAddress(at.address);
       const { store } = await openingOf(records);
-      const { markAgain } = await import('#blobs/s3/unmarked.ts');
-      const found = await markAgain(at, {
+      const { restoreMarker: markAgain } = await import('#blobs/s3/unmarked.ts');
+      const bucketCounts = await markAgain(at, {
         store,
         needed: records.neededContents.all(),
         async agree(unmarked) {
@@ -40,34 +40,38 @@ export const bucketAccept = command({
           await acts.do(acceptBucket, person, { place, ...unmarked });
         },
       });
-      if (found === undefined) {
+      if (bucketCounts === undefined) {
         const text = `${place} bears the marker of this store; nothing was changed.`;
         return { text, json: { place, accepted: false } };
       }
-      return { text: toldOf(place, found), json: { place, accepted: true, ...found } };
+      return { text: describeAcceptance(place, bucketCounts), json: { place, accepted: true, ...bucketCounts } };
     }),
 });
 
 const question =
   'The bucket becomes the place of this store. No other store may have its files there: what this one does not need it removes in time.';
 
-async function ask(call: Pick<Call, 'world'> & { options: object }, place: string, found: Unmarked): Promise<void> {
+async function ask(
+  call: Pick<CommandCall, 'world'> & { options: object },
+  place: string,
+  bucketCounts: MarkerFindings,
+): Promise<void> {
   if (('yes' in call.options && call.options.yes === true) || !canAsk(call.world)) return;
-  await confirmed(call.world, `${place} has no marker; ${inWords(found)}.\n${question}`);
+  await requireConfirmation(call.world, `${place} has no marker; ${inWords(bucketCounts)}.\n${question}`);
 }
 
-const inWords = ({ needed, there, others }: Unmarked): string =>
+const inWords = ({ needed, there: presentCount, others }: MarkerFindings): string =>
   needed === 0
     ? 'it is empty, and this store needs no file yet'
-    : `of ${counted(needed, 'file')} that this store needs ${are(there)} there` +
+    : `of ${formatCount(needed, 'file')} that this store needs ${are(presentCount)} there` +
       (others > 0 ? `, and ${String(others)} that it does not need` : '');
 
 const are = (count: number): string => `${String(count)} ${count === 1 ? 'is' : 'are'}`;
 
-function toldOf(place: string, found: Unmarked): string {
-  const missing = found.needed - found.there;
+function describeAcceptance(place: string, bucketCounts: MarkerFindings): string {
+  const missing = bucketCounts.needed - bucketCounts.there;
   return (
-    `${place} is the place of this store again: ${inWords(found)}. A larder that serves it goes on within seconds.` +
+    `${place} is the place of this store again: ${inWords(bucketCounts)}. A larder that serves it goes on within seconds.` +
     (missing > 0
       ? `\n${are(missing)} missing: 'larder verify' names them, and 'larder restore FILE --missing' fetches them from a backup.`
       : '')

@@ -36,31 +36,31 @@ export function endOfLog(file: string): string {
 export function linesForBundle(log: string | undefined): { found: boolean; otherLines: number; lines: unknown[] } {
   const lines = (log ?? '').split('\n').filter((line) => line.trim() !== '');
   const read = lines.slice(-maxLines).map(membersOf);
-  const known = read.filter((line) => line !== undefined);
-  return { found: log !== undefined, otherLines: read.length - known.length, lines: known };
+  const parsed = read.filter((line) => line !== undefined);
+  return { found: log !== undefined, otherLines: read.length - parsed.length, lines: parsed };
 }
 
 /** The fields of a line that cannot contain names; undefined if the line is not JSON of this log. */
 function membersOf(line: string): Record<string, unknown> | undefined {
-  let said: Record<string, unknown> | null;
+  let fields: Record<string, unknown> | null;
   try {
-    said = JSON.parse(line) as Record<string, unknown> | null;
+    fields = JSON.parse(line) as Record<string, unknown> | null;
   } catch {
     return undefined;
   }
-  if (typeof said !== 'object' || said === null) return undefined;
+  if (typeof fields !== 'object' || fields === null) return undefined;
   return {
-    time: momentOrNothing(said['time']),
-    level: oneOf(logLevels, said['level']),
-    operation: oneOf(operationNames, said['operation']),
-    method: oneOf(httpMethods, said['method']),
-    status: statusOrNothing(said['status']),
-    ms: numberOrNothing(said['ms']),
-    worker: numberOrNothing(said['worker']),
-    fault: oneOf(faultCodes, said['fault']),
-    job: oneOf(jobNames, said['job']),
-    refusal: oneOf(refusalCodes, said['refusal']),
-    error: errorCodeOf(said['err']),
+    time: momentOrNothing(fields['time']),
+    level: oneOf(logLevels, fields['level']),
+    operation: oneOf(operationNames, fields['operation']),
+    method: oneOf(httpMethods, fields['method']),
+    status: statusOrNothing(fields['status']),
+    ms: numberOrNothing(fields['ms']),
+    worker: numberOrNothing(fields['worker']),
+    fault: oneOf(faultCodes, fields['fault']),
+    job: oneOf(jobNames, fields['job']),
+    refusal: oneOf(refusalCodes, fields['refusal']),
+    error: errorCodeOf(fields['err']),
   };
 }
 

@@ -1,9 +1,9 @@
 // Selects the settings for a support bundle: values that cannot contain a name, and for other settings only that they are set.
 import type { ConfigurationKey } from '#src/config.ts';
 import { ConfigError } from '#src/configuration/config-error.ts';
-import type { Value } from '#src/configuration/edit.ts';
+import type { ConfigValue } from '#src/configuration/edit.ts';
 import { findKey } from '#src/configuration/keys.ts';
-import { settingsIn } from '../config/values.ts';
+import { readSettings } from '../config/values.ts';
 
 /** Settings with a visible value: switches, numbers, sizes and words of a closed list. */
 export const shownSettings: readonly string[] = [
@@ -77,9 +77,9 @@ const set = '(set)';
 
 /** The settings in larder.toml; settings at their default are not listed. */
 export function settingsForBundle(data: string): unknown {
-  let values: ReadonlyMap<string, Value>;
+  let values: ReadonlyMap<string, ConfigValue>;
   try {
-    values = settingsIn(data);
+    values = readSettings(data);
   } catch (error) {
     // The parser's message may quote the line, so only its number is shown.
     const problems = error instanceof ConfigError ? error.problems : [];
@@ -89,15 +89,15 @@ export function settingsForBundle(data: string): unknown {
     const value = values.get(name);
     return value === undefined ? [] : [[name, typedValue(findKey(name), value)] as const];
   });
-  const named = namedSettings.flatMap((name) => (values.has(name) ? [[name, set] as const] : []));
+  const redacted = namedSettings.flatMap((name) => (values.has(name) ? [[name, set] as const] : []));
   return {
     readable: true,
-    settings: Object.fromEntries([...shown, ...named].sort(([one], [other]) => (one < other ? -1 : 1))),
+    settings: Object.fromEntries([...shown, ...redacted].sort(([first], [other]) => (first < other ? -1 : 1))),
   };
 }
 
 /** A value of the setting's type; any other value may be a mistake, and is not shown. */
-function typedValue(key: ConfigurationKey | undefined, value: Value): string | number | boolean {
+function typedValue(key: ConfigurationKey | undefined, value: ConfigValue): string | number | boolean {
   if (key === undefined || key.secret) return set;
   if (typeof value === 'boolean' && key.types.includes('boolean')) return value;
   if (typeof value === 'number' && (key.size || key.types.includes('integer'))) return value;

@@ -3,9 +3,9 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, freemem, release, totalmem, uptime } from 'node:os';
 
 import { block, padding, tarHeader } from '#files/tar-header.ts';
-import type { Patient } from '#examinations/examination.ts';
+import type { ExaminedStore } from '#examinations/examination.ts';
 import { getFromServing } from '#data/ask-serving.ts';
-import { occupied } from '#data/blobs.ts';
+import { measureDiskUse } from '#data/blobs.ts';
 import { version } from '#src/version.ts';
 import { linesForBundle } from './bundle-log.ts';
 import { metricsForBundle } from './bundle-metrics.ts';
@@ -33,7 +33,7 @@ export interface BundleMember {
 /** The data that a bundle is built from. */
 export interface BundleSources {
   data: string;
-  patient: Patient;
+  patient: ExaminedStore;
   findings: readonly { what: string; level: string }[];
   unit: UnitState | undefined;
   log: string | undefined;
@@ -43,7 +43,7 @@ export interface BundleSources {
 /** Collects the files. Marks an unreadable part as such, because a store that needs help may be corrupt. */
 export async function collectBundle(sources: BundleSources): Promise<BundleMember[]> {
   const { data, findings, log, now } = sources;
-  const subjects = new Set(findings.map(({ what }) => what));
+  const subjects = new Set(findings.map(({ what: subject }) => subject));
   const logLines = linesForBundle(log);
   return [
     json('release.json', 'the release, the runtime and the time', {
@@ -56,7 +56,7 @@ export async function collectBundle(sources: BundleSources): Promise<BundleMembe
     json(
       'examinations.json',
       'the name and the result of each examination',
-      findings.map(({ what, level }) => ({ what, level })),
+      findings.map(({ what: subject, level }) => ({ what: subject, level })),
     ),
     json('health.json', 'codes of faults, jobs and workers of the serving process', await healthOf(sources, subjects)),
     json('records.json', 'migrations, sizes and numbers of rows', await recordsOf(sources)),
@@ -195,7 +195,7 @@ async function recordsOf({ patient }: BundleSources): Promise<unknown> {
       engine: store.database.server === undefined ? 'sqlite' : 'postgres',
       schema: migrations.at(-1),
       migrations,
-      sizes: await occupied(store),
+      sizes: await measureDiskUse(store),
       counts: await counts.all(),
       rows: await counts.tables(),
     };

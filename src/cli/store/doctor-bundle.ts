@@ -2,23 +2,23 @@
 import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { bytes } from '#domain/byte-size.ts';
-import { examineEach, type Finding } from '#examinations/examination.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { examineEach, type ExaminationFinding } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
-import { Failure, type Call } from '../frame/command.ts';
-import { writeNew, cannotRead } from '../frame/outside.ts';
-import { setRootAside, type AsCaller } from '../frame/owner.ts';
+import { Failure, type CommandCall } from '../frame/command.ts';
+import { writeNew, toReadFailure } from '../frame/outside.ts';
+import { suspendRoot, type AsCaller } from '../frame/owner.ts';
 import { columns } from '../frame/terminal.ts';
 import { archiveOf, collectBundle, type BundleMember } from './bundle.ts';
 import { endOfLog, maxLines } from './bundle-log.ts';
-import { patientIn } from './patient.ts';
-import { journalOf, unitState } from './service.ts';
+import { openExaminedStore } from './patient.ts';
+import { readJournal, readUnitState } from './service.ts';
 
 export interface PreparedBundle {
   file: string;
   archive: Buffer;
   members: readonly BundleMember[];
-  findings: (Finding & { what: string })[];
+  findings: (ExaminationFinding & { what: string })[];
   asCaller: AsCaller;
 }
 
@@ -30,28 +30,31 @@ interface BundleOptions {
 /** The bundle of each call, prepared only once, so that the file holds exactly the data shown. */
 const prepared = new WeakMap<object, Promise<PreparedBundle>>();
 
-export function prepareBundle(call: Pick<Call, 'data' | 'world'>, options: BundleOptions): Promise<PreparedBundle> {
-  const known = prepared.get(call.world) ?? prepare(call, options);
-  prepared.set(call.world, known);
-  return known;
+export function prepareBundle(
+  call: Pick<CommandCall, 'data' | 'world'>,
+  options: BundleOptions,
+): Promise<PreparedBundle> {
+  const pending = prepared.get(call.world) ?? prepare(call, options);
+  prepared.set(call.world, pending);
+  return pending;
 }
 
 async function prepare(
-  { data, world }: Pick<Call, 'data' | 'world'>,
+  { data, world }: Pick<CommandCall, 'data' | 'world'>,
   { bundle, log }: BundleOptions,
 ): Promise<PreparedBundle> {
   const file = resolve(bundle);
   // Root may read the journal; the owner of the store may not.
-  const unit = unitState(data);
-  const journal = log === undefined ? journalOf(data, maxLines) : undefined;
-  const asCaller = setRootAside(data);
+  const unit = readUnitState(data);
+  const journal = log === undefined ? readJournal(data, maxLines) : undefined;
+  const asCaller = suspendRoot(data);
   await asCaller(() => refuseExisting(file));
-  const given = log === undefined ? undefined : await asCaller(() => readLog(resolve(log)));
-  const patient = patientIn(data, world, unit);
+  const logText = log === undefined ? undefined : await asCaller(() => readLog(resolve(log)));
+  const patient = openExaminedStore(data, world, unit);
   try {
     const findings = await examineEach(examinations, patient);
     const now = new Date();
-    const members = await collectBundle({ data, patient, findings, unit, log: given ?? journal, now });
+    const members = await collectBundle({ data, patient, findings, unit, log: logText ?? journal, now });
     return { file, archive: archiveOf(members, now), members, findings, asCaller };
   } finally {
     await patient.close();
@@ -68,7 +71,7 @@ function readLog(file: string): string {
   try {
     return endOfLog(file);
   } catch (error) {
-    throw cannotRead(file, error);
+    throw toReadFailure(file, error);
   }
 }
 
@@ -76,10 +79,10 @@ function readLog(file: string): string {
 export function bundleList({ members, archive }: Pick<PreparedBundle, 'members' | 'archive'>): string {
   const rows = members.map(({ name, holds, bytes: { length } }): [string, string] => [
     name,
-    `${bytes(length)}: ${holds}`,
+    `${formatBytes(length)}: ${holds}`,
   ]);
   return [
-    `The support bundle has ${String(members.length)} files, ${bytes(archive.length)} together:`,
+    `The support bundle has ${String(members.length)} files, ${formatBytes(archive.length)} together:`,
     columns(rows, 120).trimEnd(),
     'It holds no names, addresses, texts, keys, tokens or passwords.',
   ].join('\n');

@@ -1,14 +1,14 @@
 // larder doctor
 import { command, UsageError, type World } from '../frame/command.ts';
-import { examineEach, type Finding, type Level } from '#examinations/examination.ts';
+import { examineEach, type ExaminationFinding, type FindingLevel } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { canAsk } from '../frame/questions.ts';
-import { patientIn } from './patient.ts';
-import { unitState } from './service.ts';
+import { openExaminedStore } from './patient.ts';
+import { readUnitState } from './service.ts';
 import { style, visible, type Style } from '../frame/terminal.ts';
 
-type Told = Finding & { what: string };
+type DoctorFinding = ExaminationFinding & { what: string };
 
 export const doctor = command({
   name: 'doctor',
@@ -39,9 +39,9 @@ export const doctor = command({
       // Without a terminal, refuse before anything is read.
       if (!canAsk(world)) return `It would write a support bundle to ${bundle}.`;
       const { bundleList, prepareBundle } = await bundles();
-      const found = await prepareBundle({ data, world }, { bundle, log });
-      world.stderr.write(`${visibleLines(bundleList(found))}\n`);
-      return `This writes these files to ${found.file}.`;
+      const prepared = await prepareBundle({ data, world }, { bundle, log });
+      world.stderr.write(`${visibleLines(bundleList(prepared))}\n`);
+      return `This writes these files to ${prepared.file}.`;
     },
     unattended: 'refused',
   },
@@ -52,14 +52,14 @@ export const doctor = command({
       return answerOf(await examineAlone(data, world), world);
     }
     const { bundleList, prepareBundle, writeBundle } = await bundles();
-    const found = await prepareBundle({ data, world }, { bundle, log });
-    const written = await writeBundle(found);
-    const answer = answerOf(found.findings, world);
-    const members = found.members.map(({ name, bytes: { length } }) => ({ name, bytes: length }));
+    const prepared = await prepareBundle({ data, world }, { bundle, log });
+    const written = await writeBundle(prepared);
+    const answer = answerOf(prepared.findings, world);
+    const members = prepared.members.map(({ name, bytes: { length } }) => ({ name, bytes: length }));
     return {
       ...answer,
-      text: [answer.text, '', bundleList(found), `Written to ${found.file}.`].join('\n'),
-      json: { ...answer.json, bundle: { file: found.file, ...written, members } },
+      text: [answer.text, '', bundleList(prepared), `Written to ${prepared.file}.`].join('\n'),
+      json: { ...answer.json, bundle: { file: prepared.file, ...written, members } },
     };
   },
 });
@@ -67,10 +67,10 @@ export const doctor = command({
 /** Loaded on demand: the module loads the names of all operations. */
 const bundles = () => import('./doctor-bundle.ts');
 
-async function examineAlone(data: string, world: World): Promise<Told[]> {
-  const unit = unitState(data);
+async function examineAlone(data: string, world: World): Promise<DoctorFinding[]> {
+  const unit = readUnitState(data);
   becomeOwner(data);
-  const patient = patientIn(data, world, unit);
+  const patient = openExaminedStore(data, world, unit);
   try {
     return await examineEach(examinations, patient);
   } finally {
@@ -78,7 +78,7 @@ async function examineAlone(data: string, world: World): Promise<Told[]> {
   }
 }
 
-function answerOf(findings: readonly Told[], world: World) {
+function answerOf(findings: readonly DoctorFinding[], world: World) {
   const wrong = findings.filter(({ level }) => level === 'wrong').length;
   return {
     text: [...findings.map((finding) => line(finding, style(world.stdout, world.env))), '', sum(findings)].join('\n'),
@@ -89,22 +89,22 @@ function answerOf(findings: readonly Told[], world: World) {
 
 const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n');
 
-const isGood = ({ level }: Finding): boolean => level !== 'wrong';
+const isGood = ({ level }: ExaminationFinding): boolean => level !== 'wrong';
 
-const labels: Readonly<Record<Level, string>> = {
+const labels: Readonly<Record<FindingLevel, string>> = {
   well: 'ok   ',
   notice: 'note ',
   wrong: 'WRONG',
   'not looked at': '?    ',
 };
 
-function line({ what, level, says, mend }: Told, { red, bold }: Style): string {
+function line({ what: subject, level, says, mend }: DoctorFinding, { red, bold }: Style): string {
   const label = level === 'wrong' ? red(labels[level]) : labels[level];
-  return `${label} ${bold(what)}: ${visible(says)}${mend === undefined ? '' : `\n      ${visible(mend)}`}`;
+  return `${label} ${bold(subject)}: ${visible(says)}${mend === undefined ? '' : `\n      ${visible(mend)}`}`;
 }
 
-function sum(findings: readonly Told[]): string {
-  const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
+function sum(findings: readonly DoctorFinding[]): string {
+  const count = (level: FindingLevel): number => findings.filter((finding) => finding.level === level).length;
   const [wrong, notices] = [count('wrong'), count('notice')];
   if (wrong > 0) return `${String(wrong)} of ${String(findings.length)} need attention.`;
   return notices === 0 ? 'All is well.' : `All is well; ${String(notices)} to know of.`;

@@ -13,18 +13,25 @@ import { diskSpace } from '#data/blobs.ts';
 import type { ApproverHandout } from '#data/first-approvers.ts';
 import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { recordsPlace } from '#data/records-place.ts';
-import { nameOf, type DatabasePlace } from '#engine/place.ts';
-import { halfMade, makeStore, refuseStoreThere, StoreThere, unfinished, type MadeStore } from '#data/new-store.ts';
+import { describeDatabase, type DatabasePlace } from '#engine/place.ts';
+import {
+  unfinishedStoreFiles,
+  makeStore,
+  refuseExistingStore,
+  StoreExistsError,
+  unfinished,
+  type NewStoreResult,
+} from '#data/new-store.ts';
 import { tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { ConfigError, initialConfig, parseConfig, readConfig, type Config, type FirstSettings } from '#src/config.ts';
 import { isBaseUrl } from '#src/configuration/check.ts';
 import { makeFolder } from '#files/durable.ts';
-import { tooSmall } from '#data/disk-size.ts';
+import { findReserveFault } from '#data/disk-size.ts';
 import { describeFault, textOf } from '#src/faults.ts';
-import { command, dataInUse, Failure, UsageError, type Answer, type World } from '../frame/command.ts';
+import { command, dataInUse, Failure, UsageError, type CommandResult, type World } from '../frame/command.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { canAsk, converse } from '../frame/questions.ts';
-import { actorOf, tellOfWaiting } from '../frame/store.ts';
+import { actorOf, reportWaiting } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 
 export const init = command({
@@ -92,12 +99,13 @@ export const init = command({
     'larder init --postgres postgres://larder@db.internal:5432/larder --postgres-password-file /etc/larder/postgres-password',
   ],
 
-  async run({ options: { approver: approvers, ...given }, data, world }) {
+  async run({ options: { approver: approvers, ...typedOptions }, data, world }) {
     refuseApprovers(approvers);
-    const files = givenFiles(given);
+    const files = givenFiles(typedOptions);
     refuseStore(data);
-    const asks = canAsk(world) && approvers.length === 0 && Object.values(given).every((value) => value === undefined);
-    const options = asks ? { ...given, ...(await askFor(world)) } : given;
+    const asks =
+      canAsk(world) && approvers.length === 0 && Object.values(typedOptions).every((value) => value === undefined);
+    const options = asks ? { ...typedOptions, ...(await askFor(world)) } : typedOptions;
     const credential = newAdministratorCredential();
     const baseUrl = options['base-url'] ?? 'http://127.0.0.1:8080';
     const listen = options.listen ?? usualListen(baseUrl);
@@ -117,18 +125,18 @@ export const init = command({
     const config = parseConfig('larder.toml', configuration);
     if (files) refuseFiles(files, config);
     const credentials = world.env['CREDENTIALS_DIRECTORY'];
-    refuseRoom(data);
-    await refuseServer(data, recordsPlace(data, config, credentials, tellOfWaiting(world)));
-    makeRoom(data);
+    refuseDirectory(data);
+    await refuseServer(data, recordsPlace(data, config, credentials, reportWaiting(world)));
+    makeDirectory(data);
     const lock = lockOf(data);
-    let made: MadeStore;
+    let made: NewStoreResult;
     try {
       // Check again: another init may have been faster, and the owner of the directory must be able to read the files.
       refuseContents(data);
       if (files) refuseFiles(files, config);
-      made = await makeStore(data, { configuration, email, credential, approvers, by: { actor }, credentials });
+      made = await makeStore(data, { configuration, email, credential, approvers, actor: { actor }, credentials });
     } catch (error) {
-      throw error instanceof StoreThere ? new Failure(error.message, { code: 'store-exists' }) : error;
+      throw error instanceof StoreExistsError ? new Failure(error.message, { code: 'store-exists' }) : error;
     } finally {
       lock.close();
     }
@@ -148,19 +156,19 @@ function usualListen(baseUrl: string): string {
 /** Reports the new store: location, administrator, and the files to keep safe. */
 function answered(
   data: string,
-  { siteKey, tls, approvers }: MadeStore,
+  { siteKey, tls, approvers }: NewStoreResult,
   { baseUrl, listen, files }: { baseUrl: string; listen: string; files: SiteFiles | undefined },
-): Answer {
+): CommandResult {
   const config = readConfig(join(data, 'larder.toml'));
   const place = recordsPlace(data, config, undefined);
   const documents = documentsAt(config) ?? baseUrl;
-  const warning = tooSmall(diskSpace(data).diskSizeBytes, config.uploads.reserve);
+  const warning = findReserveFault(diskSpace(data).diskSizeBytes, config.uploads.reserve);
   const credentialFile = join(data, 'admin.macaroon');
   const fingerprint = fingerprintOf(siteKey);
   return {
     text:
       `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
-      ('file' in place ? '' : `Its records are in ${nameOf(place)}.\n`) +
+      ('file' in place ? '' : `Its records are in ${describeDatabase(place)}.\n`) +
       `What everybody does with it is explained there: ${documents}\n` +
       `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
       `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}${dataOption(data)}' gives the account a password.\n` +
@@ -172,7 +180,7 @@ function answered(
     json: {
       data,
       config: join(data, 'larder.toml'),
-      ...(!('file' in place) && { records: nameOf(place) }),
+      ...(!('file' in place) && { records: describeDatabase(place) }),
       'base-url': baseUrl,
       documents,
       listen,
@@ -311,9 +319,9 @@ function givenServer({ postgres, 'postgres-password-file': file }: Record<string
 async function refuseServer(data: string, place: DatabasePlace): Promise<void> {
   if ('file' in place) return;
   try {
-    await refuseStoreThere(data, place);
+    await refuseExistingStore(data, place);
   } catch (error) {
-    throw error instanceof StoreThere ? new Failure(error.message, { code: 'store-exists' }) : error;
+    throw error instanceof StoreExistsError ? new Failure(error.message, { code: 'store-exists' }) : error;
   }
 }
 
@@ -322,9 +330,9 @@ function configurationText(settings: FirstSettings): string {
     return initialConfig(settings);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const said = error.problems.map(({ message }) => message).join('; ');
+    const problemText = error.problems.map(({ message }) => message).join('; ');
     throw new UsageError(
-      said
+      problemText
         .replace('http.base_url:', '--base-url:')
         .replace('http.listen:', '--listen:')
         .replace('records.postgres:', '--postgres:'),
@@ -333,16 +341,16 @@ function configurationText(settings: FirstSettings): string {
 }
 
 /** Refuses a directory that is not empty; makes this process run as its owner. */
-function refuseRoom(data: string): void {
-  const found = statSync(data, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isDirectory()) throw new Failure(`${data} is not a directory`);
+function refuseDirectory(data: string): void {
+  const stats = statSync(data, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) throw new Failure(`${data} is not a directory`);
   becomeOwner(data);
   refuseContents(data);
 }
 
 /** Creates the directory if it does not exist. */
-function makeRoom(data: string): void {
+function makeDirectory(data: string): void {
   try {
     makeFolder(data);
   } catch (cause) {
@@ -361,8 +369,13 @@ function refuseStore(data: string): void {
 function refuseContents(data: string): void {
   refuseStore(data);
   const names = readdirSync(data);
-  const known = ['store.lock', 'store.lock-journal', 'lost+found', ...(names.includes(unfinished) ? halfMade : [])];
-  const strange = names.filter((name) => !known.includes(name)).sort();
+  const allowedNames = [
+    'store.lock',
+    'store.lock-journal',
+    'lost+found',
+    ...(names.includes(unfinished) ? unfinishedStoreFiles : []),
+  ];
+  const strange = names.filter((name) => !allowedNames.includes(name)).sort();
   if (strange.length === 0) return;
   if (strange.includes('larder.db') || strange.includes('site.key')) {
     throw new Failure(`${data} holds parts of a store but no larder.toml; put that file back, do not begin anew`, {

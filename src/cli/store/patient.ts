@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { recordsPlace } from '#data/records-place.ts';
 import { askServing } from '#data/ask-serving.ts';
 import { servingState, type ServingState } from '#data/serving-state.ts';
-import type { Store } from '#data/store.ts';
+import type { StoreHandle } from '#data/store.ts';
 import { inspectDatabase } from '#engine/place.ts';
-import { CannotLook, type Patient } from '#examinations/examination.ts';
+import { ExaminationUnavailableError, type ExaminedStore } from '#examinations/examination.ts';
 import { readConfig } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import type { World } from '../frame/command.ts';
-import { whyNotServed, type UnitState } from './service.ts';
+import { explainNotServed, type UnitState } from './service.ts';
 import { openUpgraded, refuseWithoutDatabase } from '../frame/store.ts';
 
 /** The store in a data directory, as its owner sees it. */
-export function patientIn(
+export function openExaminedStore(
   data: string,
   world: World,
   unit: UnitState | undefined,
-): Patient & { close(): Promise<void> } {
-  const config = once(() => readConfig(join(data, 'larder.toml')), 'larder.toml is not good');
-  const isServed = once(() => servingState(data), 'store.lock cannot be used');
-  let asked: Promise<ServingState | undefined> | undefined;
+): ExaminedStore & { close(): Promise<void> } {
+  const config = cacheResult(() => readConfig(join(data, 'larder.toml')), 'larder.toml is not good');
+  const isServed = cacheResult(() => servingState(data), 'store.lock cannot be used');
+  let servingRequest: Promise<ServingState | undefined> | undefined;
   const credentials = world.env['CREDENTIALS_DIRECTORY'];
-  let opening: Promise<Store> | undefined;
+  let opening: Promise<StoreHandle> | undefined;
   return {
     data,
     credentials,
@@ -38,13 +38,13 @@ export function patientIn(
     },
     serving: async () => {
       if (isServed() === undefined) return undefined;
-      return (asked ??= askServing(data));
+      return (servingRequest ??= askServing(data));
     },
-    service: () => whyNotServed(data, unit),
+    service: () => explainNotServed(data, unit),
     store() {
       config();
       opening ??= openUpgraded(data, world).catch((cause: unknown) => {
-        throw new CannotLook('the store cannot be opened', { cause });
+        throw new ExaminationUnavailableError('the store cannot be opened', { cause });
       });
       return opening;
     },
@@ -56,17 +56,17 @@ export function patientIn(
 }
 
 /** Caches the result of `find`; if it fails, each call throws CannotLook, so that dependent checks are skipped. */
-function once<Found>(find: () => Found, because: string): () => Found {
-  let found: { value: Found } | { cause: unknown } | undefined;
+function cacheResult<Found>(find: () => Found, because: string): () => Found {
+  let cached: { value: Found } | { cause: unknown } | undefined;
   return () => {
-    if (found === undefined) {
+    if (cached === undefined) {
       try {
-        found = { value: find() };
+        cached = { value: find() };
       } catch (cause) {
-        found = { cause };
+        cached = { cause };
       }
     }
-    if ('value' in found) return found.value;
-    throw new CannotLook(because, { cause: found.cause });
+    if ('value' in cached) return cached.value;
+    throw new ExaminationUnavailableError(because, { cause: cached.cause });
   };
 }

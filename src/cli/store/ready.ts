@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 
 import { days } from '#domain/clock.ts';
-import { isHeld, saidState, type ServingState } from '#data/serving-state.ts';
-import { createWaiting } from '#shared/waiting.ts';
+import { isHeld, readStateFile, type ServingState } from '#data/serving-state.ts';
+import { createChangeWaiter } from '#shared/waiting.ts';
 import { readConfig } from '#src/config.ts';
 import { textOf, type Fault } from '#src/faults.ts';
 import { command, Failure } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { becomeOwner } from '../frame/owner.ts';
-import { faultsOfStart, unitState, type UnitState } from './service.ts';
+import { listStartFaults, readUnitState, type UnitState } from './service.ts';
 
 /** The exit code for a store that is not served yet. */
 const notYet = 7;
@@ -34,23 +34,23 @@ export const ready = command({
   },
   examples: ['larder ready --timeout 1s', 'larder ready'],
 
-  async run({ options: { process: wanted, timeout }, data }) {
+  async run({ options: { process: pid, timeout }, data }) {
     // Root may read the journal; the owner of the store may not. Not with --process: the unit itself uses that.
-    const before = wanted === undefined ? unitState(data) : undefined;
+    const before = pid === undefined ? readUnitState(data) : undefined;
     becomeOwner(data);
-    const patience = timeout === undefined ? Infinity : readDuration(timeout, '--timeout', days(1));
+    const timeoutMs = timeout === undefined ? Infinity : readDuration(timeout, '--timeout', days(1));
     const look = (): Promise<ServingState | undefined> => {
-      const state = saidState(data);
-      if (state !== undefined && serves(state) && (wanted === undefined || state.pid === wanted)) {
+      const state = readStateFile(data);
+      if (state !== undefined && serves(state) && (pid === undefined || state.pid === pid)) {
         return Promise.resolve(state);
       }
-      if (wanted === undefined || isAlive(wanted)) return Promise.resolve(undefined);
-      return Promise.reject(endedError(wanted, data));
+      if (pid === undefined || isAlive(pid)) return Promise.resolve(undefined);
+      return Promise.reject(endedError(pid, data));
     };
-    const state = await createWaiting(pause).until('ready', look, { patience });
+    const state = await createChangeWaiter(pause).until('ready', look, { timeoutMs });
     if (state !== undefined)
       return { text: `The store is served since ${state.since}.`, json: { ready: true, since: state.since } };
-    const unit = wanted === undefined ? unitState(data) : undefined;
+    const unit = pid === undefined ? readUnitState(data) : undefined;
     const faults = whyNotReady(data, unit && { ...unit, lastLine: unit.lastLine ?? before?.lastLine });
     return {
       text: ['The store is not served yet.', ...faults.map(textOf)].join('\n'),
@@ -62,8 +62,8 @@ export const ready = command({
 
 function endedError(pid: number, data: string): Failure {
   const faults = whyNotReady(data, undefined);
-  const why = faults.length === 0 ? ['Its log says why.'] : faults.map(textOf);
-  return new Failure(`process ${String(pid)} has ended, and does not serve the store. ${why.join(' ')}`, {
+  const reasons = faults.length === 0 ? ['Its log says why.'] : faults.map(textOf);
+  return new Failure(`process ${String(pid)} has ended, and does not serve the store. ${reasons.join(' ')}`, {
     code: 'ended',
   });
 }
@@ -76,7 +76,7 @@ function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
   } catch {
     // A directory that cannot be locked is not in use; wrong file permissions may be the cause.
   }
-  return faultsOfStart(data, unit, refusedConfiguration(data));
+  return listStartFaults(data, unit, refusedConfiguration(data));
 }
 
 /** The error that makes the configuration unusable; undefined if it is valid. */

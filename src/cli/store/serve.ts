@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 
 import { startAppliance, type Appliance } from '#appliance/appliance.ts';
-import { whyRefused } from '#appliance/reload.ts';
+import { describeConfigurationError } from '#appliance/reload.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
 import { forgetStartFailure, keepStartFailure } from '#data/start-failure.ts';
 import { openingFault } from '#examinations/opening.ts';
@@ -86,7 +86,7 @@ function refusedStart(error: unknown, how: Pick<SupervisorOptions, 'directory'>)
   const fault = openingFault(error, data);
   const at = new Date().toISOString();
   if (fault === undefined) {
-    keepStartFailure(data, { at, because: whyRefused(error, how) });
+    keepStartFailure(data, { at, because: describeConfigurationError(error, how) });
     return error;
   }
   keepStartFailure(data, { at, because: fault.says, remedy: fault.remedy });

@@ -2,12 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-import { saidState } from '#data/serving-state.ts';
+import { readStateFile } from '#data/serving-state.ts';
 import { readStartFailure } from '#data/start-failure.ts';
 import { seconds } from '#domain/clock.ts';
 import { openingFault } from '#examinations/opening.ts';
 import { describeFault, type Fault } from '#src/faults.ts';
-import { isServices } from '../frame/owner.ts';
+import { isServiceDirectory } from '../frame/owner.ts';
 
 const unit = 'larder.service';
 const maxAnswerMs = seconds(3);
@@ -26,8 +26,8 @@ export interface UnitState {
  * Asks systemd about the unit that serves `data`; undefined if there is none, or if it is running. Call it before root's rights
  * are dropped: the user of the service cannot read the journal.
  */
-export function unitState(data: string): UnitState | undefined {
-  if (!isServices(data) || !existsSync('/run/systemd/system')) return undefined;
+export function readUnitState(data: string): UnitState | undefined {
+  if (!isServiceDirectory(data) || !existsSync('/run/systemd/system')) return undefined;
   const shown = outputOf('/usr/bin/systemctl', ['show', unit, '--property=ActiveState,SubState,Result']);
   if (shown === undefined) return undefined;
   const of = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? 'unknown';
@@ -38,7 +38,7 @@ export function unitState(data: string): UnitState | undefined {
 }
 
 /** Why the store in `data` is not served; undefined if no process is expected to serve it. */
-export function whyNotServed(data: string, state: UnitState | undefined): Fault | undefined {
+export function explainNotServed(data: string, state: UnitState | undefined): Fault | undefined {
   const failure = readStartFailure(data);
   if (state !== undefined) {
     const { active, sub, result } = state;
@@ -49,19 +49,19 @@ export function whyNotServed(data: string, state: UnitState | undefined): Fault 
     return describeFault('service-down', { unit: 'larder', state: how, lastLine, remedy: failed?.remedy });
   }
   if (failure !== undefined) return describeFault('start-failed', { ...failure, data });
-  const left = saidState(data);
+  const left = readStateFile(data);
   return left && describeFault('ended-unexpectedly', { pid: left.pid, data });
 }
 
 /** All faults of a store that cannot be opened or is not served: those of the host, and the error of opening it. */
-export function faultsOfStart(data: string, state: UnitState | undefined, error?: unknown): Fault[] {
+export function listStartFaults(data: string, state: UnitState | undefined, error?: unknown): Fault[] {
   const opening = error === undefined ? undefined : openingFault(error, data);
-  return [whyNotServed(data, state), opening].filter((fault) => fault !== undefined);
+  return [explainNotServed(data, state), opening].filter((fault) => fault !== undefined);
 }
 
 /** The last lines of the service's journal; undefined if the service does not serve this store, or the journal is unreadable. */
-export function journalOf(data: string, lines: number): string | undefined {
-  if (!isServices(data)) return undefined;
+export function readJournal(data: string, lines: number): string | undefined {
+  if (!isServiceDirectory(data)) return undefined;
   return outputOf('/usr/bin/journalctl', ['--unit', unit, '--lines', String(lines), '--output', 'cat', '--no-pager']);
 }
 

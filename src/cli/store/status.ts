@@ -1,21 +1,21 @@
 // larder status
 import type { KeyObject } from 'node:crypto';
 
-import { counted, distance } from '#domain/quantities.ts';
-import { copiesForReturn } from '#backup/before-upgrade.ts';
+import { formatCount, formatDistance } from '#domain/quantities.ts';
+import { listUpgradeCopies } from '#backup/before-upgrade.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { tokensEnding } from '#macaroons/uses.ts';
 import { documentsAt } from '#operations/appliance/documents.ts';
 import { readCertificates } from '#tls/keeper.ts';
-import { diskSpace, occupied } from '#data/blobs.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { diskSpace, measureDiskUse } from '#data/blobs.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { ConfigError } from '#src/config.ts';
 import { inOneSentence } from '#src/system-errors.ts';
 import { version } from '#src/version.ts';
-import { command, Failure, type Answer, type Call, type World } from '../frame/command.ts';
+import { command, Failure, type CommandResult, type CommandCall, type World } from '../frame/command.ts';
 import { askServing } from '#data/ask-serving.ts';
-import { workersSay, type ServingState } from '#data/serving-state.ts';
+import { describeWorkers, type ServingState } from '#data/serving-state.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
 import { masterKeyFaults } from '#examinations/keys.ts';
@@ -27,8 +27,8 @@ import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { masterKeyOf } from '../key/keys.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
-import { faultsOfStart, unitState, whyNotServed, type UnitState } from './service.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { listStartFaults, readUnitState, explainNotServed, type UnitState } from './service.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 import { channelTable } from '../release/table.ts';
 
 export const status = command({
@@ -41,15 +41,17 @@ export const status = command({
   examples: ['larder status', 'larder status snap/hello', 'larder status --json'],
 
   run(call) {
-    const { package: named } = call.positionals;
-    if (named === undefined) return statusOfStore(call);
-    return withStore(call, async ({ records, now }) => channelTable(records, await packageOf(records, named), now()));
+    const { package: packageText } = call.positionals;
+    if (packageText === undefined) return statusOfStore(call);
+    return withStore(call, async ({ records, now }) =>
+      channelTable(records, await findPackage(records, packageText), now()),
+    );
   },
 });
 
-async function statusOfStore(call: Pick<Call, 'data' | 'world'>): Promise<Answer> {
+async function statusOfStore(call: Pick<CommandCall, 'data' | 'world'>): Promise<CommandResult> {
   // Root may read the journal; the owner of the store may not.
-  const unit = unitState(call.data);
+  const unit = readUnitState(call.data);
   try {
     return await statusOfRecords(call, unit);
   } catch (error) {
@@ -57,7 +59,7 @@ async function statusOfStore(call: Pick<Call, 'data' | 'world'>): Promise<Answer
     if (serving !== undefined) return statusOfProcess(call, serving, error);
     // There is no store, or it belongs to another user.
     if (error instanceof Failure && error.code !== 'store-damaged') throw error;
-    const faults = faultsOfStart(call.data, unit, error);
+    const faults = listStartFaults(call.data, unit, error);
     if (faults.length === 0) throw error;
     return statusUnopened(call, faults, error);
   }
@@ -67,14 +69,18 @@ const whyNotShown = (error: unknown, data: string): string =>
   error instanceof ConfigError ? whyInvalid(error) : inOneSentence(error, { data });
 
 /** The status of a store that is not served and cannot be opened. */
-function statusUnopened({ data, world }: Pick<Call, 'data' | 'world'>, faults: Fault[], error: unknown): Answer {
+function statusUnopened(
+  { data, world }: Pick<CommandCall, 'data' | 'world'>,
+  faults: Fault[],
+  error: unknown,
+): CommandResult {
   const because = whyNotShown(error, data);
-  const rows: Row[] = [
+  const rows: StatusRow[] = [
     ['Store', `${data}, larder ${version}`],
     ['Serving', 'no'],
     ...(faults.some(({ says }) => says.includes(because))
       ? []
-      : [['Not shown', `what the records say: ${visible(because)}`] satisfies Row]),
+      : [['Not shown', `what the records say: ${visible(because)}`] satisfies StatusRow]),
     ...rowsOfFaults({ serving: undefined, faults }),
   ];
   const text = columns(rows, widthOf(world.stdout, 120)).trimEnd();
@@ -82,10 +88,14 @@ function statusUnopened({ data, world }: Pick<Call, 'data' | 'world'>, faults: F
 }
 
 /** The status that the serving process reports, if the configuration or the records cannot be opened. */
-function statusOfProcess({ data, world }: Pick<Call, 'data' | 'world'>, serving: ServingState, error: unknown): Answer {
+function statusOfProcess(
+  { data, world }: Pick<CommandCall, 'data' | 'world'>,
+  serving: ServingState,
+  error: unknown,
+): CommandResult {
   const because = whyNotShown(error, data);
   const faults = serving.faults ?? [];
-  const rows: Row[] = [
+  const rows: StatusRow[] = [
     ['Store', `${serving.url}, larder ${serving.version}`],
     ['Serving', servingSays(serving)],
     ['Not shown', `what the records say: ${visible(because)}`],
@@ -95,43 +105,46 @@ function statusOfProcess({ data, world }: Pick<Call, 'data' | 'world'>, serving:
   return { text, json: { version, serving, faults, error: because }, exitCode: 1 };
 }
 
-const statusOfRecords = (call: Pick<Call, 'data' | 'world'>, unit: UnitState | undefined): Promise<Answer> =>
+const statusOfRecords = (
+  call: Pick<CommandCall, 'data' | 'world'>,
+  unit: UnitState | undefined,
+): Promise<CommandResult> =>
   withStore(call, async (store) => {
-    const found = await lookAt(store, call.world, unit);
-    const { certificate, head } = found;
+    const overview = await readOverview(store, call.world, unit);
+    const { certificate, head } = overview;
     const json = {
       version,
-      serving: found.serving ?? null,
-      faults: found.faults,
-      pending: Object.fromEntries(found.pending.map(({ kind, count }) => [kind.replaceAll(' ', '-'), count])),
-      'base-url': found.baseUrl,
-      documents: found.documents ?? null,
+      serving: overview.serving ?? null,
+      faults: overview.faults,
+      pending: Object.fromEntries(overview.pending.map(({ kind, count }) => [kind.replaceAll(' ', '-'), count])),
+      'base-url': overview.baseUrl,
+      documents: overview.documents ?? null,
       certificate: certificate
         ? { hosts: certificate.hosts, ends: certificate.ends, fingerprint: certificate.fingerprint }
         : null,
-      counts: found.counts,
-      disk: found.disk,
-      postgres: found.server ?? null,
-      'site-key-fingerprint': found.siteKeyFingerprint,
+      counts: overview.counts,
+      disk: overview.disk,
+      postgres: overview.server ?? null,
+      'site-key-fingerprint': overview.siteKeyFingerprint,
       'audit-head': head ?? null,
-      'last-backup': found.lastBackup ?? null,
-      'tokens-ending': found.tokensEnding,
-      'before-upgrade': found.copies,
+      'last-backup': overview.lastBackup ?? null,
+      'tokens-ending': overview.tokensEnding,
+      'before-upgrade': overview.copies,
     };
-    const rows: Row[] = [
-      ...rowsOfServing(found),
-      ...rowsOfContents(found, store.now()),
-      ['Site key', `fingerprint ${found.siteKeyFingerprint}`],
+    const rows: StatusRow[] = [
+      ...rowsOfServing(overview),
+      ...rowsOfContents(overview, store.now()),
+      ['Site key', `fingerprint ${overview.siteKeyFingerprint}`],
       ['Audit log', head ? `${String(head.seq)}:${head.hash}` : 'empty'],
-      ...rowsOfFaults(found),
+      ...rowsOfFaults(overview),
     ];
     return { text: columns(rows, widthOf(call.world.stdout, 120)).trimEnd(), json };
   });
 
-type Row = [label: string, text: string];
-type Found = Awaited<ReturnType<typeof lookAt>>;
+type StatusRow = [label: string, text: string];
+type StoreOverview = Awaited<ReturnType<typeof readOverview>>;
 
-async function lookAt(store: OpenStore, world: World, unit: UnitState | undefined) {
+async function readOverview(store: OpenStore, world: World, unit: UnitState | undefined) {
   const { records, config, directory, siteKey, latestTime, database } = store;
   const serving = await askServing(directory);
   return {
@@ -142,18 +155,18 @@ async function lookAt(store: OpenStore, world: World, unit: UnitState | undefine
     documents: documentsAt(config),
     certificate: speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined,
     counts: await records.counts.all(),
-    disk: await occupied(store),
+    disk: await measureDiskUse(store),
     server: database.server && { place: database.server.place, version: (await database.server.state()).version },
     siteKeyFingerprint: fingerprintOf(siteKey),
     head: await records.audit.head(),
     lastBackup: (await records.audit.newestOf('backup'))?.at,
     tokensEnding: await tokensEnding(records, latestTime),
-    copies: copiesForReturn(directory),
+    copies: listUpgradeCopies(directory),
   };
 }
 
-function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row[] {
-  const rows: Row[] = [['Store', `${baseUrl}, larder ${version}`]];
+function rowsOfServing({ serving, baseUrl, documents, certificate }: StoreOverview): StatusRow[] {
+  const rows: StatusRow[] = [['Store', `${baseUrl}, larder ${version}`]];
   if (documents !== undefined) rows.push(['Documents', documents]);
   rows.push(['Serving', serving === undefined ? 'no' : servingSays(serving)]);
   if (serving?.sealed) rows.push(['Signing', 'sealed: there is no signing master key']);
@@ -166,48 +179,51 @@ function rowsOfServing({ serving, baseUrl, documents, certificate }: Found): Row
 }
 
 function servingSays({ since, pid, level, workers }: ServingState): string {
-  const together = workers === undefined ? '' : `, ${workersSay(workers)}`;
+  const together = workers === undefined ? '' : `, ${describeWorkers(workers)}`;
   return `yes, since ${since}, process ${String(pid)}${together}, log level ${level}`;
 }
 
-function rowsOfContents(found: Found, now: Date): Row[] {
-  const { counts, disk, lastBackup, tokensEnding, copies, serving } = found;
+function rowsOfContents(overview: StoreOverview, now: Date): StatusRow[] {
+  const { counts, disk, lastBackup, tokensEnding, copies, serving } = overview;
   const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
   const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
-  const rows: Row[] = [
-    ['Packages', `${counted(packages, 'name')}, ${counted(revisions, 'revision')}, ${counted(accounts, 'account')}`],
+  const rows: StatusRow[] = [
+    [
+      'Packages',
+      `${formatCount(packages, 'name')}, ${formatCount(revisions, 'revision')}, ${formatCount(accounts, 'account')}`,
+    ],
     [
       'Uploads',
-      `${counted(waiting, 'waits', 'wait')} for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
+      `${formatCount(waiting, 'waits', 'wait')} for review, ${String(unclaimed)} not pushed yet, ${String(rejected)} rejected`,
     ],
-    ['Waiting for people', pendingSays(found.pending)],
-    ['Blobs', `${bytes(blobBytes)}${damaged}`],
-    ['Database', databaseSays(found)],
-    ['Disk', `${bytes(disk.diskFreeBytes)} of ${bytes(disk.diskSizeBytes)} free`],
-    ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${distance(lastBackup, now)})`],
+    ['Waiting for people', pendingSays(overview.pending)],
+    ['Blobs', `${formatBytes(blobBytes)}${damaged}`],
+    ['Database', databaseSays(overview)],
+    ['Disk', `${formatBytes(disk.diskFreeBytes)} of ${formatBytes(disk.diskSizeBytes)} free`],
+    ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${formatDistance(lastBackup, now)})`],
     ['Tokens ending', tokensEnding === 0 ? 'none' : `${String(tokensEnding)}; see 'larder token list --ending 14d'`],
   ];
   if (copies[0] !== undefined) rows.push(['Before upgrade', copies[0]]);
   if (serving !== undefined) {
     const { bytes: read, roundEnded } = serving.scrub;
     const round = roundEnded === undefined ? 'no round has ended yet' : `last round ended ${roundEnded}`;
-    rows.push(['Scrubbed', `${bytes(read)} since the start; ${round}`]);
+    rows.push(['Scrubbed', `${formatBytes(read)} since the start; ${round}`]);
   }
   return rows;
 }
 
-function databaseSays({ disk: { databaseBytes, walBytes = 0 }, server }: Found): string {
-  if (server === undefined) return `${bytes(databaseBytes)} and ${bytes(walBytes)} of log`;
-  return `${bytes(databaseBytes)} in ${server.place}, PostgreSQL ${server.version}`;
+function databaseSays({ disk: { databaseBytes, walBytes = 0 }, server }: StoreOverview): string {
+  if (server === undefined) return `${formatBytes(databaseBytes)} and ${formatBytes(walBytes)} of log`;
+  return `${formatBytes(databaseBytes)} in ${server.place}, PostgreSQL ${server.version}`;
 }
 
-function rowsOfFaults({ serving, faults }: Pick<Found, 'serving' | 'faults'>): Row[] {
-  const ofSeverity = (severity: Severity, label: string): Row[] =>
-    faults.filter((fault) => fault.severity === severity).map((fault): Row => [label, visible(textOf(fault))]);
+function rowsOfFaults({ serving, faults }: Pick<StoreOverview, 'serving' | 'faults'>): StatusRow[] {
+  const ofSeverity = (severity: Severity, label: string): StatusRow[] =>
+    faults.filter((fault) => fault.severity === severity).map((fault): StatusRow => [label, visible(textOf(fault))]);
   return [
     ...ofSeverity('problem', 'Problem'),
     ...ofSeverity('notice', 'Notice'),
-    ...(serving === undefined ? [] : [['Jobs', jobsSay(serving.jobs)] satisfies Row]),
+    ...(serving === undefined ? [] : [['Jobs', jobsSay(serving.jobs)] satisfies StatusRow]),
   ];
 }
 
@@ -216,7 +232,7 @@ async function faultsUnserved(store: OpenStore, world: World, unit: UnitState | 
   const { records, config, directory, now } = store;
   const tls = speaksTls(config) ? readCertificates(directory, tlsSettings(config)) : undefined;
   return [
-    whyNotServed(directory, unit) ?? describeFault('not-served', { data: directory }),
+    explainNotServed(directory, unit) ?? describeFault('not-served', { data: directory }),
     ...(await faultsOfReadableKey(store, world)),
     ...diskFaults(diskSpace(directory), config.uploads.reserve),
     ...(tls === undefined ? [] : expiryFaults(certificateEnds(tls), now())),
@@ -239,7 +255,7 @@ async function faultsOfReadableKey(store: OpenStore, world: World): Promise<Faul
 }
 
 function pendingSays(work: readonly PendingKind[]): string {
-  const kinds = work.filter(({ count }) => count > 0).map(({ kind, count }) => counted(count, kind));
+  const kinds = work.filter(({ count }) => count > 0).map(({ kind, count }) => formatCount(count, kind));
   return kinds.length === 0 ? 'nothing' : kinds.join(', ');
 }
 

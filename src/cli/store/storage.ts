@@ -2,7 +2,7 @@
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 
 export const storage = command({
   name: 'storage',
@@ -24,18 +24,18 @@ export const storage = command({
       ]);
       const names = await accounts.byIds(publishers.map(({ owner }) => owner));
       const text = [
-        `${bytes(whole)} for all packages.`,
+        `${formatBytes(whole)} for all packages.`,
         table(
           ['PUBLISHER', 'PACKAGES', 'DISK'],
-          publishers.map((one) => [
-            names.get(one.owner)?.username ?? one.owner,
-            String(one.packages),
-            bytes(one.bytes),
+          publishers.map((publisher) => [
+            names.get(publisher.owner)?.username ?? publisher.owner,
+            String(publisher.packages),
+            formatBytes(publisher.bytes),
           ]),
         ),
         table(
           ['PACKAGE', 'DISK'],
-          packages.map((one) => [one.owner, bytes(one.bytes)]),
+          packages.map((entry) => [entry.owner, formatBytes(entry.bytes)]),
         ),
       ].join('\n\n');
       return { text, json: { bytes: whole, packages, publishers } };

@@ -1,26 +1,26 @@
 // larder verify
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { join } from 'node:path';
 
 import { contentAndPusher } from '#integrity/content-name.ts';
-import { putBackGood, quarantine } from '#integrity/quarantine.ts';
-import { verifyStore, type Verdict } from '#integrity/verify.ts';
-import { inspectDatabase, nameOf, type DatabasePlace } from '#engine/place.ts';
+import { restoreIntactBlobs, quarantine } from '#integrity/quarantine.ts';
+import { verifyStore, type StoreVerdict } from '#integrity/verify.ts';
+import { inspectDatabase, describeDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import { readConfig } from '#src/config.ts';
 import { nativeBinding } from '#src/native.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
 import { shellWord } from '#domain/shell-word.ts';
-import { command, type Answer, type Call } from '../frame/command.ts';
+import { command, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { becomeOwner } from '../frame/owner.ts';
-import { progressOf } from '../frame/progress.ts';
+import { createProgress } from '../frame/progress.ts';
 import { refuseWithoutDatabase, withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 
 const shown = 20;
 
-type Found = Verdict & { back: string[] };
+type VerificationOutcome = StoreVerdict & { back: string[] };
 
 export const verify = command({
   name: 'verify',
@@ -51,14 +51,14 @@ export const verify = command({
     refuseWithoutDatabase(call.data);
     const place = placeIn(call);
     try {
-      return await withStore(call, (store) => proved(store, call));
+      return await withStore(call, (store) => verifyOpened(store, call));
     } catch (error) {
       // Corruption may be the reason why the store does not open or cannot be read to the end.
-      const problems = await damageOf(place).catch(() => []);
+      const problems = await findCorruption(place).catch(() => []);
       if (problems.length === 0) throw error;
       return {
-        text: told(
-          problems.map((line) => `${nameOf(place)}: ${line}`),
+        text: describeProblems(
+          problems.map((line) => `${describeDatabase(place)}: ${line}`),
           'the database; it is damaged so far that nothing else could be looked at',
           [mendOfRecords(place, call.data)],
         ),
@@ -69,49 +69,49 @@ export const verify = command({
   },
 });
 
-const placeIn = ({ data, world }: Pick<Call, 'data' | 'world'>): DatabasePlace =>
+const placeIn = ({ data, world }: Pick<CommandCall, 'data' | 'world'>): DatabasePlace =>
   recordsPlace(data, readConfig(join(data, 'larder.toml')), world.env['CREDENTIALS_DIRECTORY']);
 
-async function damageOf(place: DatabasePlace): Promise<string[]> {
+async function findCorruption(place: DatabasePlace): Promise<string[]> {
   const { pages, rows } = await inspectDatabase(place, { nativeBinding: nativeBinding() });
   return [...pages, ...rows];
 }
 
-async function proved(
+async function verifyOpened(
   store: OpenStore,
-  call: Call<{ quarantine: Flag; 'restore-quarantined': Flag }>,
-): Promise<Answer> {
+  call: CommandCall<{ quarantine: VerifyFlag; 'restore-quarantined': VerifyFlag }>,
+): Promise<CommandResult> {
   call.world.yieldToOthers?.();
-  const progress = progressOf(call);
+  const progress = createProgress(call);
   const { records, siteKey, sealing, database } = store;
   const { place } = database;
-  const found: Found = await withBlobs(store, async ({ blobs, digests, nativeBinding: native }) => {
-    const by = { records, acts: store.acts, blobs, by: store.person };
-    const back = call.options['restore-quarantined'] ? await putBackGood(by, digests) : [];
+  const outcome: VerificationOutcome = await withBlobs(store, async ({ blobs, digests, nativeBinding: native }) => {
+    const context = { records, acts: store.acts, blobs, actor: store.person };
+    const back = call.options['restore-quarantined'] ? await restoreIntactBlobs(context, digests) : [];
     const seals = { siteKey, sealFile: sealing.file };
     const inspect = (): Promise<DatabaseVerdict> => inspectDatabase(place, { nativeBinding: native });
     const verdict = await verifyStore({ ...seals, inspect, records, blobs, digests, progress: progress.at });
-    if (call.options.quarantine) for (const blob of verdict.blobs.damaged) await quarantine(blob, by);
+    if (call.options.quarantine) for (const blob of verdict.blobs.damaged) await quarantine(blob, context);
     return { ...verdict, back };
   }).finally(progress.end);
-  const { good, audit, blobs, back } = found;
-  const summary = `${await databaseSays(store)}, ${counted(blobs.checked, 'blob')} of ${String(blobs.bytes)} bytes, ${counted(audit.rows, 'entry', 'entries')} of the audit log`;
+  const { good, audit, blobs, back } = outcome;
+  const summary = `${await databaseSays(store)}, ${formatCount(blobs.checked, 'blob')} of ${String(blobs.bytes)} bytes, ${formatCount(audit.rows, 'entry', 'entries')} of the audit log`;
   const restored =
     back.length > 0
-      ? `${counted(back.length, 'blob matches its digest and is', 'blobs match their digests and are')} in service again.\n`
+      ? `${formatCount(back.length, 'blob matches its digest and is', 'blobs match their digests and are')} in service again.\n`
       : '';
   return {
     text:
       restored +
       (good
         ? `Everything is as it was written: ${summary}.`
-        : told(await problemsOf(found, store), summary, mendsOf(found, store))),
-    json: asJson(found, call.options.quarantine),
+        : describeProblems(await problemsOf(outcome, store), summary, listRemedies(outcome, store))),
+    json: asJson(outcome, call.options.quarantine),
     exitCode: good ? 0 : 1,
   };
 }
 
-interface Flag {
+interface VerifyFlag {
   readonly type: 'boolean';
   readonly summary: string;
 }
@@ -125,26 +125,29 @@ async function databaseSays({ database: { server } }: OpenStore): Promise<string
 
 /** The problems, one line each: with the file, or with the revision and the account that pushed it. */
 async function problemsOf(
-  { database, audit, blobs }: Found,
+  { database, audit, blobs }: VerificationOutcome,
   { records, database: { place } }: OpenStore,
 ): Promise<string[]> {
   const lines = [
-    ...database.map((line) => `${nameOf(place)}: ${line}`),
+    ...database.map((line) => `${describeDatabase(place)}: ${line}`),
     ...audit.problems.map((line) => `audit log: ${line}`),
   ];
-  for (const [contents, what] of [
+  for (const [contents, condition] of [
     [blobs.damaged.map(({ sha3_384 }) => sha3_384), 'is damaged'],
     [blobs.unreadable, 'cannot be read; the disk may be failing'],
     [blobs.missing, 'is missing'],
   ] as const) {
     for (const sha3_384 of contents)
-      lines.push(`${await contentAndPusher(records, sha3_384)}: its content ${what} (blob ${sha3_384})`);
+      lines.push(`${await contentAndPusher(records, sha3_384)}: its content ${condition} (blob ${sha3_384})`);
   }
   return lines;
 }
 
 /** The remedies for the problems. */
-function mendsOf({ database, audit, blobs }: Found, { directory, database: { place } }: OpenStore): string[] {
+function listRemedies(
+  { database, audit, blobs }: VerificationOutcome,
+  { directory, database: { place } }: OpenStore,
+): string[] {
   return [
     ...(database.length > 0 ? [mendOfRecords(place, directory)] : []),
     ...(audit.problems.length > 0
@@ -159,7 +162,7 @@ function mendsOf({ database, audit, blobs }: Found, { directory, database: { pla
   ];
 }
 
-const told = (problems: string[], looked: string, mends: string[]): string =>
+const describeProblems = (problems: string[], looked: string, mends: string[]): string =>
   [
     `${problems.length === 1 ? 'One thing is' : `${String(problems.length)} things are`} wrong (looked at: ${looked}):`,
     ...problems.slice(0, shown).map((line) => `  ${visible(line)}`),
@@ -167,7 +170,7 @@ const told = (problems: string[], looked: string, mends: string[]): string =>
     ...mends,
   ].join('\n');
 
-const asJson = ({ good, database, audit, blobs, back }: Found, quarantined: boolean): object => ({
+const asJson = ({ good, database, audit, blobs, back }: VerificationOutcome, quarantined: boolean): object => ({
   good,
   database: { problems: database },
   audit,

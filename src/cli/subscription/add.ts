@@ -1,5 +1,5 @@
 // larder subscription add
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -8,17 +8,17 @@ import { Refusal } from '#domain/refusal.ts';
 import {
   architectures,
   setNames,
-  wishesOfSet,
+  subscriptionsOfSet,
   type Architecture,
   type SubscriptionSet,
-  type Wish,
+  type PackageSubscription,
 } from '#domain/subscription.ts';
 import { wishesOfBundle, wishesOfModel } from '#transfers/request/wishes.ts';
-import { command, Failure, UsageError, type Call } from '../frame/command.ts';
-import { cannotRead } from '../frame/outside.ts';
+import { command, Failure, UsageError, type CommandCall } from '../frame/command.ts';
+import { toReadFailure } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { channelsNamed } from '../release/channels.ts';
-import { architectureHere, readWish, wishText } from './wish.ts';
+import { parseChannelArguments } from '../release/channels.ts';
+import { hostArchitecture, parseSubscription, formatSubscription } from './wish.ts';
 
 const options = {
   channel: {
@@ -43,7 +43,7 @@ const positionals = [
   { name: 'packages', value: 'NAMESPACE/NAME', summary: 'Packages, such as snap/hello.', repeated: true },
 ] as const;
 
-type AddCall = Call<typeof options, typeof positionals>;
+type AddCall = CommandCall<typeof options, typeof positionals>;
 
 export const subscriptionAdd = command({
   name: 'subscription add',
@@ -60,7 +60,7 @@ export const subscriptionAdd = command({
   ],
 
   run(call) {
-    const { wishes, because } = wishesOf(call);
+    const { wishes, because } = readSubscriptions(call);
     return withStore(call, async ({ acts, person }) => {
       const changed = await acts.do(subscribe, person, { wishes, because: because.join('; ').slice(0, 1000) || null });
       return {
@@ -68,8 +68,8 @@ export const subscriptionAdd = command({
           changed.length === 0
             ? 'Every one of them is subscribed to already.'
             : [
-                `${counted(changed.length, 'package is', 'packages are')} subscribed to:`,
-                ...changed.map((one) => `  ${wishText(one)}`),
+                `${formatCount(changed.length, 'package is', 'packages are')} subscribed to:`,
+                ...changed.map((subscription) => `  ${formatSubscription(subscription)}`),
               ].join('\n'),
         json: { subscriptions: changed },
       };
@@ -77,46 +77,51 @@ export const subscriptionAdd = command({
   },
 });
 
-function wishesOf({ positionals: { packages }, options: given }: AddCall): { wishes: Wish[]; because: string[] } {
-  const wanted =
-    given.architecture.length === 0 ? [architectureHere()] : (given.architecture as readonly Architecture[]);
-  const channels = channelsNamed(given.channel).map((one) => one.name);
+function readSubscriptions({ positionals: { packages }, options: callOptions }: AddCall): {
+  wishes: PackageSubscription[];
+  because: string[];
+} {
+  const chosenArchitectures =
+    callOptions.architecture.length === 0
+      ? [hostArchitecture()]
+      : (callOptions.architecture as readonly Architecture[]);
+  const channels = parseChannelArguments(callOptions.channel).map((channel) => channel.name);
   if (packages.length === 0 && channels.length > 0)
     throw new UsageError('--channel is of the packages that are named; name one');
-  const wishes: Wish[] = packages.map((text) => ({
-    ...readWish(text),
+  const wishes: PackageSubscription[] = packages.map((text) => ({
+    ...parseSubscription(text),
     channels: channels.length === 0 ? ['latest/stable'] : channels,
-    architectures: wanted,
+    architectures: chosenArchitectures,
   }));
   const because: string[] = [];
-  for (const name of given.set as readonly SubscriptionSet[]) {
-    wishes.push(...wishesOfSet(name, wanted));
+  for (const name of callOptions.set as readonly SubscriptionSet[]) {
+    wishes.push(...subscriptionsOfSet(name, chosenArchitectures));
     because.push(`set ${name}`);
   }
-  for (const file of given.bundle) {
-    wishes.push(...inFile(file, (text) => wishesOfBundle(text, wanted)));
+  for (const file of callOptions.bundle) {
+    wishes.push(...inFile(file, (text) => wishesOfBundle(text, chosenArchitectures)));
     because.push('bundle');
   }
-  for (const file of given.model) {
-    const found = inFile(file, wishesOfModel);
-    wishes.push(...found.wishes);
-    because.push(`model ${found.model}`);
+  for (const file of callOptions.model) {
+    const fromModel = inFile(file, wishesOfModel);
+    wishes.push(...fromModel.wishes);
+    because.push(`model ${fromModel.model}`);
   }
   if (wishes.length === 0) throw new UsageError('nothing is wished for: name packages, or --set, --bundle, --model');
   return { wishes, because };
 }
 
 /** Maximum size of a bundle or a model in bytes. */
-const largest = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 function inFile<Read>(file: string, read: (text: string) => Read): Read {
   let bytes: Buffer;
   try {
     bytes = readFileSync(resolve(file));
   } catch (error) {
-    throw cannotRead(file, error);
+    throw toReadFailure(file, error);
   }
-  if (bytes.length > largest) throw new Failure(`${file} is too large`);
+  if (bytes.length > maxFileBytes) throw new Failure(`${file} is too large`);
   try {
     return read(bytes.toString('utf8'));
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Subscription } from '#records/subscriptions.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { readWish } from './wish.ts';
+import { parseSubscription } from './wish.ts';
 
 const pageSize = 500;
 
@@ -23,9 +23,13 @@ export const subscriptionList = command({
         if (last === undefined || page.length < pageSize) break;
         ({ namespace, name } = last);
       }
-      const rows = all.map((one) => [
-        ...[`${one.namespace}/${one.name}`, one.channels.join(', '), one.architectures.join(', ')],
-        one.because ?? '-',
+      const rows = all.map((subscription) => [
+        ...[
+          `${subscription.namespace}/${subscription.name}`,
+          subscription.channels.join(', '),
+          subscription.architectures.join(', '),
+        ],
+        subscription.because ?? '-',
       ]);
       return {
         text:
@@ -33,8 +37,8 @@ export const subscriptionList = command({
             ? "Nothing is wished for; 'larder subscription add' does that."
             : table(['PACKAGE', 'CHANNELS', 'ARCHITECTURES', 'BECAUSE OF'], rows),
         json: {
-          subscriptions: all.map(({ addedAt, addedBy, ...one }) => ({
-            ...one,
+          subscriptions: all.map(({ addedAt, addedBy, ...subscription }) => ({
+            ...subscription,
             'added-at': addedAt,
             'added-by': addedBy,
           })),
@@ -53,9 +57,9 @@ export const subscriptionRemove = command({
 
   run: ({ positionals: { packages }, data, world }) => {
     if (packages.length === 0) throw new UsageError('name the packages');
-    const named = packages.map(readWish);
+    const subscriptions = packages.map(parseSubscription);
     return withStore({ data, world }, async ({ acts, person }) => {
-      for (const one of named) await acts.do(unsubscribe, person, one);
+      for (const subscription of subscriptions) await acts.do(unsubscribe, person, subscription);
       return { text: `No longer wished for: ${packages.join(', ')}.`, json: { packages } };
     });
   },

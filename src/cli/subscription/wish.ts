@@ -1,10 +1,10 @@
 // Parses and formats subscriptions.
 import { isNamespace } from '#domain/namespace.ts';
-import type { Architecture, Wish } from '#domain/subscription.ts';
+import type { Architecture, PackageSubscription } from '#domain/subscription.ts';
 import { UsageError } from '../frame/command.ts';
 
 /** Parses `snap/hello`. */
-export function readWish(text: string): Pick<Wish, 'namespace' | 'name'> {
+export function parseSubscription(text: string): Pick<PackageSubscription, 'namespace' | 'name'> {
   const [namespace = '', name = '', more] = text.split('/');
   const isName = /^[a-z0-9](?:[a-z0-9.+-]{0,126}[a-z0-9])?$/.test(name);
   if (isNamespace(namespace) && isName && more === undefined) return { namespace, name };
@@ -12,15 +12,15 @@ export function readWish(text: string): Pick<Wish, 'namespace' | 'name'> {
 }
 
 /** `snap/hello latest/stable (amd64)`. */
-export const wishText = ({ namespace, name, channels, architectures }: Wish): string =>
+export const formatSubscription = ({ namespace, name, channels, architectures }: PackageSubscription): string =>
   `${namespace}/${name} ${channels.join(', ')} (${architectures.join(', ')})`;
 
 /** The architecture of this host, the default of subscriptions. */
-export function architectureHere(): Architecture {
-  const here = new Map<string, Architecture>([
+export function hostArchitecture(): Architecture {
+  const architecture = new Map<string, Architecture>([
     ['x64', 'amd64'],
     ['arm64', 'arm64'],
   ]).get(process.arch);
-  if (here === undefined) throw new UsageError('say for which architecture, by --architecture');
-  return here;
+  if (architecture === undefined) throw new UsageError('say for which architecture, by --architecture');
+  return architecture;
 }

@@ -4,8 +4,8 @@ import { namespaces, packageTypes, type PackageType } from '#domain/namespace.ts
 import { nameProblem } from '#domain/package-name.ts';
 import { isPermission, permissions } from '#domain/permission.ts';
 import type { PackageSelector } from '#domain/selector.ts';
-import { longestLife, ttlProblem } from '#macaroons/authority.ts';
-import { timeKeeper } from '#jobs/remember-time.ts';
+import { maxTokenLifetimeMs, ttlProblem } from '#macaroons/authority.ts';
+import { createTimeKeeper } from '#jobs/remember-time.ts';
 import { environmentOf, isTool, linesFor, tools } from '#operations/tokens/tool-environment.ts';
 import { nearest } from '#src/configuration/nearest.ts';
 import type { Config } from '#src/config.ts';
@@ -13,7 +13,7 @@ import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { describeFault, textOf } from '#src/faults.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { accountOf, withStore } from '../frame/store.ts';
+import { findAccount, withStore } from '../frame/store.ts';
 
 export const tokenIssue = command({
   name: 'token issue',
@@ -49,7 +49,7 @@ export const tokenIssue = command({
       value: 'SECONDS',
       summary: 'How long it lasts; otherwise, and at most, identity.longest_token_days of the configuration.',
       minimum: 10,
-      maximum: longestLife / 1000,
+      maximum: maxTokenLifetimeMs / 1000,
     },
     description: { type: 'string', value: 'TEXT', summary: 'What it is for, as lists of tokens show it.' },
   },
@@ -73,9 +73,9 @@ export const tokenIssue = command({
     return withStore({ data, world }, async ({ records, acts, authority, config, latestTime, now, person }) => {
       const problem = ttlProblem(ttl, authority.longestLife());
       if (problem !== undefined) throw new UsageError(`--ttl: ${problem}`);
-      const { username } = await accountOf(records, account);
+      const { username } = await findAccount(records, account);
       // Start at the latest time that the store has seen; before it, the store would not accept the token yet.
-      const clock = await timeKeeper(records, acts, latestTime, now);
+      const clock = await createTimeKeeper(records, acts, latestTime, now);
       const { token, sessionId, validUntil } = await authority.issue(request, person);
       const about = `A token of ${account} (${username}), valid until ${validUntil}; its session is ${sessionId}.`;
       const doubt = clock.doubt();
@@ -106,7 +106,7 @@ function channel(text: string): string {
 function selector(text: string): PackageSelector {
   const types: readonly PackageType[] = namespaces.flatMap(packageTypes);
   const [kind = '', name = ''] = text.split(/:(.*)/s);
-  const type = types.find((known) => known === kind);
+  const type = types.find((candidate) => candidate === kind);
   if (type === undefined) {
     const meant = nearest(kind, types);
     const hint = meant === undefined ? `; the types are ${types.join(', ')}` : `; did you mean '${meant}:${name}'?`;

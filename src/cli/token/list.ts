@@ -1,11 +1,11 @@
 // larder token list
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { after, timestamp } from '#domain/clock.ts';
-import { longestLife } from '#macaroons/authority.ts';
+import { maxTokenLifetimeMs } from '#macaroons/authority.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
 import { command } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
-import { accountOf, latestMoment, withStore } from '../frame/store.ts';
+import { findAccount, readLatestTime, withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 
 export const tokenList = command({
@@ -32,22 +32,22 @@ export const tokenList = command({
     withStore(call, async (store) => {
       const { records } = store;
       const { account, ended, ending, limit = 100 } = call.options;
-      const within = ending === undefined ? undefined : readDuration(ending, '--ending', longestLife);
-      if (account !== undefined) await accountOf(records, account);
-      const now = await latestMoment(store);
-      const wanted = { accountId: account ?? null, includeInactive: ended, now, before: undefined };
-      const found =
+      const within = ending === undefined ? undefined : readDuration(ending, '--ending', maxTokenLifetimeMs);
+      if (account !== undefined) await findAccount(records, account);
+      const now = await readLatestTime(store);
+      const filter = { accountId: account ?? null, includeInactive: ended, now, before: undefined };
+      const tokens =
         within === undefined
-          ? await records.macaroons.page(wanted, limit + 1)
+          ? await records.macaroons.page(filter, limit + 1)
           : await records.macaroons.ending(
-              { ...wanted, by: timestamp(after(new Date(now), within)), after: { until: '', sessionId: '' } },
+              { ...filter, endsBy: timestamp(after(new Date(now), within)), after: { until: '', sessionId: '' } },
               limit + 1,
             );
-      const shown = found.slice(0, limit);
-      const more = found.length > limit ? `\nThere are more; --limit shows them.` : '';
+      const shown = tokens.slice(0, limit);
+      const more = tokens.length > limit ? `\nThere are more; --limit shows them.` : '';
       return {
         text: shown.length === 0 ? 'There are no such tokens.' : list(shown, now) + more,
-        json: { tokens: shown.map(presentToken), more: found.length > limit },
+        json: { tokens: shown.map(presentToken), more: tokens.length > limit },
       };
     }),
 });

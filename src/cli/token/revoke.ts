@@ -3,9 +3,9 @@ import { endTokens, revokeToken } from '#acts/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
 import { isDateTime } from '#api/schema.ts';
 import { presentToken } from '#operations/accounts/present-token.ts';
-import { command, UsageError, type Answer } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
-import { accountOf, latestMoment, withStore, type OpenStore } from '../frame/store.ts';
+import { command, UsageError, type CommandResult } from '../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { findAccount, readLatestTime, withStore, type OpenStore } from '../frame/store.ts';
 
 export const tokenRevoke = command({
   name: 'token revoke',
@@ -46,23 +46,23 @@ export const tokenRevoke = command({
     }
     const issuedBefore = before === undefined ? null : timestamp(new Date(before));
     return withStore({ data, world }, (store) =>
-      account === undefined ? one(store, session ?? '') : all(store, account, issuedBefore),
+      account === undefined ? revokeOne(store, session ?? '') : revokeAll(store, account, issuedBefore),
     );
   },
 });
 
-async function one({ acts, person }: OpenStore, session: string): Promise<Answer> {
+async function revokeOne({ acts, person }: OpenStore, session: string): Promise<CommandResult> {
   const token = await acts.do(revokeToken, person, { sessionId: session });
   const text = `The token of ${token.accountId} (${token.username}) with the session ${session} has ended.`;
   return { text, json: presentToken(token) };
 }
 
-async function all(store: OpenStore, id: string, issuedBefore: string | null): Promise<Answer> {
+async function revokeAll(store: OpenStore, id: string, issuedBefore: string | null): Promise<CommandResult> {
   const { records, acts, person } = store;
-  const { username } = await accountOf(records, id);
-  const ended = await acts.do(endTokens, person, { id, moment: await latestMoment(store), issuedBefore });
+  const { username } = await findAccount(records, id);
+  const ended = await acts.do(endTokens, person, { id, moment: await readLatestTime(store), issuedBefore });
   return {
-    text: `${counted(ended, 'token')} of ${id} (${username}) ended for good.`,
+    text: `${formatCount(ended, 'token')} of ${id} (${username}) ended for good.`,
     json: { id, 'ended-tokens': ended },
   };
 }

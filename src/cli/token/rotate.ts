@@ -2,7 +2,7 @@
 import { days, hours } from '#domain/clock.ts';
 import { command } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
-import { latestMoment, withStore } from '../frame/store.ts';
+import { readLatestTime, withStore } from '../frame/store.ts';
 
 /** The longest time that both tokens are valid. */
 const longestOverlap = days(90);
@@ -28,18 +28,18 @@ export const tokenRotate = command({
   ],
 
   run({ positionals: { session }, options, data, json, world }) {
-    const { overlap: given } = options;
-    const overlap = given === undefined ? hours(24) : readDuration(given, '--overlap', longestOverlap);
+    const { overlap: overlapText } = options;
+    const overlap = overlapText === undefined ? hours(24) : readDuration(overlapText, '--overlap', longestOverlap);
     return withStore({ data, world }, async (store) => {
-      await latestMoment(store);
+      await readLatestTime(store);
       const rotated = await store.authority.rotate(session, overlap, store.person);
       const { token, sessionId, validUntil, accountId, endsAt } = rotated;
       const about =
         `A token of ${accountId}, valid until ${validUntil}; its session is ${sessionId}.\n` +
         `The one of the session ${session} ends at ${endsAt}.\n`;
       if (!json) world.stderr.write(about);
-      const told = { 'session-id': sessionId, 'valid-until': validUntil, replaces: session, 'ends-at': endsAt };
-      return { text: token, json: { macaroon: token, 'account-id': accountId, ...told } };
+      const details = { 'session-id': sessionId, 'valid-until': validUntil, replaces: session, 'ends-at': endsAt };
+      return { text: token, json: { macaroon: token, 'account-id': accountId, ...details } };
     });
   },
 });

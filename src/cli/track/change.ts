@@ -3,7 +3,7 @@ import { deleteTrack, updateTrack } from '#acts/tracks.ts';
 import { presentTrack } from '#operations/names/present.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 
 const trackArgument = { name: 'track', summary: "The track, as 'larder track list' shows it." } as const;
 
@@ -20,7 +20,7 @@ export const trackSet = command({
     'larder track set snap/hello 2.0 --phasing none',
   ],
 
-  run({ positionals: { package: named, track }, options: { pattern, phasing }, data, world }) {
+  run({ positionals: { package: packageText, track }, options: { pattern, phasing }, data, world }) {
     if (pattern === undefined && phasing === undefined) throw new UsageError('--pattern or --phasing is needed');
     if (pattern !== undefined && pattern.length > 256) throw new UsageError('--pattern has at most 256 characters');
     const changes = {
@@ -28,9 +28,9 @@ export const trackSet = command({
       ...(phasing !== undefined && { automaticPhasingPercentage: percentage(phasing) }),
     };
     return withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, named);
+      const subject = await findPackage(records, packageText);
       const changed = await acts.do(updateTrack, person, { package: subject, track, changes });
-      return { text: `The track ${track} of ${named} is changed.`, json: presentTrack(changed) };
+      return { text: `The track ${track} of ${packageText} is changed.`, json: presentTrack(changed) };
     });
   },
 });
@@ -41,15 +41,15 @@ export const trackDelete = command({
   positionals: [packageArgument, trackArgument],
   examples: ['larder track delete snap/hello 2.0'],
   confirm: {
-    question: ({ positionals: { package: named, track } }) => `Delete the track ${track} of ${named}?`,
+    question: ({ positionals: { package: packageText, track } }) => `Delete the track ${track} of ${packageText}?`,
     unattended: 'goes on',
   },
 
-  run: ({ positionals: { package: named, track }, data, world }) =>
+  run: ({ positionals: { package: packageText, track }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
-      const subject = await packageOf(records, named);
+      const subject = await findPackage(records, packageText);
       await acts.do(deleteTrack, person, { package: subject, track });
-      return { text: `${named} has no track ${track} any more.`, json: { name: track } };
+      return { text: `${packageText} has no track ${track} any more.`, json: { name: track } };
     }),
 });
 

@@ -3,7 +3,7 @@ import { presentTrack } from '#operations/names/present.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
-import { packageArgument, packageOf } from '../package/named.ts';
+import { packageArgument, findPackage } from '../package/named.ts';
 
 export const trackList = command({
   name: 'track list',
@@ -13,7 +13,7 @@ export const trackList = command({
 
   run: ({ positionals, data, world }) =>
     withStore({ data, world }, async ({ records }) => {
-      const { id } = await packageOf(records, positionals.package);
+      const { id } = await findPackage(records, positionals.package);
       const tracks = await records.tracks.list(id);
       const rows = tracks.map(({ name, versionPattern, automaticPhasingPercentage: phasing, createdAt }) => [
         ...[name, versionPattern ?? '-', phasing === null ? '-' : `${String(phasing)} %`, createdAt.slice(0, 10)],

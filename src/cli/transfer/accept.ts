@@ -1,13 +1,13 @@
 // larder transfer accept
 import { resolve } from 'node:path';
 
-import { lettingIn } from '#transfers/desk.ts';
-import { letIn } from '#transfers/letting-in.ts';
+import { acceptanceContextOf } from '#transfers/desk.ts';
+import { acceptReceivedTransfer } from '#transfers/letting-in.ts';
 import { ownSite, shortId } from '#transfers/site.ts';
-import { command, type Answer } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
+import { command, type CommandResult } from '../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { narrowing, withWaiting } from './looking.ts';
+import { selectionOptions, withStagedTransfer } from './looking.ts';
 import { writeReceipt } from './receipt-file.ts';
 import { newFileAt } from './writing.ts';
 
@@ -19,7 +19,7 @@ export const transferAccept = command({
     'what was looked at.',
   positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
   options: {
-    ...narrowing,
+    ...selectionOptions,
     seen: { type: 'string', value: 'DIGEST', summary: 'The digest that the preview showed, with --json.' },
     receipt: {
       type: 'string',
@@ -37,14 +37,14 @@ export const transferAccept = command({
     unattended: 'refused',
   },
 
-  run: ({ positionals: { id: named }, options, data, world }) => {
+  run: ({ positionals: { id: idPrefix }, options, data, world }) => {
     // Check the receipt's file before anything is accepted.
     const file = options.receipt === undefined ? undefined : newFileAt(resolve(options.receipt));
     return withStore(
       { data, world },
       async (store) => {
         if (file !== undefined) await ownSite(store.records, store.siteKey);
-        const { answer, id } = await accepted(store, named, options);
+        const { answer, id } = await accepted(store, idPrefix, options);
         if (file === undefined) return answer;
         const written = await writeReceipt(store, { prefix: id, file, html: false });
         const receipt = { file, sha256: written.sha256, bytes: written.bytes };
@@ -56,26 +56,30 @@ export const transferAccept = command({
   },
 });
 
-type AcceptOptions = Parameters<typeof withWaiting>[2] & { seen: string | undefined };
+type AcceptOptions = Parameters<typeof withStagedTransfer>[2] & { seen: string | undefined };
 
 async function accepted(
   store: OpenStore,
-  named: string,
+  idPrefix: string,
   options: AcceptOptions,
-): Promise<{ answer: Answer; id: string }> {
+): Promise<{ answer: CommandResult; id: string }> {
   let id = '';
-  const answer = await withWaiting(store, named, options, async (carried) => {
-    const receipt = await letIn(await lettingIn(store), { ...carried, seen: options.seen }, store.person);
+  const answer = await withStagedTransfer(store, idPrefix, options, async (carried) => {
+    const receipt = await acceptReceivedTransfer(
+      await acceptanceContextOf(store),
+      { ...carried, seen: options.seen },
+      store.person,
+    );
     ({ id } = carried.transfer);
     const short = shortId(id);
-    const { undo, ...told } = receipt;
+    const { undo, ...shownReceipt } = receipt;
     const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
     return {
       text:
-        `Transfer ${short} was let in: ${counted(receipt.lines.length, 'change')}${left}. ` +
+        `Transfer ${short} was let in: ${formatCount(receipt.lines.length, 'change')}${left}. ` +
         `'larder transfer receipt ${short}' writes its receipt; ` +
         `'larder transfer withdraw ${short}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
-      json: told,
+      json: shownReceipt,
     };
   });
   return { answer, id };

@@ -6,22 +6,22 @@ import { distrustSource } from '#acts/sites.ts';
 import { refuseAdoption } from '#acts/source-trust.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { FoundInFolder } from '#transfers/gather/gather.ts';
-import { lettingIn } from '#transfers/desk.ts';
+import type { GatheredFolder } from '#transfers/gather/gather.ts';
+import { acceptanceContextOf } from '#transfers/desk.ts';
 import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
-import { letIn, type Narrowing } from '#transfers/letting-in.ts';
-import type { Seen } from '#transfers/look.ts';
-import { present, reportOf } from '#transfers/report.ts';
+import { acceptReceivedTransfer, type AcceptanceSelection } from '#transfers/letting-in.ts';
+import type { TransferInspection } from '#transfers/look.ts';
+import { presentPreview, buildPreviewReport } from '#transfers/report.ts';
 import { fetchScript } from '#transfers/request/table.ts';
-import { beginUnsigned, unsignedParts, type Beginning } from '#transfers/unsigned.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
-import { writing } from '../frame/outside.ts';
+import { beginUnsigned, unsignedParts, type UnsignedStart } from '#transfers/unsigned.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { withWriteErrors } from '../frame/outside.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
-import { answerOf, folderAt, gathered } from './gather.ts';
-import { withSeen } from './looking.ts';
-import { takenIn } from './receive.ts';
-import { textOf } from './report.ts';
+import { formatGathered, requireFolder, gatherFolder } from './gather.ts';
+import { withTransferPreview } from './looking.ts';
+import { receiveParts } from './receive.ts';
+import { renderReportText } from './report.ts';
 
 const options = {
   script: {
@@ -45,7 +45,7 @@ const options = {
   },
 } as const;
 
-type AdoptCall = Call<typeof options, readonly [{ readonly name: 'folder'; readonly summary: string }]>;
+type AdoptCall = CommandCall<typeof options, readonly [{ readonly name: 'folder'; readonly summary: string }]>;
 
 export const transferAdopt = command({
   name: 'transfer adopt',
@@ -74,7 +74,7 @@ export const transferAdopt = command({
     const { script, compare, 'dry-run': isDry } = call.options;
     if ([script, compare, isDry].filter(Boolean).length > 1)
       throw new UsageError('--script, --dry-run and --compare are three things; type one at a time');
-    const folder = folderAt(resolve(call.positionals.folder));
+    const folder = requireFolder(resolve(call.positionals.folder));
     if (script) return scriptIn(folder);
     return withStore(call, async (store) => {
       if (!isDry && !compare) {
@@ -86,10 +86,10 @@ export const transferAdopt = command({
       try {
         const beginning = await withBlobs(store, ({ blobs }) => beginUnsigned({ ...store, blobs }));
         const now = isDry || compare ? store.now() : beginning.at;
-        const found = await gathered(folder, { scratch, release: call.options.release, now }, call);
-        if (isDry) return await dry(found, store);
-        if (compare) return await compared(found, { store, folder });
-        return await adopted(found, { store, call, folder, beginning });
+        const folderContent = await gatherFolder(folder, { scratch, release: call.options.release, now }, call);
+        if (isDry) return await previewAdoption(folderContent, store);
+        if (compare) return await compareChannels(folderContent, { store, folder });
+        return await adoptFolder(folderContent, { store, call, folder, beginning });
       } finally {
         rmSync(scratch, { recursive: true, force: true });
       }
@@ -97,9 +97,9 @@ export const transferAdopt = command({
   },
 });
 
-async function scriptIn(folder: string): Promise<Answer> {
+async function scriptIn(folder: string): Promise<CommandResult> {
   const file = join(folder, 'fetch.sh');
-  await writing(file, () => {
+  await withWriteErrors(file, () => {
     writeFileSync(file, fetchScript(), { flag: 'wx', mode: 0o755 });
   });
   return {
@@ -121,83 +121,92 @@ async function forgetFormerStore({ directory, records, acts, person }: OpenStore
 }
 
 /** The snaps that devices would need and that are neither in the folder nor in this store. */
-async function onlineNeeds({ needs }: FoundInFolder, { records }: OpenStore): Promise<FoundInFolder['needs']> {
+async function onlineNeeds({ needs }: GatheredFolder, { records }: OpenStore): Promise<GatheredFolder['needs']> {
   const lacking = [];
-  for (const one of needs) if ((await records.packages.find('snap', one.name)) === undefined) lacking.push(one);
+  for (const need of needs) if ((await records.packages.find('snap', need.name)) === undefined) lacking.push(need);
   return lacking;
 }
 
-async function dry(found: FoundInFolder, store: OpenStore): Promise<Answer> {
-  const { text, json } = answerOf(found);
-  const needs = await onlineNeeds(found, store);
-  const told = needs.map(({ name, by }) => `  snap/${name}, which ${by.slice(0, 5).join(', ')} needs`);
+async function previewAdoption(folderContent: GatheredFolder, store: OpenStore): Promise<CommandResult> {
+  const { text, json } = formatGathered(folderContent);
+  const needs = await onlineNeeds(folderContent, store);
+  const needLines = needs.map(
+    ({ name, by: dependents }) => `  snap/${name}, which ${dependents.slice(0, 5).join(', ')} needs`,
+  );
   return {
-    text: [text, ...(needs.length === 0 ? [] : ['Needs a trip online:', ...told])].join('\n'),
+    text: [text, ...(needs.length === 0 ? [] : ['Needs a trip online:', ...needLines])].join('\n'),
     json: { ...(json as object), 'needs-online': needs },
   };
 }
 
 /** Reports the channels of this store that differ from the answers of the former store in the folder. */
-async function compared(
-  { said }: FoundInFolder,
+async function compareChannels(
+  { said: statedReleases }: GatheredFolder,
   { store: { records, now }, folder }: { store: OpenStore; folder: string },
-): Promise<Answer> {
-  if (said.length === 0) {
+): Promise<CommandResult> {
+  if (statedReleases.length === 0) {
     throw new Failure(
       `nothing in ${folder} says what the channels of the former store hold, so there is nothing to compare. ` +
         'Fill the folder with the script that --script writes, or with the answers of the store to info and refresh',
     );
   }
   const differing = [];
-  for (const [packageId, slots] of Map.groupBy(said, (one) => one.packageId)) {
+  for (const [packageId, slots] of Map.groupBy(statedReleases, (release) => release.packageId)) {
     const held = await records.releases.current(packageId, now().toISOString());
     for (const { package: called, channel, slot, revision } of slots) {
-      const here = held.find((one) => one.channel === channel && one.slot === slot)?.revision ?? null;
-      if (here !== revision) differing.push({ package: called, channel, slot, there: revision, here });
+      const current = held.find((release) => release.channel === channel && release.slot === slot)?.revision ?? null;
+      if (current !== revision) differing.push({ package: called, channel, slot, there: revision, here: current });
     }
   }
   const lines = differing.map(
-    (one) =>
-      `  ${one.package} ${one.channel} (${one.slot}): ${String(one.there)} there, ${String(one.here ?? 'nothing')} here`,
+    (difference) =>
+      `  ${difference.package} ${difference.channel} (${difference.slot}): ${String(difference.there)} there, ${String(difference.here ?? 'nothing')} here`,
   );
   return {
-    text: [`${String(differing.length)} of ${String(said.length)} slots differ.`, ...lines].join('\n'),
-    json: { slots: said.length, differing },
+    text: [`${String(differing.length)} of ${String(statedReleases.length)} slots differ.`, ...lines].join('\n'),
+    json: { slots: statedReleases.length, differing },
     exitCode: differing.length === 0 ? 0 : 1,
   };
 }
 
-interface Adopting {
+interface AdoptionContext {
   store: OpenStore;
   call: AdoptCall;
   folder: string;
-  beginning: Beginning;
+  beginning: UnsignedStart;
 }
 
-async function adopted(found: FoundInFolder, { store, call, folder, beginning }: Adopting): Promise<Answer> {
-  const parts = await unsignedParts(found, folder, beginning);
+async function adoptFolder(
+  folderContent: GatheredFolder,
+  { store, call, folder, beginning }: AdoptionContext,
+): Promise<CommandResult> {
+  const parts = await unsignedParts(folderContent, folder, beginning);
   const received = { media: undefined, 'last-receipt': undefined, 'floor-lost': false, unsigned: true, adopted: true };
-  const { id } = await takenIn(store, { ...call, options: received }, parts);
+  const { id } = await receiveParts(store, { ...call, options: received }, parts);
   const all = { only: [], without: [], 'as-channel': [] };
-  const accept = async (looked: Seen & { narrowed: Narrowing }): Promise<Answer> => {
+  const accept = async (looked: TransferInspection & { narrowed: AcceptanceSelection }): Promise<CommandResult> => {
     if (looked.plan.problems.length > 0) {
-      return { text: `${textOf(reportOf(looked))}\nNothing came in.`, json: present(looked), exitCode: 1 };
+      return {
+        text: `${renderReportText(buildPreviewReport(looked))}\nNothing came in.`,
+        json: presentPreview(looked),
+        exitCode: 1,
+      };
     }
     const adopting = { ...looked, seen: looked.digest, isAdoption: true };
-    const receipt = await letIn(await lettingIn(store), adopting, store.person);
-    const said = answerOf(found);
+    const receipt = await acceptReceivedTransfer(await acceptanceContextOf(store), adopting, store.person);
+    const gatherAnswer = formatGathered(folderContent);
     return {
-      text: `${said.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
+      text: `${gatherAnswer.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
       json: {
-        ...(said.json as object),
+        ...(gatherAnswer.json as object),
         transfer: id,
         lines: receipt.lines,
-        'needs-online': await onlineNeeds(found, store),
+        'needs-online': await onlineNeeds(folderContent, store),
       },
     };
   };
   try {
-    return await withSeen(store, id, all, accept, true);
+    return await withTransferPreview(store, id, all, accept, true);
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'approval-required')) throw error;
     const next = `Once it is approved, type 'larder transfer accept ${id.slice(0, 12)}'.`;

@@ -1,15 +1,15 @@
 // larder transfer check
 import { labelText } from '#domain/site-label.ts';
-import { inShort } from '#transfers/form/folder.ts';
+import { formatNames } from '#transfers/form/folder.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
 import { figuresOf } from '#transfers/composing.ts';
 import { fingerprintOfId, shortId } from '#transfers/site.ts';
-import { command, type Answer } from '../frame/command.ts';
-import { progressOf } from '../frame/progress.ts';
+import { command, type CommandResult } from '../frame/command.ts';
+import { createProgress } from '../frame/progress.ts';
 import { visible } from '../frame/terminal.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { withParts } from './parts.ts';
-import { fitted } from './report.ts';
+import { formatFittedTable } from './report.ts';
 
 export const transferCheck = command({
   name: 'transfer check',
@@ -24,7 +24,7 @@ export const transferCheck = command({
   examples: ['larder transfer check /media/stick', 'larder transfer check ./in.1of3.tar ./in.2of3.tar --json'],
 
   async run(call) {
-    const progress = progressOf(call);
+    const progress = createProgress(call);
     try {
       return await withParts(call.positionals.parts, (parts) => checked(parts, progress.at));
     } finally {
@@ -36,8 +36,8 @@ export const transferCheck = command({
 async function checked(
   parts: readonly OpenPart[],
   at: (step: string, done: number, total: number) => void,
-): Promise<Answer> {
-  const told = [];
+): Promise<CommandResult> {
+  const descriptions = [];
   for (const [id, some] of Map.groupBy(parts, (part) => part.id)) {
     for (const part of some) {
       let done = 0;
@@ -45,25 +45,25 @@ async function checked(
         for await (const read of content()) at(`part ${String(part.part)}`, (done += read.length), part.size);
       }
     }
-    told.push(describe(id, some));
+    descriptions.push(describe(id, some));
   }
   return {
-    text: told.map(({ text }) => text).join('\n\n'),
-    json: { transfers: told.map(({ json }) => json) },
-    exitCode: told.some(({ isWhole }) => !isWhole) ? 1 : 0,
+    text: descriptions.map(({ text }) => text).join('\n\n'),
+    json: { transfers: descriptions.map(({ json }) => json) },
+    exitCode: descriptions.some(({ isWhole }) => !isWhole) ? 1 : 0,
   };
 }
 
 function describe(id: string, parts: readonly OpenPart[]) {
-  const { statement, given } = parts[0]!;
+  const { statement, signatureList: signatures } = parts[0]!;
   const numbers = new Set(parts.map(({ part }) => part));
   const lacking = statement.parts.map((_, part) => part + 1).filter((part) => !numbers.has(part));
   const takenOut = parts.flatMap((part) => part.takenOut ?? []);
   const figures = figuresOf(statement);
-  const keys = given.map(({ keyid }) => fingerprintOfId(keyid));
+  const keys = signatures.map(({ keyid }) => fingerprintOfId(keyid));
   const whole =
     takenOut.length > 0
-      ? `Not here: ${inShort(takenOut)}.`
+      ? `Not here: ${formatNames(takenOut)}.`
       : lacking.length === 0
         ? 'It is whole.'
         : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
@@ -80,8 +80,8 @@ function describe(id: string, parts: readonly OpenPart[]) {
       `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
       `It has ${labelText(statement.label)}.`,
       `Signed with ${keys.join(', ')}.`,
-      `${whole} It carries ${bytes(figures.bytes)}.`,
-      fitted(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
+      `${whole} It carries ${formatBytes(figures.bytes)}.`,
+      formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
     ].join('\n'),
     json: {
       id,

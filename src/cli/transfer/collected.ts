@@ -1,53 +1,53 @@
 // Writes the transfers of a collector.
-import { makeOf, sentTo, type Asked, type Collector } from '#transfers/collector.ts';
-import type { LetOut } from '#transfers/collector-exports.ts';
-import type { Made } from '#transfers/composing.ts';
-import type { FoundInFolder } from '#transfers/gather/gather.ts';
-import type { Writing } from '#transfers/part-files.ts';
-import type { Answer, Call } from '../frame/command.ts';
+import { makeGatheredTransfer, findSent, type TransferRequestReference, type Collector } from '#transfers/collector.ts';
+import type { CollectorExportContext } from '#transfers/collector-exports.ts';
+import type { WrittenTransfer } from '#transfers/composing.ts';
+import type { GatheredFolder } from '#transfers/gather/gather.ts';
+import type { PartWriteOptions } from '#transfers/part-files.ts';
+import type { CommandResult, CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { writing } from '../frame/outside.ts';
-import { progressOf } from '../frame/progress.ts';
+import { withWriteErrors } from '../frame/outside.ts';
+import { createProgress } from '../frame/progress.ts';
 import { actorOf } from '../frame/store.ts';
-import { mediumNamed } from './parts.ts';
-import { answerOf, intentOf, type WritingOptions } from './writing.ts';
+import { parseMedium } from './parts.ts';
+import { formatMade, toIntent, type WritingOptions } from './writing.ts';
 
-type Calling = Pick<Call, 'json' | 'quiet' | 'world'>;
+type CollectorCall = Pick<CommandCall, 'json' | 'quiet' | 'world'>;
 
 /** Writes a transfer, and reports its content. */
-export async function written(
+export async function writeCollectorTransfer(
   collector: Collector,
-  call: Calling & { positionals: { file?: string | undefined }; options: { media: string | undefined } },
-  work: (how: Omit<Writing, 'content'> & { leaving: LetOut }) => Promise<Made>,
-): Promise<Answer> {
-  const progress = progressOf(call);
-  const leaving = { by: actorOf(call.world), media: mediumNamed(call.options.media), now: new Date() };
+  call: CollectorCall & { positionals: { file?: string | undefined }; options: { media: string | undefined } },
+  work: (how: Omit<PartWriteOptions, 'content'> & { leaving: CollectorExportContext }) => Promise<WrittenTransfer>,
+): Promise<CommandResult> {
+  const progress = createProgress(call);
+  const leaving = { exporter: actorOf(call.world), media: parseMedium(call.options.media), now: new Date() };
   try {
     const made = await interruptible((signal) =>
-      writing(call.positionals.file ?? '', () =>
+      withWriteErrors(call.positionals.file ?? '', () =>
         // A collector belongs to the caller, so the rights need no change.
         work({ asCaller: async (some) => some(), signal, progress: progress.at, leaving }),
       ),
     );
-    return answerOf(made, collector.site.seed.publicKey);
+    return formatMade(made, collector.site.seed.publicKey);
   } finally {
     progress.end();
   }
 }
 
 /** Writes a transfer of the gathered files, and reports its content. */
-export function writtenOf(
+export function writeGatheredTransfer(
   collector: Collector,
-  found: FoundInFolder,
-  { file, asked }: { file: string; asked: Asked | undefined },
-  call: Calling & { options: WritingOptions & { media: string | undefined } },
-): Promise<Answer> {
-  const intent = intentOf(call.options, {
-    sentTo: async (site, contents) => sentTo(collector, site, contents),
-    asked,
+  folderContent: GatheredFolder,
+  { file, siteRequest }: { file: string; siteRequest: TransferRequestReference | undefined },
+  call: CollectorCall & { options: WritingOptions & { media: string | undefined } },
+): Promise<CommandResult> {
+  const intent = toIntent(call.options, {
+    sentTo: async (site, contents) => findSent(collector, site, contents),
+    siteRequest,
     file,
   });
-  return written(collector, { ...call, positionals: { file } }, (how) =>
-    makeOf(found, { ...intent, file }, { ...how, collector }),
+  return writeCollectorTransfer(collector, { ...call, positionals: { file } }, (how) =>
+    makeGatheredTransfer(folderContent, { ...intent, file }, { ...how, collector }),
   );
 }

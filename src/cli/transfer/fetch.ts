@@ -4,15 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { forgetGathered, nextSequence, scratchOf } from '#transfers/collector.ts';
-import type { ReadRequest } from '#transfers/request/form.ts';
-import { fetchScript, tableOf } from '#transfers/request/table.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { deleteGathered, nextSequence, scratchOf } from '#transfers/collector.ts';
+import type { ParsedRequest } from '#transfers/request/form.ts';
+import { fetchScript, buildFetchTable } from '#transfers/request/table.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { collectorHere } from '../site/collector.ts';
-import { writtenOf } from './collected.ts';
-import { answerOf, gathered } from './gather.ts';
-import { requestAt } from './met.ts';
+import { requireCollector } from '../site/collector.ts';
+import { writeGatheredTransfer } from './collected.ts';
+import { formatGathered, gatherFolder } from './gather.ts';
+import { readRequestFile } from './met.ts';
 import { media } from './parts.ts';
 import { fileAt, writingOptions } from './writing.ts';
 
@@ -52,7 +52,7 @@ const positionals = [
   { name: 'file', value: 'OUT', summary: 'The transfer to write, which must not be there yet; or a folder for it.' },
 ] as const;
 
-type FetchCall = Call<typeof options, typeof positionals>;
+type FetchCall = CommandCall<typeof options, typeof positionals>;
 
 export const transferFetch = command({
   name: 'transfer fetch',
@@ -70,51 +70,61 @@ export const transferFetch = command({
   ],
 
   async run(call) {
-    const { positionals: typed, options: given } = call;
-    const collector = collectorHere(call);
-    const asked = await requestAt(typed.request);
-    const { site, number } = asked.statement;
+    const { positionals: typed, options: callOptions } = call;
+    const collector = requireCollector(call);
+    const siteRequest = await readRequestFile(typed.request);
+    const { site, number } = siteRequest.statement;
     // Check the target before anything is fetched.
     const file = fileAt(resolve(typed.file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
-    const folder = resolve(given.folder ?? join(collector.folder, 'fetched', `${site}-${String(number)}`));
+    const folder = resolve(callOptions.folder ?? join(collector.folder, 'fetched', `${site}-${String(number)}`));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const isComplete = await fetched(asked, folder, call);
-    const how = { scratch: scratchOf(collector), release: given.release, asked };
-    const found = await gathered(folder, how, call);
-    const writing = { ...call, options: { ...given, for: [], 'since-sent': false } };
-    const made = await writtenOf(collector, found, { file, asked }, writing);
-    forgetGathered(collector);
-    return told({ said: answerOf(found), made, folder, isComplete });
+    const isComplete = await fetchRequested(siteRequest, folder, call);
+    const how = { scratch: scratchOf(collector), release: callOptions.release, asked: siteRequest };
+    const folderContent = await gatherFolder(folder, how, call);
+    const writing = { ...call, options: { ...callOptions, for: [], 'since-sent': false } };
+    const made = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, writing);
+    deleteGathered(collector);
+    return combineAnswers({ gatherAnswer: formatGathered(folderContent), made, folder, isComplete });
   },
 });
 
-function told({ said, made, folder, isComplete }: { said: Answer; made: Answer; folder: string; isComplete: boolean }) {
-  const kept = `The fetched files are in ${folder}; remove them when the transfer has arrived.`;
+function combineAnswers({
+  gatherAnswer,
+  made,
+  folder,
+  isComplete,
+}: {
+  gatherAnswer: CommandResult;
+  made: CommandResult;
+  folder: string;
+  isComplete: boolean;
+}) {
+  const keepNote = `The fetched files are in ${folder}; remove them when the transfer has arrived.`;
   const failed = isComplete ? [] : ['Something could not be fetched, as told above, and is not in it.'];
   return {
-    text: [said.text, made.text, ...failed, kept].join('\n'),
-    json: { ...(said.json as object), ...(made.json as object), folder, complete: isComplete },
+    text: [gatherAnswer.text, made.text, ...failed, keepNote].join('\n'),
+    json: { ...(gatherAnswer.json as object), ...(made.json as object), folder, complete: isComplete },
     exitCode: isComplete ? 0 : 1,
   };
 }
 
 /** Runs the script; returns whether everything was fetched. */
-async function fetched({ statement }: ReadRequest, folder: string, call: FetchCall): Promise<boolean> {
-  const { options: given, world } = call;
+async function fetchRequested({ statement }: ParsedRequest, folder: string, call: FetchCall): Promise<boolean> {
+  const { options: callOptions, world } = call;
   const work = mkdtempSync(join(tmpdir(), 'larder-fetch-'));
   try {
     writeFileSync(join(work, 'fetch.sh'), fetchScript(), { mode: 0o700 });
-    writeFileSync(join(work, 'wishes.tsv'), tableOf(statement).text);
+    writeFileSync(join(work, 'wishes.tsv'), buildFetchTable(statement).text);
     const env = {
       ...process.env,
       ...world.env,
       EVERYTHING: 'no',
-      ...(given.store !== undefined && { STORE: address(given.store) }),
-      ...(given.charmhub !== undefined && { CHARMHUB: address(given.charmhub) }),
+      ...(callOptions.store !== undefined && { STORE: address(callOptions.store) }),
+      ...(callOptions.charmhub !== undefined && { CHARMHUB: address(callOptions.charmhub) }),
     };
     const { code, last } = await interruptible((signal) => runScript({ work, folder, env, signal }, call));
     if (code === 0) return true;
-    if (code === 1 && given['even-so']) return false;
+    if (code === 1 && callOptions['even-so']) return false;
     throw new Failure(
       code === 1
         ? `not everything could be fetched: ${last}. Type the same again to go on, or add --even-so to carry what was fetched`
@@ -131,7 +141,7 @@ function address(text: string): string {
   throw new UsageError(`'${text}' is no address of a store; write such as https://store.example`);
 }
 
-interface Script {
+interface FetchScriptRun {
   work: string;
   folder: string;
   env: NodeJS.ProcessEnv;
@@ -140,8 +150,8 @@ interface Script {
 
 /** Shows the script's messages while it runs; returns its exit code and its last message. */
 function runScript(
-  { work, folder, env, signal }: Script,
-  { quiet, json, world }: Pick<Call, 'quiet' | 'json' | 'world'>,
+  { work, folder, env, signal }: FetchScriptRun,
+  { quiet, json, world }: Pick<CommandCall, 'quiet' | 'json' | 'world'>,
 ): Promise<{ code: number; last: string }> {
   return new Promise((resolve, reject) => {
     const script = spawn('sh', [join(work, 'fetch.sh'), folder], { env, signal, stdio: ['ignore', 'ignore', 'pipe'] });

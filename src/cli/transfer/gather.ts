@@ -2,25 +2,25 @@
 import { resolve } from 'node:path';
 import { statSync } from 'node:fs';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { startWorker } from '#src/embedded.ts';
-import { forgetGathered, keepGathered, nextSequence, scratchOf } from '#transfers/collector.ts';
-import { gather, type FoundInFolder } from '#transfers/gather/gather.ts';
-import type { ReadRequest } from '#transfers/request/form.ts';
+import { deleteGathered, saveGathered, nextSequence, scratchOf } from '#transfers/collector.ts';
+import { gather, type GatheredFolder } from '#transfers/gather/gather.ts';
+import type { ParsedRequest } from '#transfers/request/form.ts';
 import type { Failure } from '../frame/command.ts';
-import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { command, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { cannotRead } from '../frame/outside.ts';
-import { progressOf } from '../frame/progress.ts';
+import { toReadFailure } from '../frame/outside.ts';
+import { createProgress } from '../frame/progress.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
-import { channelsNamed } from '../release/channels.ts';
-import { collectorHere } from '../site/collector.ts';
-import { bytes } from '#domain/byte-size.ts';
-import { writtenOf } from './collected.ts';
-import { requestAt } from './met.ts';
+import { parseChannelArguments } from '../release/channels.ts';
+import { requireCollector } from '../site/collector.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { writeGatheredTransfer } from './collected.ts';
+import { readRequestFile } from './met.ts';
 import { media } from './parts.ts';
-import { fitted } from './report.ts';
+import { formatFittedTable } from './report.ts';
 import { fileAt, refuseUnclearWriting, writingOptions } from './writing.ts';
 
 const options = {
@@ -69,62 +69,65 @@ export const transferGather = command({
 
   async run(call) {
     refuseUnclearWriting(call.options);
-    const collector = collectorHere(call);
-    const folder = folderAt(resolve(call.positionals.folder));
+    const collector = requireCollector(call);
+    const folder = requireFolder(resolve(call.positionals.folder));
     const { file } = call.positionals;
     // Check the target before hours of reading.
     const target =
       file === undefined
         ? undefined
         : fileAt(resolve(file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
-    const asked = call.options.request === undefined ? undefined : await requestAt(call.options.request);
-    const how = { scratch: scratchOf(collector), release: call.options.release, asked };
-    const found = await gathered(folder, how, call);
+    const siteRequest = call.options.request === undefined ? undefined : await readRequestFile(call.options.request);
+    const how = { scratch: scratchOf(collector), release: call.options.release, asked: siteRequest };
+    const folderContent = await gatherFolder(folder, how, call);
     if (target === undefined) {
-      keepGathered(collector, found, asked);
-      return answerOf(found);
+      saveGathered(collector, folderContent, siteRequest);
+      return formatGathered(folderContent);
     }
-    const made = await writtenOf(collector, found, { file: target, asked }, call);
-    forgetGathered(collector);
-    const said = answerOf(found);
-    return { text: `${said.text}\n${made.text}`, json: { ...(said.json as object), ...(made.json as object) } };
+    const made = await writeGatheredTransfer(collector, folderContent, { file: target, siteRequest }, call);
+    deleteGathered(collector);
+    const gatherAnswer = formatGathered(folderContent);
+    return {
+      text: `${gatherAnswer.text}\n${made.text}`,
+      json: { ...(gatherAnswer.json as object), ...(made.json as object) },
+    };
   },
 });
 
-export function folderAt(path: string): string {
+export function requireFolder(path: string): string {
   let isFolder: boolean;
   try {
     isFolder = statSync(path).isDirectory();
   } catch (error) {
-    throw cannotRead(path, error);
+    throw toReadFailure(path, error);
   }
   if (!isFolder) throw new UsageError(`${path} is no folder; name the one that the tools have filled`);
   return path;
 }
 
-interface How {
+interface GatherOptions {
   /** A private folder for unpacked files. */
   scratch: string;
   release: readonly string[];
-  asked?: ReadRequest | undefined;
+  siteRequest?: ParsedRequest | undefined;
   /** The time of gathering; default: now. */
   now?: Date;
 }
 
 /** Reads a folder and reviews its content as a store does, but without a store. */
-export async function gathered(
+export async function gatherFolder(
   folder: string,
-  { scratch, release, asked, now = new Date() }: How,
-  call: Pick<Call, 'json' | 'quiet' | 'world'>,
-): Promise<FoundInFolder> {
-  const progress = progressOf(call);
-  const releaseTo = channelsNamed(release);
-  const digests = digestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  { scratch, release, siteRequest, now = new Date() }: GatherOptions,
+  call: Pick<CommandCall, 'json' | 'quiet' | 'world'>,
+): Promise<GatheredFolder> {
+  const progress = createProgress(call);
+  const releaseTo = parseChannelArguments(release);
+  const digests = createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
   try {
     return await interruptible((signal) =>
       withReviewer((reviewer) =>
         gather(folder, {
-          ...{ reviewer, digests, scratch, releaseTo, now, request: asked?.statement },
+          ...{ reviewer, digests, scratch, releaseTo, now, request: siteRequest?.statement },
           progress(step, done, total) {
             if (signal.aborted) throw signal.reason as Failure;
             progress.at(step, done, total);
@@ -139,26 +142,26 @@ export async function gathered(
 }
 
 /** Reports the gathered packages and the files that were left out. */
-export function answerOf({ packages, contents, leftOut }: FoundInFolder): Answer {
+export function formatGathered({ packages, contents, leftOut }: GatheredFolder): CommandResult {
   const rows = packages.map(({ namespace, name, revisions, channels }) => [
     `${namespace}/${name}`,
     revisions.map(({ revision }) => revision).join(', '),
     [...new Set(channels.map(({ channel }) => channel))].join(', '),
   ]);
   const size = [...contents.values()].reduce((sum, { content }) => sum + content.size, 0);
-  const left = leftOut.map(({ what, why }) => `  ${visible(what)}: ${visible(why)}`);
+  const left = leftOut.map(({ what: subject, why: reason }) => `  ${visible(subject)}: ${visible(reason)}`);
   return {
     text: [
-      `Gathered ${String(packages.length)} packages: ${String(contents.size)} contents with ${bytes(size)}.`,
-      ...(packages.length === 0 ? [] : [fitted(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows)]),
+      `Gathered ${String(packages.length)} packages: ${String(contents.size)} contents with ${formatBytes(size)}.`,
+      ...(packages.length === 0 ? [] : [formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows)]),
       ...(left.length === 0 ? [] : ['Left out:', ...left]),
     ].join('\n'),
     json: {
       gathered: packages.map(({ namespace, name, id, revisions, resources, channels }) => ({
         ...{ name: `${namespace}/${name}`, id, revisions: revisions.map(({ revision }) => revision) },
-        resources: resources.map((one) => ({
-          name: one.name,
-          revisions: one.revisions.map(({ revision }) => revision),
+        resources: resources.map((resource) => ({
+          name: resource.name,
+          revisions: resource.revisions.map(({ revision }) => revision),
         })),
         channels: channels.map(({ channel, slot, revision }) => ({ channel, slot, revision })),
       })),

@@ -1,15 +1,15 @@
 // larder transfer list
-import { whyItWaits } from '#acts/transfers.ts';
+import { waitReasonSubject } from '#acts/transfers.ts';
 import { shortId } from '#transfers/site.ts';
 import type { Collector } from '#transfers/collector.ts';
 import { collectorExports } from '#transfers/collector-exports.ts';
-import { command, type Answer, type Call } from '../frame/command.ts';
+import { command, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { table, visible } from '../frame/terminal.ts';
-import { collectorAt } from '../site/collector.ts';
+import { findCollector } from '../site/collector.ts';
 
-const most = 1000;
+const maxTransfers = 1000;
 
 export const transferList = command({
   name: 'transfer list',
@@ -20,38 +20,38 @@ export const transferList = command({
   examples: ['larder transfer list', 'larder transfer list --json'],
 
   run(call) {
-    const collector = collectorAt(call);
-    return collector === undefined ? listed(call) : left(collector);
+    const collector = findCollector(call);
+    return collector === undefined ? listTransfers(call) : left(collector);
   },
 });
 
-function left({ folder }: Collector): Answer {
-  const found = collectorExports(folder).toReversed();
-  const rows = found.map(({ at, by, sequence, part, of, bytes: size, sha256, media, for: sites }) => [
-    ...[at, by, String(sequence), of === 1 ? '-' : `${String(part)} of ${String(of)}`],
-    ...[sites.length === 0 ? 'any' : sites.join(', '), bytes(size), media ?? '-', sha256],
+function left({ folder }: Collector): CommandResult {
+  const exports = collectorExports(folder).toReversed();
+  const rows = exports.map(({ at, by: actor, sequence, part, of, bytes: size, sha256, media, for: sites }) => [
+    ...[at, actor, String(sequence), of === 1 ? '-' : `${String(part)} of ${String(of)}`],
+    ...[sites.length === 0 ? 'any' : sites.join(', '), formatBytes(size), media ?? '-', sha256],
   ]);
   return {
     text:
       rows.length === 0
         ? 'Nothing has left this collector.'
         : table(['AT', 'BY', 'NUMBER', 'PART', 'FOR', 'SIZE', 'MEDIUM', 'SHA-256'], rows),
-    json: { exports: found },
+    json: { exports: exports },
   };
 }
 
-const listed = ({ data, world }: Pick<Call, 'data' | 'world'>): Promise<Answer> =>
+const listTransfers = ({ data, world }: Pick<CommandCall, 'data' | 'world'>): Promise<CommandResult> =>
   withStore({ data, world }, async ({ records }) => {
-    const found = await records.transfers.list(most);
-    const why = new Map<string, string>();
-    for (const { id, status } of found) {
-      const kept = status === 'waiting' ? await records.transfers.finding(id, whyItWaits) : undefined;
-      if (kept?.refused !== undefined && kept.refused !== null) why.set(id, kept.refused);
+    const transfers = await records.transfers.list(maxTransfers);
+    const reasons = new Map<string, string>();
+    for (const { id, status } of transfers) {
+      const finding = status === 'waiting' ? await records.transfers.finding(id, waitReasonSubject) : undefined;
+      if (finding?.refused !== undefined && finding.refused !== null) reasons.set(id, finding.refused);
     }
-    const waits = [...why].map(([id, one]) => `${shortId(id)} waits for people: ${visible(one)}`);
-    const rows = found.map((one) => [
-      ...[shortId(one.id), one.source, String(one.sequence), one.status],
-      ...[one.receivedAt, one.settledAt ?? '-', one.settledBy ?? '-'],
+    const waits = [...reasons].map(([id, reason]) => `${shortId(id)} waits for people: ${visible(reason)}`);
+    const rows = transfers.map((transfer) => [
+      ...[shortId(transfer.id), transfer.source, String(transfer.sequence), transfer.status],
+      ...[transfer.receivedAt, transfer.settledAt ?? '-', transfer.settledBy ?? '-'],
     ]);
     return {
       text:
@@ -59,11 +59,11 @@ const listed = ({ data, world }: Pick<Call, 'data' | 'world'>): Promise<Answer> 
           ? 'No transfer came here.'
           : [table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows), ...waits].join('\n'),
       json: {
-        transfers: found.map((one) => ({
-          ...{ id: one.id, source: one.source, sequence: one.sequence, status: one.status },
-          ...{ 'received-at': one.receivedAt, 'received-by': one.receivedBy },
-          ...{ 'settled-at': one.settledAt, 'settled-by': one.settledBy },
-          ...(why.has(one.id) && { why: why.get(one.id) }),
+        transfers: transfers.map((transfer) => ({
+          ...{ id: transfer.id, source: transfer.source, sequence: transfer.sequence, status: transfer.status },
+          ...{ 'received-at': transfer.receivedAt, 'received-by': transfer.receivedBy },
+          ...{ 'settled-at': transfer.settledAt, 'settled-by': transfer.settledBy },
+          ...(reasons.has(transfer.id) && { why: reasons.get(transfer.id) }),
         })),
       },
     };

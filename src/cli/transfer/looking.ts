@@ -1,17 +1,23 @@
 // Loads and previews staged transfers, for the commands that show and accept them.
-import type { Planning } from '#acts/transfer-planning.ts';
+import type { TransferPlanInputs } from '#acts/transfer-planning.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/channel-renaming.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
-import { lettingIn } from '#transfers/desk.ts';
-import { broughtBy, lookAt, transferOf, type Brought, type Seen } from '#transfers/look.ts';
+import { acceptanceContextOf } from '#transfers/desk.ts';
+import {
+  verifyReceived,
+  inspectTransfer,
+  findTransfer,
+  type VerifiedTransfer,
+  type TransferInspection,
+} from '#transfers/look.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
-import { answerBeside } from '../frame/beside.ts';
-import { UsageError, type Answer } from '../frame/command.ts';
+import { withSpillFile } from '../frame/beside.ts';
+import { UsageError, type CommandResult } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-export const narrowing = {
+export const selectionOptions = {
   only: { type: 'string', value: 'GLOB', summary: 'Let in these packages alone.', repeated: true },
   without: { type: 'string', value: 'GLOB', summary: 'Leave these packages out.', repeated: true },
   'as-channel': {
@@ -22,48 +28,50 @@ export const narrowing = {
   },
 } as const;
 
-export interface Narrowed {
+export interface TransferSelectionOptions {
   only: readonly string[];
   without: readonly string[];
   'as-channel': readonly string[];
 }
 
-type Narrowing = Pick<Planning, 'only' | 'without' | 'asChannel'>;
+type TransferSelection = Pick<TransferPlanInputs, 'only' | 'without' | 'asChannel'>;
 
 /** Builds the plan of a staged transfer, and passes it to `work`. */
-export const withSeen = (
+export const withTransferPreview = (
   store: OpenStore,
   id: string,
-  options: Narrowed,
-  work: (seen: Seen & { narrowed: Narrowing }) => Promise<Answer>,
+  options: TransferSelectionOptions,
+  work: (seen: TransferInspection & { narrowed: TransferSelection }) => Promise<CommandResult>,
   isAdoption = false,
-): Promise<Answer> =>
-  withWaiting(store, id, options, async (carried) => {
-    const { site, labels } = await lettingIn(store);
-    const seen = await lookAt(carried, carried.narrowed, { ...store, site, labels, isAdoption });
+): Promise<CommandResult> =>
+  withStagedTransfer(store, id, options, async (carried) => {
+    const { site, labels } = await acceptanceContextOf(store);
+    const seen = await inspectTransfer(carried, carried.narrowed, { ...store, site, labels, isAdoption });
     return work({ ...seen, narrowed: carried.narrowed });
   });
 
 /** Loads a staged transfer and verifies its assertions; long lists are in a spill file until the answer is printed. */
-export async function withWaiting(
+export async function withStagedTransfer(
   store: OpenStore,
   id: string,
-  { only, without, 'as-channel': renamings }: Narrowed,
-  work: (waiting: Brought & { narrowed: Narrowing }) => Promise<Answer>,
-): Promise<Answer> {
+  { only, without, 'as-channel': renamings }: TransferSelectionOptions,
+  work: (waiting: VerifiedTransfer & { narrowed: TransferSelection }) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
   keepHeapSmall();
   const { records, now, config } = store;
   const roots = readTrusted(config.assertions.trusted);
-  const transfer = await transferOf(records, id);
-  const asChannel = renamings.map((one) => {
-    const read = readRenaming(one);
+  const transfer = await findTransfer(records, id);
+  const asChannel = renamings.map((renaming) => {
+    const read = readRenaming(renaming);
     if (read !== undefined) return read;
-    throw new UsageError(`'${one}' names no two channels; write such as stable=stable/site-test`);
+    throw new UsageError(`'${renaming}' names no two channels; write such as stable=stable/site-test`);
   });
-  return answerBeside(store.directory, async (spool) => {
-    const brought = await withBlobs(store, ({ blobs }) => broughtBy(transfer, { records, blobs, roots, spool, now }));
+  return withSpillFile(store.directory, async (spool) => {
+    const brought = await withBlobs(store, ({ blobs }) =>
+      verifyReceived(transfer, { records, blobs, roots, spool, now }),
+    );
     return work({ ...brought, narrowed: { only, without, asChannel } });
   });
 }

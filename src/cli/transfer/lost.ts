@@ -1,10 +1,10 @@
 // larder transfer lost
-import { loseTransfer } from '#acts/lost-transfers.ts';
-import { noteLost } from '#transfers/collector.ts';
-import { command, Failure, UsageError, type Answer } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
+import { markTransferLost } from '#acts/lost-transfers.ts';
+import { recordLost } from '#transfers/collector.ts';
+import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
-import { collectorAt } from '../site/collector.ts';
+import { findCollector } from '../site/collector.ts';
 
 export const transferLost = command({
   name: 'transfer lost',
@@ -19,27 +19,27 @@ export const transferLost = command({
     const { number: typed } = call.positionals;
     if (!/^[1-9]\d{0,15}$/.test(typed)) throw new UsageError(`'${typed}' is no number of a transfer; write such as 7`);
     const sequence = Number(typed);
-    const collector = collectorAt(call);
+    const collector = findCollector(call);
     if (collector !== undefined) {
-      noteLost(collector, sequence);
+      recordLost(collector, sequence);
       return answerOf(sequence, {});
     }
     return withStore(call, async ({ records, acts, person }) => {
       const made = await records.transfers.made(sequence);
       if (made === undefined)
         throw new Failure(`no transfer number ${typed} was made here`, { code: 'resource-not-found' });
-      const { contents, packages } = await acts.do(loseTransfer, person, { id: made.id, sequence });
+      const { contents, packages } = await acts.do(markTransferLost, person, { id: made.id, sequence });
       return answerOf(sequence, { contents, packages });
     });
   },
 });
 
-function answerOf(sequence: number, forgotten: { contents?: number; packages?: number }): Answer {
+function answerOf(sequence: number, forgotten: { contents?: number; packages?: number }): CommandResult {
   const { contents, packages } = forgotten;
   const counts =
     contents === undefined || packages === undefined
       ? 'What it carried counts'
-      : `${counted(contents, 'content')} and the descriptions of ${counted(packages, 'package')} count`;
+      : `${formatCount(contents, 'content')} and the descriptions of ${formatCount(packages, 'package')} count`;
   return {
     text: `Transfer number ${String(sequence)} was lost. ${counts} as not sent, and the next transfer with --since-sent carries that again.`,
     json: { sequence, ...forgotten },

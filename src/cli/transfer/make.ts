@@ -3,23 +3,23 @@ import { resolve } from 'node:path';
 
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { isPackageGlob } from '#domain/package-glob.ts';
-import type { Aside } from '#domain/sequence.ts';
+import type { SpillStorage } from '#domain/sequence.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { forgetGathered, gatheredLast, makePartAgain, nextSequence, type Collector } from '#transfers/collector.ts';
-import { make, makeAgain, type Making } from '#transfers/make.ts';
-import type { ReadRequest } from '#transfers/request/form.ts';
+import { deleteGathered, readGathered, makePartAgain, nextSequence, type Collector } from '#transfers/collector.ts';
+import { makeStoreTransfer, remakePart, type TransferMakeContext } from '#transfers/make.ts';
+import type { ParsedRequest } from '#transfers/request/form.ts';
 import { ownSite } from '#transfers/site.ts';
-import { answerBeside } from '../frame/beside.ts';
-import { command, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { withSpillFile } from '../frame/beside.ts';
+import { command, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { writing } from '../frame/outside.ts';
-import { progressOf } from '../frame/progress.ts';
+import { withWriteErrors } from '../frame/outside.ts';
+import { createProgress } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { collectorAt } from '../site/collector.ts';
-import { written, writtenOf } from './collected.ts';
-import { askedIn, withRequest } from './met.ts';
-import { media, mediumNamed } from './parts.ts';
-import { answerOf, fileAt, intentOf, refuseUnclearWriting, writingOptions } from './writing.ts';
+import { findCollector } from '../site/collector.ts';
+import { writeCollectorTransfer, writeGatheredTransfer } from './collected.ts';
+import { readIncomingRequest, withRequest } from './met.ts';
+import { media, parseMedium } from './parts.ts';
+import { formatMade, fileAt, toIntent, refuseUnclearWriting, writingOptions } from './writing.ts';
 
 const options = {
   packages: {
@@ -45,7 +45,7 @@ const options = {
   part: { type: 'integer', value: 'K', minimum: 1, maximum: 100_000, summary: 'With --again: which part.' },
 } as const;
 
-type MakeCall = Call<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
+type MakeCall = CommandCall<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
 
 export const transferMake = command({
   name: 'transfer make',
@@ -72,36 +72,39 @@ export const transferMake = command({
   run(call) {
     refuseUnclear(call.options);
     keepHeapSmall();
-    const collector = collectorAt(call);
+    const collector = findCollector(call);
     return collector === undefined
-      ? withStore(call, (store) => answerBeside(store.directory, (aside) => made(store, call, aside)), {
+      ? withStore(call, (store) => withSpillFile(store.directory, (aside) => makeFromStore(store, call, aside)), {
           writesOutside: true,
         })
-      : madeByCollector(collector, call);
+      : makeFromCollector(collector, call);
   },
 });
 
-async function made(store: OpenStore, call: MakeCall, aside: Aside): Promise<Answer> {
-  const { options: given } = call;
-  const { records, acts, person: by, siteKey, now, asCaller, config } = store;
+async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStorage): Promise<CommandResult> {
+  const { options: callOptions } = call;
+  const { records, acts, person: actor, siteKey, now, asCaller, config } = store;
   const site = await ownSite(records, siteKey);
-  const sequence = given.again ?? (await records.transfers.newestMade()) + 1;
+  const sequence = callOptions.again ?? (await records.transfers.newestMade()) + 1;
   const file = fileAt(resolve(call.positionals.file), `${site.name}-${String(sequence)}.tar`);
-  const progress = progressOf(call);
+  const progress = createProgress(call);
   try {
     return await interruptible((signal) =>
       withBlobs(store, async ({ blobs }) => {
-        const making: Making = {
-          ...{ records, acts, by, blobs, site, labels: config.site, now, asCaller, signal, aside },
+        const making: TransferMakeContext = {
+          ...{ records, acts, actor, blobs, site, labels: config.site, now, asCaller, signal, aside },
           progress: progress.at,
         };
-        if (given.again !== undefined) {
-          const again = { sequence, part: given.part ?? 1, file, media: mediumNamed(given.media) };
-          return answerOf(await writing(file, () => makeAgain(again, making)), site.seed.publicKey);
+        if (callOptions.again !== undefined) {
+          const again = { sequence, part: callOptions.part ?? 1, file, media: parseMedium(callOptions.media) };
+          return formatMade(await withWriteErrors(file, () => remakePart(again, making)), site.seed.publicKey);
         }
-        const asked = given.request === undefined ? undefined : await askedIn(given.request, store);
-        const found = await writing(file, () => make(wishOf(given, { file, asked: asked?.request }, store), making));
-        return withRequest(answerOf(found, site.seed.publicKey), asked);
+        const incoming =
+          callOptions.request === undefined ? undefined : await readIncomingRequest(callOptions.request, store);
+        const result = await withWriteErrors(file, () =>
+          makeStoreTransfer(toMakeRequest(callOptions, { file, siteRequest: incoming?.request }, store), making),
+        );
+        return withRequest(formatMade(result, site.seed.publicKey), incoming);
       }),
     );
   } finally {
@@ -110,51 +113,55 @@ async function made(store: OpenStore, call: MakeCall, aside: Aside): Promise<Ans
 }
 
 /** Makes a transfer of the last gathered files. */
-async function madeByCollector(collector: Collector, call: MakeCall): Promise<Answer> {
-  const { options: given } = call;
-  if (given.packages.length > 0)
+async function makeFromCollector(collector: Collector, call: MakeCall): Promise<CommandResult> {
+  const { options: callOptions } = call;
+  if (callOptions.packages.length > 0)
     throw new UsageError('a collector carries all that it gathered; --packages is of no use');
-  const sequence = given.again ?? nextSequence(collector);
+  const sequence = callOptions.again ?? nextSequence(collector);
   const file = fileAt(resolve(call.positionals.file), `${collector.site.name}-${String(sequence)}.tar`);
-  if (given.again !== undefined) {
-    const again = { sequence, part: given.part ?? 1, file };
-    return written(collector, call, (writing) => makePartAgain(again, { ...writing, collector }));
+  if (callOptions.again !== undefined) {
+    const again = { sequence, part: callOptions.part ?? 1, file };
+    return writeCollectorTransfer(collector, call, (writing) => makePartAgain(again, { ...writing, collector }));
   }
-  if (given.request !== undefined)
+  if (callOptions.request !== undefined)
     throw new UsageError(
       "a collector holds a request against what it gathers: 'larder transfer gather --request FILE'",
     );
-  const { found, asked } = gatheredLast(collector);
-  if (asked !== undefined) refuseUnclearWriting({ ...given, request: asked.id });
-  const answer = await writtenOf(collector, found, { file, asked }, call);
-  forgetGathered(collector);
+  const { gathered: folderContent, request: siteRequest } = readGathered(collector);
+  if (siteRequest !== undefined) refuseUnclearWriting({ ...callOptions, request: siteRequest.id });
+  const answer = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, call);
+  deleteGathered(collector);
   return answer;
 }
 
-function refuseUnclear({ again, part, packages, request, ...given }: MakeCall['options']): void {
-  const { for: sites, 'since-sent': since } = given;
+function refuseUnclear({ again, part, packages, request, ...rest }: MakeCall['options']): void {
+  const { for: sites, 'since-sent': since } = rest;
   if (part !== undefined && again === undefined) throw new UsageError('--part is of use only with --again');
   if (again !== undefined && (packages.length > 0 || sites.length > 0 || since || request !== undefined))
     throw new UsageError('--again makes what was made before; it takes --part alone');
-  refuseUnclearWriting({ ...given, request });
+  refuseUnclearWriting({ ...rest, request });
   const wrong = packages.find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
 }
 
-interface Whom {
+interface MakeTarget {
   file: string;
   /** The request that the transfer meets. */
-  asked: ReadRequest | undefined;
+  siteRequest: ParsedRequest | undefined;
 }
 
-function wishOf(given: MakeCall['options'], { file, asked }: Whom, { records }: OpenStore): Parameters<typeof make>[0] {
+function toMakeRequest(
+  callOptions: MakeCall['options'],
+  { file, siteRequest }: MakeTarget,
+  { records }: OpenStore,
+): Parameters<typeof makeStoreTransfer>[0] {
   const sentTo = (site: string, contents: readonly string[]) => records.transfers.sentTo(site, contents);
-  const everything = given.packages.length === 0 && asked === undefined;
+  const everything = callOptions.packages.length === 0 && siteRequest === undefined;
   return {
-    ...intentOf(given, { sentTo, asked, file }),
-    packages: everything ? ['*/*'] : given.packages,
-    request: asked?.statement,
-    media: mediumNamed(given.media),
+    ...toIntent(callOptions, { sentTo, siteRequest, file }),
+    packages: everything ? ['*/*'] : callOptions.packages,
+    request: siteRequest?.statement,
+    media: parseMedium(callOptions.media),
     file,
   };
 }

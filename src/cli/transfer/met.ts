@@ -3,16 +3,16 @@ import { resolve } from 'node:path';
 
 import { noteReceipts } from '#acts/requests.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { readRequest, type ReadRequest } from '#transfers/request/form.ts';
+import { readRequest, type ParsedRequest } from '#transfers/request/form.ts';
 import { refuseStranger } from '#transfers/request/wanted.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { Failure, type Answer } from '../frame/command.ts';
-import { cannotRead } from '../frame/outside.ts';
+import { Failure, type CommandResult } from '../frame/command.ts';
+import { toReadFailure } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
 import type { OpenStore } from '../frame/store.ts';
 
-export interface Asked {
-  request: ReadRequest;
+export interface IncomingSiteRequest {
+  request: ParsedRequest;
   /** Whether this site knows the keys that signed the request. */
   isKnown: boolean;
   /** The number of receipts that were new. */
@@ -20,8 +20,11 @@ export interface Asked {
 }
 
 /** Reads a request, and records its receipts of accepted transfers. */
-export async function askedIn(file: string, { records, acts, person, asCaller }: OpenStore): Promise<Asked> {
-  const request = await requestAt(file, asCaller);
+export async function readIncomingRequest(
+  file: string,
+  { records, acts, person, asCaller }: OpenStore,
+): Promise<IncomingSiteRequest> {
+  const request = await readRequestFile(file, asCaller);
   const { isKnown } = await refuseStranger(records, request);
   const { site, receipts } = request.statement;
   const noted =
@@ -30,19 +33,25 @@ export async function askedIn(file: string, { records, acts, person, asCaller }:
 }
 
 /** Reads the request in a file. */
-export async function requestAt(file: string, asCaller: AsCaller = async (work) => work()): Promise<ReadRequest> {
+export async function readRequestFile(
+  file: string,
+  asCaller: AsCaller = async (work) => work(),
+): Promise<ParsedRequest> {
   try {
     return await asCaller(() => readRequest(resolve(file)));
   } catch (error) {
-    if (!(error instanceof NotATransfer)) throw cannotRead(file, error);
+    if (!(error instanceof NotATransfer)) throw toReadFailure(file, error);
     throw new Failure(`${file} cannot be read as a request. ${error.message}`, { code: 'no-request', cause: error });
   }
 }
 
 /** Adds the request that a transfer meets to the answer about the transfer. */
-export function withRequest({ text, json, ...more }: Answer, asked: Asked | undefined): Answer {
-  if (asked === undefined) return { text, json, ...more };
-  const { id, statement, signers } = asked.request;
+export function withRequest(
+  { text, json, ...more }: CommandResult,
+  incoming: IncomingSiteRequest | undefined,
+): CommandResult {
+  if (incoming === undefined) return { text, json, ...more };
+  const { id, statement, signers } = incoming.request;
   const keys = fingerprintOf(signers);
   const { site, number, receipts } = statement;
   const settled = receipts.map(({ source, sequence, status }) => `${source} ${String(sequence)} (${status})`);
@@ -50,12 +59,12 @@ export function withRequest({ text, json, ...more }: Answer, asked: Asked | unde
     ...more,
     text: [
       text,
-      `It meets request ${String(number)} of ${site}, signed with ${keys.join(', ')}${asked.isKnown ? '' : '; whether that is a key of theirs, their people say'}.`,
+      `It meets request ${String(number)} of ${site}, signed with ${keys.join(', ')}${incoming.isKnown ? '' : '; whether that is a key of theirs, their people say'}.`,
       ...(settled.length === 0 ? [] : [`There were let in or put back: ${settled.join(', ')}.`]),
     ].join('\n'),
     json: {
       ...(json as object),
-      request: { id, site, number, 'signed-with': keys, 'is-known': asked.isKnown, receipts: asked.noted },
+      request: { id, site, number, 'signed-with': keys, 'is-known': incoming.isKnown, receipts: incoming.noted },
     },
   };
 }

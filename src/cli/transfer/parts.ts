@@ -3,13 +3,13 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { isDesktopFile } from '#files/desktop-files.ts';
-import { inShort, isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
+import { formatNames, isUnpacked, openUnpacked } from '#transfers/form/folder.ts';
 import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { openPart, type OpenPart } from '#transfers/form/read.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { isRequest } from '#transfers/request/form.ts';
-import { Failure, UsageError, type Answer } from '../frame/command.ts';
-import { cannotRead } from '../frame/outside.ts';
+import { Failure, UsageError, type CommandResult } from '../frame/command.ts';
+import { toReadFailure } from '../frame/outside.ts';
 import type { AsCaller } from '../frame/owner.ts';
 import { visible } from '../frame/terminal.ts';
 
@@ -19,23 +19,23 @@ import { visible } from '../frame/terminal.ts';
  */
 export async function withParts(
   names: readonly string[],
-  work: (parts: OpenPart[]) => Promise<Answer>,
+  work: (parts: OpenPart[]) => Promise<CommandResult>,
   asCaller: AsCaller = async (opening) => opening(),
-): Promise<Answer> {
+): Promise<CommandResult> {
   if (names.length === 0)
     throw new UsageError('nothing was read: name the parts of a transfer, or the folder that they are in');
   keepHeapSmall();
   const open: OpenPart[] = [];
   const others: OtherArchive[] = [];
   try {
-    for (const name of names) open.push(...(await partsAt(resolve(name), { asCaller, beside: open.at(-1), others })));
+    for (const name of names) open.push(...(await partsAt(resolve(name), { asCaller, sibling: open.at(-1), others })));
     const [other] = others;
     if (other !== undefined && !areComplete(open)) throw noTransfer(other.file, other.cause);
     return withOthers(await work(open), others);
   } catch (error) {
     if (error instanceof NotATransfer) throw new Failure(error.message, { code: 'no-transfer', cause: error });
     const { syscall, path } = error as NodeJS.ErrnoException;
-    throw syscall === 'read' && path !== undefined ? cannotRead(path, error) : error;
+    throw syscall === 'read' && path !== undefined ? toReadFailure(path, error) : error;
   } finally {
     await Promise.all(open.map((part) => part.close()));
   }
@@ -54,35 +54,35 @@ const areComplete = (parts: readonly OpenPart[]): boolean =>
     (some) => new Set(some.map(({ part }) => part)).size === some[0]!.statement.parts.length,
   );
 
-function withOthers(answer: Answer, others: readonly OtherArchive[]): Answer {
+function withOthers(answer: CommandResult, others: readonly OtherArchive[]): CommandResult {
   if (others.length === 0) return answer;
   const files = others.map(({ file }) => file);
-  const said = `Not read, because it is no part of a transfer: ${inShort(files.map(visible))}.`;
-  return { ...answer, text: `${answer.text}\n${said}`, json: { ...(answer.json as object), 'not-read': files } };
+  const note = `Not read, because it is no part of a transfer: ${formatNames(files.map(visible))}.`;
+  return { ...answer, text: `${answer.text}\n${note}`, json: { ...(answer.json as object), 'not-read': files } };
 }
 
-interface Opening {
+interface PartOpenOptions {
   asCaller: AsCaller;
-  beside: OpenPart | undefined;
+  sibling: OpenPart | undefined;
   /** Collects the archives that are not parts. */
   others: OtherArchive[];
 }
 
-async function partsAt(path: string, opening: Opening): Promise<OpenPart[]> {
+async function partsAt(path: string, opening: PartOpenOptions): Promise<OpenPart[]> {
   const { asCaller } = opening;
   try {
     if (await asCaller(() => isUnpacked(path))) return (await openUnpacked(path, asCaller)).parts;
     return await asCaller(() => archivesAt(path, opening));
   } catch (error) {
-    throw error instanceof NotATransfer ? noTransfer(path, error) : cannotRead(path, error);
+    throw error instanceof NotATransfer ? noTransfer(path, error) : toReadFailure(path, error);
   }
 }
 
 /** A disc without long names shows the ending in capitals, followed by a version. */
 const ending = /\.tar(?:;\d+)?$/i;
 
-async function archivesAt(path: string, { beside, others }: Opening): Promise<OpenPart[]> {
-  if (!statSync(path).isDirectory()) return [await opened(path, beside)];
+async function archivesAt(path: string, { sibling, others }: PartOpenOptions): Promise<OpenPart[]> {
+  if (!statSync(path).isDirectory()) return [await opened(path, sibling)];
   const files = readdirSync(path)
     .filter((name) => ending.test(name) && !isDesktopFile(join(path, name)))
     .sort();
@@ -92,7 +92,7 @@ async function archivesAt(path: string, { beside, others }: Opening): Promise<Op
     const file = join(path, name);
     if (await isRequest(file)) continue;
     try {
-      parts.push(await openPart(file, parts.at(-1) ?? beside));
+      parts.push(await openPart(file, parts.at(-1) ?? sibling));
     } catch (cause) {
       if (!(cause instanceof NotATransfer)) throw cause;
       others.push({ file, cause });
@@ -105,9 +105,9 @@ async function archivesAt(path: string, { beside, others }: Opening): Promise<Op
 }
 
 /** Shares the statement with `beside`, if both are parts of one transfer. */
-async function opened(file: string, beside: OpenPart | undefined): Promise<OpenPart> {
+async function opened(file: string, sibling: OpenPart | undefined): Promise<OpenPart> {
   try {
-    return await openPart(file, beside);
+    return await openPart(file, sibling);
   } catch (error) {
     throw error instanceof NotATransfer ? noTransfer(file, error) : error;
   }
@@ -123,7 +123,7 @@ export const media = {
   summary: 'What the disc or the stick is called, which stands in the receipt and in the list of what left.',
 } as const;
 
-export function mediumNamed(text: string | undefined): string | undefined {
+export function parseMedium(text: string | undefined): string | undefined {
   if (text === undefined || /^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u.test(text)) return text;
   throw new UsageError('--media is what stands on the disc: one line of at most 100 characters');
 }

@@ -1,12 +1,12 @@
 // larder transfer preview
 import { resolve } from 'node:path';
 
-import { present, reportOf } from '#transfers/report.ts';
+import { presentPreview, buildPreviewReport } from '#transfers/report.ts';
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
-import { narrowing, withSeen } from './looking.ts';
-import { pageOf, textOf } from './report.ts';
+import { selectionOptions, withTransferPreview } from './looking.ts';
+import { renderReportPage, renderReportText } from './report.ts';
 
 export const transferPreview = command({
   name: 'transfer preview',
@@ -16,7 +16,7 @@ export const transferPreview = command({
     'with other content and a package of this site are never changed.',
   positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
   options: {
-    ...narrowing,
+    ...selectionOptions,
     html: { type: 'string', value: 'FILE', summary: 'Write it as one page too, into a file that is not there yet.' },
   },
   examples: ['larder transfer preview 3f9a01', "larder transfer preview 3f9a01 --without 'charm/*' --json"],
@@ -25,19 +25,21 @@ export const transferPreview = command({
     withStore(
       { data, world },
       (store) =>
-        withSeen(store, id, options, async (found) => {
+        withTransferPreview(store, id, options, async (preview) => {
           const { html } = options;
           const page =
             html === undefined
               ? undefined
-              : await writeNew(resolve(html), store.asCaller, (add) => add(pageOf(reportOf(found))));
+              : await writeNew(resolve(html), store.asCaller, (add) =>
+                  add(renderReportPage(buildPreviewReport(preview))),
+                );
           // Only one of text and json is printed, and each is as long as the transfer.
           return {
             get text() {
-              return textOf(reportOf(found));
+              return renderReportText(buildPreviewReport(preview));
             },
-            json: { ...present(found), ...(page !== undefined && { page }) },
-            exitCode: found.plan.problems.length === 0 ? 0 : 1,
+            json: { ...presentPreview(preview), ...(page !== undefined && { page }) },
+            exitCode: preview.plan.problems.length === 0 ? 0 : 1,
           };
         }),
       { writesOutside: options.html !== undefined },

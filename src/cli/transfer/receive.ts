@@ -2,30 +2,30 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { credentialsOf, reviewsOf } from '#appliance/taking-in.ts';
+import { createPullCredentials, createTransferReview } from '#appliance/taking-in.ts';
 import { refuseUnsigned } from '#acts/transfers.ts';
 import { readTrusted } from '#assertions/trusted.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { acceptAutomatically } from '#transfers/automatic.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
-import { receive, type Received } from '#transfers/receive.ts';
-import { inShort } from '#transfers/form/folder.ts';
-import { toldInReceipt } from '#transfers/receipts.ts';
-import { present, reportOf } from '#transfers/report.ts';
+import { receive, type TransferReceiveResult } from '#transfers/receive.ts';
+import { formatNames } from '#transfers/form/folder.ts';
+import { parseReceipt } from '#transfers/receipts.ts';
+import { presentPreview, buildPreviewReport } from '#transfers/report.ts';
 import { fingerprintOf, siteOf, type Site, shortId } from '#transfers/site.ts';
 import { beginUnsigned, unsignedParts } from '#transfers/unsigned.ts';
 import type { OpenPart } from '#transfers/form/read.ts';
-import { command, Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { cannotRead } from '../frame/outside.ts';
-import { progressOf } from '../frame/progress.ts';
+import { toReadFailure } from '../frame/outside.ts';
+import { createProgress } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../package/reviewer.ts';
-import { answerOf as gatheredAnswer, folderAt, gathered } from './gather.ts';
-import { withSeen } from './looking.ts';
-import { media, mediumNamed, withParts } from './parts.ts';
-import { textOf } from './report.ts';
+import { formatGathered as gatheredAnswer, requireFolder, gatherFolder } from './gather.ts';
+import { withTransferPreview } from './looking.ts';
+import { media, parseMedium, withParts } from './parts.ts';
+import { renderReportText } from './report.ts';
 
 export const transferReceive = command({
   name: 'transfer receive',
@@ -78,7 +78,7 @@ export const transferReceive = command({
   ],
 
   run(call) {
-    const { parts: named, unsigned, release } = { ...call.positionals, ...call.options };
+    const { parts: paths, unsigned, release } = { ...call.positionals, ...call.options };
     if (release.length > 0 && !unsigned) throw new UsageError('--release is of use only with --unsigned');
     // Before the records are opened: the heap does not shrink again after it has grown.
     keepHeapSmall();
@@ -86,8 +86,8 @@ export const transferReceive = command({
       call,
       async (store) => {
         const answer = await (unsigned
-          ? receivedUnsigned(store, call, named)
-          : withParts(named, (parts) => receivedSigned(store, call, parts), store.asCaller));
+          ? receiveUnsigned(store, call, paths)
+          : withParts(paths, (parts) => receiveSigned(store, call, parts), store.asCaller));
         return call.options.preview ? withPreview(store, answer) : answer;
       },
       { writesOutside: true },
@@ -96,21 +96,21 @@ export const transferReceive = command({
 });
 
 /** Adds the preview of a staged transfer; an accepted or an incomplete transfer has none. */
-async function withPreview(store: OpenStore, answer: Answer): Promise<Answer> {
+async function withPreview(store: OpenStore, answer: CommandResult): Promise<CommandResult> {
   const { id, ...more } = answer.json as { id: string; 'taken-out': string[] };
   const exitCode = answer.exitCode ?? 0;
   // Files that a person removed from the folder are not expected; the rest is previewed.
   const isComplete = exitCode === 0 || more['taken-out'].length > 0;
   if (!isComplete || (await store.records.transfers.find(id))?.status !== 'waiting') return answer;
   const all = { only: [], without: [], 'as-channel': [] };
-  return withSeen(store, id, all, async (seen) => ({
-    text: `${answer.text}\n\n${textOf(reportOf(seen))}`,
-    json: { ...(answer.json as object), preview: present(seen) },
+  return withTransferPreview(store, id, all, async (seen) => ({
+    text: `${answer.text}\n\n${renderReportText(buildPreviewReport(seen))}`,
+    json: { ...(answer.json as object), preview: presentPreview(seen) },
     exitCode: seen.plan.problems.length === 0 ? exitCode : 1,
   }));
 }
 
-interface ReceiveOptions {
+interface TransferReceiveOptions {
   unsigned: boolean;
   /** Whether the folder is the content of the site's former store. */
   adopted?: boolean;
@@ -120,20 +120,20 @@ interface ReceiveOptions {
 }
 
 /** Receives a signed transfer; accepts it if the policy allows that without an approval. */
-async function receivedSigned(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Answer> {
-  const received = await takenIn(store, call, parts);
+async function receiveSigned(store: OpenStore, call: ReceiveCall, parts: OpenPart[]): Promise<CommandResult> {
+  const received = await receiveParts(store, call, parts);
   const answer = answerOf(received);
   if (received.settled !== undefined || received.lacking.length > 0 || received.takenOut.length > 0) return answer;
-  const { records, acts, person: by, now, config, siteKey, directory } = store;
+  const { records, acts, person: actor, now, config, siteKey, directory } = store;
   const site = (await siteOf(records, siteKey))?.name;
   const roots = readTrusted(config.assertions.trusted);
   const came = await withBlobs(store, ({ blobs }) =>
-    acceptAutomatically(received.id, { records, acts, by, now, blobs, roots, site, labels: config.site, directory }),
+    acceptAutomatically(received.id, { records, acts, actor, now, blobs, roots, site, labels: config.site, directory }),
   );
   if (came === undefined) return answer;
-  if ('why' in came) {
-    const text = `${answer.text}\nIt did not come in by itself: ${visible(came.why)}`;
-    return { ...answer, text, json: { ...(answer.json as object), why: came.why } };
+  if ('reason' in came) {
+    const text = `${answer.text}\nIt did not come in by itself: ${visible(came.reason)}`;
+    return { ...answer, text, json: { ...(answer.json as object), why: came.reason } };
   }
   const { lines, automatic } = came.receipt;
   return {
@@ -144,54 +144,62 @@ async function receivedSigned(store: OpenStore, call: Calling, parts: OpenPart[]
 }
 
 /** Receives an unsigned folder. */
-async function receivedUnsigned(
+async function receiveUnsigned(
   store: OpenStore,
-  call: Calling & { options: { release: readonly string[] } },
-  named: readonly string[],
-): Promise<Answer> {
-  const [path, other] = named;
+  call: ReceiveCall & { options: { release: readonly string[] } },
+  paths: readonly string[],
+): Promise<CommandResult> {
+  const [path, other] = paths;
   if (path === undefined || other !== undefined) throw new UsageError('--unsigned takes one folder');
   // Refuse before hours of reading.
   refuseUnsigned(await store.records.approvalPolicy.inForce());
-  const folder = folderAt(resolve(path));
+  const folder = requireFolder(resolve(path));
   const scratch = join(store.directory, 'transfers', 'unpacked');
   try {
     const beginning = await withBlobs(store, ({ blobs }) => beginUnsigned({ ...store, blobs }));
-    const found = await gathered(folder, { scratch, release: call.options.release, now: beginning.at }, call);
-    const parts = await unsignedParts(found, folder, beginning);
-    const answer = answerOf(await takenIn(store, call, parts));
-    const said = gatheredAnswer(found);
+    const folderContent = await gatherFolder(
+      folder,
+      { scratch, release: call.options.release, now: beginning.at },
+      call,
+    );
+    const parts = await unsignedParts(folderContent, folder, beginning);
+    const answer = answerOf(await receiveParts(store, call, parts));
+    const gatherAnswer = gatheredAnswer(folderContent);
     return {
       ...answer,
-      text: `${said.text}\n${answer.text}`,
-      json: { ...(said.json as object), ...(answer.json as object) },
+      text: `${gatherAnswer.text}\n${answer.text}`,
+      json: { ...(gatherAnswer.json as object), ...(answer.json as object) },
     };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-type Calling = Pick<Call, 'json' | 'quiet' | 'world'> & { options: ReceiveOptions };
+type ReceiveCall = Pick<CommandCall, 'json' | 'quiet' | 'world'> & { options: TransferReceiveOptions };
 
 /** Receives parts of a transfer and stages it. */
-export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]): Promise<Received> {
-  const { records, acts, person: by, newId, now, config, siteKey, directory } = store;
-  const progress = progressOf(call);
+export async function receiveParts(
+  store: OpenStore,
+  call: ReceiveCall,
+  parts: OpenPart[],
+): Promise<TransferReceiveResult> {
+  const { records, acts, person: actor, newId, now, config, siteKey, directory } = store;
+  const progress = createProgress(call);
   const own = await siteOf(records, siteKey);
   const { 'last-receipt': receipt, 'floor-lost': isLost } = call.options;
-  const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : receiptIn(resolve(receipt), own);
+  const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : readOwnReceipt(resolve(receipt), own);
   try {
     return await interruptible((signal) =>
       withReviewer((reviewer) =>
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
-            ...{ records, acts, by, blobs, digests, newId, directory, now, signal, lastReceipt },
+            ...{ records, acts, actor, blobs, digests, newId, directory, now, signal, lastReceipt },
             isUnsigned: call.options.unsigned,
             isAdoption: call.options.adopted === true,
-            ...{ site: own?.name, labels: config.site, media: mediumNamed(call.options.media) },
+            ...{ site: own?.name, labels: config.site, media: parseMedium(call.options.media) },
             largest: config.uploads.max_size,
-            credentialFor: credentialsOf(store),
-            findingsOf: reviewsOf({ blobs, digests, reviewer, newId }),
+            credentialFor: createPullCredentials(store),
+            findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
             progress: progress.at,
           }),
         ),
@@ -203,19 +211,19 @@ export async function takenIn(store: OpenStore, call: Calling, parts: OpenPart[]
 }
 
 /** The source and number in a receipt that this site has signed. */
-function receiptIn(file: string, own: Site | undefined): { source: string; sequence: number } {
+function readOwnReceipt(file: string, own: Site | undefined): { source: string; sequence: number } {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw cannotRead(file, error);
+    throw toReadFailure(file, error);
   }
-  const told = own === undefined ? undefined : toldInReceipt(text, [own.seed.publicKey, ...(own.before ?? [])]);
-  if (told !== undefined) return told;
+  const position = own === undefined ? undefined : parseReceipt(text, [own.seed.publicKey, ...(own.before ?? [])]);
+  if (position !== undefined) return position;
   throw new Failure(`${file} is no receipt that this site has signed`, { code: 'no-receipt' });
 }
 
-function answerOf({ id, statement, signers, lacking, takenOut, settled }: Received): Answer {
+function answerOf({ id, statement, signers, lacking, takenOut, settled }: TransferReceiveResult): CommandResult {
   const { source, sequence, parts } = statement;
   if (settled !== undefined) {
     return {
@@ -257,5 +265,5 @@ function answerOf({ id, statement, signers, lacking, takenOut, settled }: Receiv
 }
 
 const withoutSome = (id: string, takenOut: readonly string[]): string =>
-  `Without ${inShort(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' names what needs that, ` +
+  `Without ${formatNames(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' names what needs that, ` +
   "and '--without NAMESPACE/NAME' leaves the package out.";

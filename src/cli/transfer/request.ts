@@ -7,20 +7,20 @@ import { makeRequest } from '#acts/requests.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { syncFolder, writeWhole } from '#files/streamed.ts';
-import { askFor, toldOf, type Said } from '#transfers/request/ask.ts';
+import { buildRequestContent, describeRequest, type SiteRequestContent } from '#transfers/request/ask.ts';
 import { writeRequest } from '#transfers/request/form.ts';
-import { fetchScript, scriptDigest, tableOf } from '#transfers/request/table.ts';
+import { fetchScript, scriptDigest, buildFetchTable } from '#transfers/request/table.ts';
 import { fingerprintOf, ownSite, type Site, shortId } from '#transfers/site.ts';
-import { command, type Answer, type Call } from '../frame/command.ts';
-import { writing } from '../frame/outside.ts';
-import { canAsk, confirmed, needsYes } from '../frame/questions.ts';
+import { command, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { withWriteErrors } from '../frame/outside.ts';
+import { canAsk, requireConfirmation, needsYes } from '../frame/questions.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { custodyOf } from '../key/keys.ts';
-import { bytes } from '#domain/byte-size.ts';
-import { figuresOf, reportOf } from './asked.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { figuresOf, toRequestReport } from './asked.ts';
 import { fileAt } from './writing.ts';
-import { pageOf, textOf } from './report.ts';
+import { renderReportPage, renderReportText } from './report.ts';
 
 const options = {
   inventory: {
@@ -34,7 +34,7 @@ const options = {
   yes: { type: 'boolean', summary: 'Do not ask.' },
 } as const;
 
-type RequestCall = Call<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
+type RequestCall = CommandCall<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
 
 const name = 'transfer request';
 
@@ -57,35 +57,35 @@ export const transferRequest = command({
     'larder transfer request ./out.tar --inventory none --dry-run',
   ],
 
-  run: (call) => withStore(call, (store) => requested(store, call), { writesOutside: true }),
+  run: (call) => withStore(call, (store) => makeSiteRequest(store, call), { writesOutside: true }),
 });
 
-async function requested(store: OpenStore, call: RequestCall): Promise<Answer> {
+async function makeSiteRequest(store: OpenStore, call: RequestCall): Promise<CommandResult> {
   const { records, siteKey, now, config } = store;
   const { inventory = 'imported', 'include-own': includeOwn, 'dry-run': isDry } = call.options;
   const site = await ownSite(records, siteKey);
   const settled = await records.transfers.lastSettled();
-  const said = await withBlobs(store, ({ blobs }) =>
-    askFor(
+  const statement = await withBlobs(store, ({ blobs }) =>
+    buildRequestContent(
       { inventory: inventory as 'none' | 'imported' | 'all', includeOwn },
       { records, blobs, site, label: config.site.label, now, keyRequest: keyRequestOf(store, call) },
     ),
   );
-  const { text: table, withheld } = tableOf(said);
-  said.withheld.push(...withheld);
-  const report = reportOf(said, scriptDigest());
-  const shown = textOf(report);
-  if (isDry) return { text: shown, json: { 'dry-run': true, request: said, table } };
+  const { text: table, withheld } = buildFetchTable(statement);
+  statement.withheld.push(...withheld);
+  const report = toRequestReport(statement, scriptDigest());
+  const shown = renderReportText(report);
+  if (isDry) return { text: shown, json: { 'dry-run': true, request: statement, table } };
   await askFirst(shown, call);
-  const file = fileAt(resolve(call.positionals.file), `${site.name}-request-${String(said.number)}.tar`);
+  const file = fileAt(resolve(call.positionals.file), `${site.name}-request-${String(statement.number)}.tar`);
   const files = {
-    'request.html': Buffer.from(pageOf(report)),
+    'request.html': Buffer.from(renderReportPage(report)),
     'fetch.sh': fetchScript(),
     'wishes.tsv': Buffer.from(table),
   };
-  const written = writeRequest(said, files, site.seed);
-  await writing(file, () => placed(store, { file, said, settled, written }));
-  return answerOf(shown, { file, said, site, written });
+  const written = writeRequest(statement, files, site.seed);
+  await withWriteErrors(file, () => placeRequest(store, { file, statement, settled, written }));
+  return answerOf(shown, { file, statement, site, written });
 }
 
 const keyRequestOf = (store: OpenStore, { world }: RequestCall) => {
@@ -102,19 +102,19 @@ async function askFirst(shown: string, { options: { yes }, world }: RequestCall)
   if (yes) return;
   if (!canAsk(world)) throw needsYes(name, 'All that it tells leaves this site; --dry-run shows it.');
   world.stderr.write(`${shown}\n`);
-  await confirmed(world, 'All of this leaves the site.');
+  await requireConfirmation(world, 'All of this leaves the site.');
 }
 
-interface Written {
+interface WrittenSiteRequest {
   file: string;
-  said: Said;
+  statement: SiteRequestContent;
   written: ReturnType<typeof writeRequest>;
 }
 
 /** Writes the request under a temporary name, records the export, then renames the file. */
-async function placed(
+async function placeRequest(
   { acts, person, asCaller }: OpenStore,
-  { file, said, settled, written }: Written & { settled: string | null },
+  { file, statement, settled, written }: WrittenSiteRequest & { settled: string | null },
 ): Promise<void> {
   const partial = join(dirname(file), `.${basename(file)}.partial`);
   await asCaller(async () => {
@@ -125,11 +125,11 @@ async function placed(
     const { id, bytes: content } = written;
     const sha256 = createHash('sha256').update(content).digest('hex');
     const made = {
-      ...{ number: said.number, settled, id },
+      ...{ number: statement.number, settled, id },
       bytes: content.length,
       sha256,
-      label: said.label ?? null,
-      told: toldOf(said),
+      label: statement.label ?? null,
+      contents: describeRequest(statement),
     };
     await acts.do(makeRequest, person, made);
   } catch (error) {
@@ -146,16 +146,19 @@ async function* piecesOf(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
-function answerOf(shown: string, { file, said, site, written }: Written & { site: Site }): Answer {
+function answerOf(
+  shown: string,
+  { file, statement, site, written }: WrittenSiteRequest & { site: Site },
+): CommandResult {
   const fingerprint = fingerprintOf([site.seed.publicKey]).join();
   return {
     text:
-      `${shown}\nRequest ${String(said.number)} (${shortId(written.id)}) is in ${visible(file)}: ${bytes(written.bytes.length)}. ` +
+      `${shown}\nRequest ${String(statement.number)} (${shortId(written.id)}) is in ${visible(file)}: ${formatBytes(written.bytes.length)}. ` +
       `It is signed with the key whose fingerprint is ${fingerprint}.`,
     json: {
-      ...{ id: written.id, number: said.number, file, bytes: written.bytes.length, fingerprint },
-      ...figuresOf(said),
-      'not-told': said.withheld,
+      ...{ id: written.id, number: statement.number, file, bytes: written.bytes.length, fingerprint },
+      ...figuresOf(statement),
+      'not-told': statement.withheld,
       script: scriptDigest(),
     },
   };

@@ -1,11 +1,11 @@
 // larder transfer discard, larder transfer withdraw
 import { withdrawTransfer } from '#acts/transfers.ts';
 import { discard } from '#transfers/desk.ts';
-import { transferOf } from '#transfers/look.ts';
+import { findTransfer } from '#transfers/look.ts';
 import { keepHeapSmall } from '#src/small-heap.ts';
 import { shortId } from '#transfers/site.ts';
 import { command } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { withStore } from '../frame/store.ts';
 
 const positionals = [{ name: 'id', summary: 'The first digits of the id of the transfer.' }] as const;
@@ -18,7 +18,7 @@ export const transferDiscard = command({
 
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person, directory }) => {
-      const transfer = await transferOf(records, id);
+      const transfer = await findTransfer(records, id);
       await discard({ acts, directory }, transfer, person);
       return { text: `Transfer ${shortId(transfer.id)} waits no more.`, json: { id: transfer.id } };
     }),
@@ -38,10 +38,10 @@ export const transferWithdraw = command({
   run: ({ positionals: { id }, data, world }) =>
     withStore({ data, world }, async ({ records, acts, person }) => {
       keepHeapSmall();
-      const transfer = await transferOf(records, id);
+      const transfer = await findTransfer(records, id);
       const channels = await acts.do(withdrawTransfer, person, { id: transfer.id });
       return {
-        text: `What ${shortId(transfer.id)} released is put back: ${counted(channels.length, 'release')}.`,
+        text: `What ${shortId(transfer.id)} released is put back: ${formatCount(channels.length, 'release')}.`,
         json: { id: transfer.id, channels },
       };
     }),

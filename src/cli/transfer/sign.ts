@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { ownSite, fingerprintOf, shortId } from '#transfers/site.ts';
 import { signUnpacked } from '#transfers/unpack.ts';
 import { command } from '../frame/command.ts';
-import { cannotRead } from '../frame/outside.ts';
+import { toReadFailure } from '../frame/outside.ts';
 import { withStore } from '../frame/store.ts';
 import { withParts } from './parts.ts';
 
@@ -28,7 +28,7 @@ export const transferSign = command({
           [folder],
           async (parts) => {
             const id = await signUnpacked(parts, folder, site.seed, asCaller).catch((error: unknown) => {
-              throw cannotRead(folder, error);
+              throw toReadFailure(folder, error);
             });
             const fingerprints = fingerprintOf([site.seed.publicKey]);
             return {

@@ -1,5 +1,5 @@
 // larder transfer unpack, larder transfer pack
-import { counted } from '#domain/quantities.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 
 import { openUnpacked } from '#transfers/form/folder.ts';
@@ -7,9 +7,9 @@ import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
 import { pack, unpack } from '#transfers/unpack.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
-import { cannotRead, writing } from '../frame/outside.ts';
-import { progressOf } from '../frame/progress.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { toReadFailure, withWriteErrors } from '../frame/outside.ts';
+import { createProgress } from '../frame/progress.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 import { shortId } from '#transfers/site.ts';
 import { newFileAt } from './writing.ts';
 import { withParts } from './parts.ts';
@@ -38,15 +38,15 @@ export const transferUnpack = command({
     const [folder, ...parts] = [...paths].reverse();
     if (folder === undefined || parts.length === 0) throw new UsageError('name the parts, and last the folder to fill');
     const into = resolve(folder);
-    const progress = progressOf(call);
+    const progress = createProgress(call);
     try {
       return await interruptible((signal) =>
         withParts(parts.reverse(), async (open) => {
-          const files = await writing(into, () => unpack(open, into, { signal, progress: progress.at }));
+          const files = await withWriteErrors(into, () => unpack(open, into, { signal, progress: progress.at }));
           const { id, statement } = open[0]!;
           return {
             text:
-              `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, lies in ${into}: ${counted(files.length, 'file')}.\n` +
+              `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, lies in ${into}: ${formatCount(files.length, 'file')}.\n` +
               `When they were scanned, 'larder transfer receive ${into}' takes them in; 'larder transfer pack ${into} FILE' makes its parts again.`,
             json: { id, source: statement.source, sequence: statement.sequence, folder: into, files },
           };
@@ -72,15 +72,15 @@ export const transferPack = command({
   async run(call) {
     const folder = resolve(call.positionals.folder);
     const file = newFileAt(resolve(call.positionals.file));
-    const progress = progressOf(call);
+    const progress = createProgress(call);
     try {
       return await interruptible(async (signal) => {
         const unpacked = await openUnpacked(folder, (work) => work()).catch((error: unknown) => {
-          throw cannotRead(folder, error);
+          throw toReadFailure(folder, error);
         });
-        const made = await writing(file, () => pack(unpacked, folder, file, { signal, progress: progress.at }));
+        const made = await withWriteErrors(file, () => pack(unpacked, folder, file, { signal, progress: progress.at }));
         return {
-          text: `It is in ${made.files.join(', ')}: ${bytes(made.bytes)}.`,
+          text: `It is in ${made.files.join(', ')}: ${formatBytes(made.bytes)}.`,
           json: { id: unpacked.parts[0]?.id, ...made },
         };
       });

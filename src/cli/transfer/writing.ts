@@ -2,14 +2,14 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { check } from '#api/schema.ts';
-import { figuresOf, type Intent, type Made } from '#transfers/composing.ts';
-import type { Asked } from '#transfers/collector.ts';
+import { checkShape } from '#api/schema.ts';
+import { figuresOf, type TransferIntent, type WrittenTransfer } from '#transfers/composing.ts';
+import type { TransferRequestReference } from '#transfers/collector.ts';
 import { fingerprintOf, shortId } from '#transfers/site.ts';
-import { Failure, UsageError, type Answer, type Call } from '../frame/command.ts';
-import { counted } from '#domain/quantities.ts';
+import { Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { visible } from '../frame/terminal.ts';
-import { bytes } from '#domain/byte-size.ts';
+import { formatBytes } from '#domain/byte-size.ts';
 
 export const writingOptions = {
   for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },
@@ -32,52 +32,55 @@ export const writingOptions = {
   reason: { type: 'string', value: 'TEXT', summary: 'Why it is made, for whoever lets it in.' },
 } as const;
 
-export type WritingOptions = Call<typeof writingOptions>['options'];
+export type WritingOptions = CommandCall<typeof writingOptions>['options'];
 
-interface Receivers extends Pick<WritingOptions, 'for' | 'since-sent'> {
+interface TransferReceiverOptions extends Pick<WritingOptions, 'for' | 'since-sent'> {
   request: string | undefined;
 }
 
-export function refuseUnclearWriting({ for: sites, 'since-sent': since, request }: Receivers): void {
+export function refuseUnclearWriting({ for: sites, 'since-sent': since, request }: TransferReceiverOptions): void {
   if (request !== undefined && (since || sites.length > 0))
     throw new UsageError(
       '--request says for which site it is and what is there; it takes neither --for nor --since-sent',
     );
   if (since && sites.length !== 1) throw new UsageError('--since-sent needs one site, by --for');
-  for (const site of sites) check('SiteName', site);
+  for (const site of sites) checkShape('SiteName', site);
 }
 
-interface Knowing {
+interface TransferIntentInput {
   /** Selects the contents that were already sent to the site. */
   sentTo: (site: string, contents: readonly string[]) => Promise<ReadonlySet<string>>;
   /** The request that the transfer meets. */
-  asked: Asked | undefined;
+  siteRequest: TransferRequestReference | undefined;
   /** The file to write. */
   file: string;
 }
 
 /** Converts the options of the command line to the input of the code that makes transfers. */
-export function intentOf(given: WritingOptions, { sentTo, asked, file }: Knowing): Intent {
+export function toIntent(
+  callOptions: WritingOptions,
+  { sentTo, siteRequest, file }: TransferIntentInput,
+): TransferIntent {
   const more = {
-    expiresDays: given.expires ?? 180,
-    partSize: partSizeFor(file, given['part-size']),
-    reason: given.reason,
+    expiresDays: callOptions.expires ?? 180,
+    partSize: partSizeFor(file, callOptions['part-size']),
+    reason: callOptions.reason,
   };
-  if (asked !== undefined) {
-    const { id, statement: request } = asked;
-    const there = new Set(request.inventory.contents);
+  if (siteRequest !== undefined) {
+    const { id, statement: request } = siteRequest;
+    const existing = new Set(request.inventory.contents);
     return {
       ...{ sites: [request.site], ...more },
       base: { kind: 'inventory', request: id, site: request.site },
-      known: async (contents) => new Set(contents.filter((content) => there.has(content))),
+      findPresent: async (contents) => new Set(contents.filter((content) => existing.has(content))),
     };
   }
-  const [site = ''] = given.for;
-  const since = given['since-sent'];
+  const [site = ''] = callOptions.for;
+  const since = callOptions['since-sent'];
   return {
-    ...{ sites: given.for, ...more },
+    ...{ sites: callOptions.for, ...more },
     base: since ? { kind: 'sent', site } : { kind: 'none' },
-    known: (contents) => (since ? sentTo(site, contents) : Promise.resolve(new Set<string>())),
+    findPresent: (contents) => (since ? sentTo(site, contents) : Promise.resolve(new Set<string>())),
   };
 }
 
@@ -96,8 +99,8 @@ export function partSizeFor(
   if (isFat && wished !== undefined) {
     throw new UsageError(`${dirname(file)} has FAT, which holds parts of ${String(largestOnFat)} MiB at most`);
   }
-  const most = wished ?? (isFat ? largestOnFat : undefined);
-  return most === undefined ? undefined : most * 1024 * 1024;
+  const maxMebibytes = wished ?? (isFat ? largestOnFat : undefined);
+  return maxMebibytes === undefined ? undefined : maxMebibytes * 1024 * 1024;
 }
 
 /** The file to write: the named file, or `name` in the named folder. */
@@ -112,15 +115,15 @@ export function newFileAt(file: string): string {
   return file;
 }
 
-export function answerOf({ id, statement, files, bytes: size }: Made, publicKey: string): Answer {
+export function formatMade({ id, statement, files, bytes: size }: WrittenTransfer, publicKey: string): CommandResult {
   const figures = figuresOf(statement);
   const [fingerprint = ''] = fingerprintOf([publicKey]);
   const left = figures.contents - figures.carried;
   return {
     text: [
-      `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${bytes(size)}.`,
-      `It holds ${counted(figures.packages, 'package')} with ${counted(figures.revisions, 'revision')}, good until ${statement.expires}` +
-        `${left > 0 ? `; ${counted(left, 'content is', 'contents are')} left out, because ${left === 1 ? 'it is' : 'they are'} there` : ''}.`,
+      `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${formatBytes(size)}.`,
+      `It holds ${formatCount(figures.packages, 'package')} with ${formatCount(figures.revisions, 'revision')}, good until ${statement.expires}` +
+        `${left > 0 ? `; ${formatCount(left, 'content is', 'contents are')} left out, because ${left === 1 ? 'it is' : 'they are'} there` : ''}.`,
       `It is signed with the key whose fingerprint is ${fingerprint}.`,
     ].join('\n'),
     json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },

@@ -1,21 +1,21 @@
 // The page of the audit log: actor, act, object and time of each entry; and whether the log is intact.
 import { everyAct } from '#acts/index.ts';
-import type { ProofOfRecords } from '#acts/integrity.ts';
+import type { RecordsCheckResult } from '#acts/integrity.ts';
 import { overseer } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { ConsoleAuditQuery } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { auditPage, lookedAt, oldestAuditPage } from '#operations/store/audit-page.ts';
+import { readAuditPage, maxSearchedEntries, readOldestAuditPage } from '#operations/store/audit-page.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, time } from '../parts/values.ts';
-import { provenIn } from '../proof.ts';
+import { readRecordsProof } from '../proof.ts';
 import { screen } from '../screen.ts';
 
 const address = '/console/audit';
@@ -30,8 +30,8 @@ export const consoleAudit = screen({
 
   async show({ query, records, now }) {
     const { sort = '' } = query;
-    const found = await pageOf(records, query);
-    const names = await namesOf(records, found.entries);
+    const page = await pageOf(records, query);
+    const names = await namesOf(records, page.entries);
     return {
       title: 'Audit',
       lead: await leadOf(records, now()),
@@ -51,17 +51,17 @@ export const consoleAudit = screen({
               { heading: 'To what', cell: ({ object }) => objectCell(object) },
               { heading: 'Details', cell: detailsCell },
             ],
-            rows: found.entries,
+            rows: page.entries,
             sorting: {
               order: sort === '' ? '-number' : sort,
               address: (sort) => withQuery(address, { ...narrowedBy(query), sort }),
             },
             empty:
-              found.next === undefined
+              page.next === undefined
                 ? 'The log has no such entry.'
-                : `There is no such entry among the ${count(lookedAt.byPeople)} that were looked at.`,
+                : `There is no such entry among the ${count(maxSearchedEntries.byPeople)} that were looked at.`,
           })}
-          ${found.next === undefined ? nothing : further(query, found)}
+          ${page.next === undefined ? nothing : further(query, page)}
         </div>
         ${await wholeness(records)}`,
     };
@@ -71,15 +71,15 @@ export const consoleAudit = screen({
 /** A page in the requested order; newest first by default. */
 const pageOf = (records: HandlerRecords, query: ConsoleAuditQuery) =>
   query.sort === 'number'
-    ? oldestAuditPage(records, soughtBy(query), {
+    ? readOldestAuditPage(records, soughtBy(query), {
         after: Number(query.before ?? '0'),
         size: pageSize,
-        look: lookedAt.byPeople,
+        look: maxSearchedEntries.byPeople,
       })
-    : auditPage(records, soughtBy(query), {
+    : readAuditPage(records, soughtBy(query), {
         before: query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before),
         size: pageSize,
-        look: lookedAt.byPeople,
+        look: maxSearchedEntries.byPeople,
       });
 
 /** The filter of a query; a day ends at midnight UTC. */
@@ -107,7 +107,7 @@ const acts = [...new Set(everyAct.map(({ name }) => name))].sort();
 
 const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
   html`${field({ name: 'actor', label: 'Who', type: 'search', value: actor, maxLength: 128 })}
-    ${choice({ name: 'act', label: 'Act', value: act }, [['', 'Any act'], ...acts.map((one) => [one, one] as const)])}
+    ${choice({ name: 'act', label: 'Act', value: act }, [['', 'Any act'], ...acts.map((name) => [name, name] as const)])}
     ${field({ name: 'object', label: 'To what', type: 'search', value: object, maxLength: 512 })}
     ${field({ name: 'from', label: 'From the day', type: 'date', value: from, maxLength: 10 })}
     ${field({ name: 'to', label: 'To the day', type: 'date', value: to, maxLength: 10 })}
@@ -116,27 +116,28 @@ const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
 const narrowedBy = ({ actor, act, object, from, to }: ConsoleAuditQuery) => ({ actor, act, object, from, to });
 
 function further(query: ConsoleAuditQuery, { entries, next }: { entries: unknown[]; next?: unknown }) {
-  const [further, beside] = query.sort === 'number' ? ['Look further on', 'after'] : ['Look further back', 'before'];
-  const words = entries.length < pageSize ? `${further}, ${beside} entry ${String(next)}` : 'Next page';
+  const [further, preposition] =
+    query.sort === 'number' ? ['Look further on', 'after'] : ['Look further back', 'before'];
+  const words = entries.length < pageSize ? `${further}, ${preposition} entry ${String(next)}` : 'Next page';
   return nextPage(withQuery(address, { ...narrowedBy(query), sort: query.sort, before: String(next) }), words);
 }
 
 /** The user names of actors with an account. An account id is unique, so no other actor can pass for an account. */
 async function namesOf({ accounts }: Pick<HandlerRecords, 'accounts'>, rows: readonly AuditRow[]) {
-  const found = await accounts.byIds(rows.map(({ actor }) => actor));
-  return new Map([...found].map(([id, { username }]) => [id, username]));
+  const accountsById = await accounts.byIds(rows.map(({ actor }) => actor));
+  return new Map([...accountsById].map(([id, { username }]) => [id, username]));
 }
 
-const whoCell = (actor: string, names: ReadonlyMap<string, string>): Content =>
+const whoCell = (actor: string, names: ReadonlyMap<string, string>): HtmlContent =>
   html`<a href="${withQuery(address, { actor })}">${names.get(actor) ?? html`<code>${actor}</code>`}</a>`;
 
-const actCell = ({ action, outcome }: AuditRow): Content =>
+const actCell = ({ action, outcome }: AuditRow): HtmlContent =>
   html`<a href="${withQuery(address, { act: action })}">${action}</a>
     ${outcome === 'refused' ? badge('note', 'refused') : nothing}`;
 
-const objectCell = (object: string): Content => html`<a href="${withQuery(address, { object })}">${object}</a>`;
+const objectCell = (object: string): HtmlContent => html`<a href="${withQuery(address, { object })}">${object}</a>`;
 
-const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditRow): Content =>
+const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditRow): HtmlContent =>
   html`<details>
     <summary><span class="hint">${summaryOf(details)}</span><span class="unseen"> of entry ${seq}</span></summary>
     <pre tabindex="0">${details === '{}' ? 'No details.' : JSON.stringify(JSON.parse(details), null, 1)}</pre>
@@ -154,8 +155,8 @@ function summaryOf(details: string): string {
   return names === '' ? 'Nothing more' : names.length > 60 ? `${names.slice(0, 59)}…` : names;
 }
 
-async function leadOf(records: HandlerRecords, now: Date): Promise<Content> {
-  const proof = await provenIn(records);
+async function leadOf(records: HandlerRecords, now: Date): Promise<HtmlContent> {
+  const proof = await readRecordsProof(records);
   if (proof === undefined)
     return 'Whether the log is whole has not been proven yet; the store does so soon after it starts.';
   if (proof.problems === 0) return `The log was whole when it was proven last, ${distance(proof.at, now)}.`;
@@ -166,7 +167,11 @@ async function leadOf(records: HandlerRecords, now: Date): Promise<Content> {
 }
 
 async function wholeness(records: HandlerRecords): Promise<Html> {
-  const [head, seal, proof] = await Promise.all([records.audit.head(), records.auditSeals.newest(), provenIn(records)]);
+  const [head, seal, proof] = await Promise.all([
+    records.audit.head(),
+    records.auditSeals.newest(),
+    readRecordsProof(records),
+  ]);
   const text = head === undefined ? undefined : `${String(head.seq)}:${head.hash}`;
   return html`<h2>Is it whole?</h2>
     <p>
@@ -187,5 +192,5 @@ async function wholeness(records: HandlerRecords): Promise<Html> {
     <p>Programs read it page by page with a token, by <code>GET /internal/v1/audit</code>.</p>`;
 }
 
-const proofBadge = ({ problems }: ProofOfRecords): Html =>
+const proofBadge = ({ problems }: RecordsCheckResult): Html =>
   problems === 0 ? badge('good', 'nothing wrong') : badge('warn', `${count(problems)} wrong`);

@@ -1,8 +1,8 @@
 // The overview page of transfers: outgoing and incoming transfers, trusted sites, and missing packages.
-import { siteNameKept } from '#acts/sites.ts';
+import { siteNameSetting } from '#acts/sites.ts';
 import { overseer } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
-import type { Examined, Services } from '#api/services.ts';
+import type { ExaminationResult, Services } from '#api/services.ts';
 import type { RequestProvenance } from '#api/wire.ts';
 import { days } from '#domain/clock.ts';
 import { placeOf } from '#operations/page.ts';
@@ -12,11 +12,11 @@ import type { TransferSource } from '#records/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import { requestedKeys, type RequestedKey } from '#transfers/request/requested-keys.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { namesOf } from '../parts/names.ts';
-import { cardOf } from '../front/state.ts';
+import { readActorLabels } from '../parts/names.ts';
+import { toCard } from '../front/state.ts';
 import { card, notice } from '../parts/notice.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
-import { count, counted, distance, size, time } from '../parts/values.ts';
+import { count, formatCount, distance, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 
@@ -30,16 +30,16 @@ export const consoleCarry = screen({
   async show({ query, records, transfers, config, now, examined }) {
     const moment = now();
     const [receivedAt, id] = placeOf(query, ['~', ''] as const);
-    const found = await records.transfers.before({ receivedAt, id }, pageSize + 1);
-    const came = found.slice(0, pageSize);
+    const received = await records.transfers.before({ receivedAt, id }, pageSize + 1);
+    const came = received.slice(0, pageSize);
     const last = came.at(-1);
-    const waiting = (await records.transfers.waiting(mostCounted)).length;
+    const waiting = (await records.transfers.waiting(maxCounted)).length;
     const request = await records.requests.newest();
-    const who = await namesOf([request?.madeBy ?? null, ...came.map(({ settledBy }) => settledBy)], records);
-    const site = await records.appliance.find(siteNameKept);
+    const who = await readActorLabels([request?.madeBy ?? null, ...came.map(({ settledBy }) => settledBy)], records);
+    const site = await records.appliance.find(siteNameSetting);
     const out = {
       ...{ request, who, site, now: moment, expected: config.transfers.expected_days },
-      wishes: (await records.subscriptions.after('', '', mostCounted)).length,
+      wishes: (await records.subscriptions.after('', '', maxCounted)).length,
       keys: await requestedKeys(records, moment),
       declarations: await transfers.declarations(),
       lastIn: await records.transfers.lastSettled(),
@@ -48,7 +48,7 @@ export const consoleCarry = screen({
       title: 'Carry',
       lead: leadOf(waiting, out),
       content: html`${lateness(out)} ${cameIn(came, who, moment)}
-      ${nextPage(found.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
+      ${nextPage(received.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
       ${goesOut(out)} ${keysOut(out.keys)} ${declarationsOut(out.declarations)} ${missing(await examined())}
       ${believed(await records.transferSources.list())}`,
     };
@@ -56,9 +56,9 @@ export const consoleCarry = screen({
 });
 
 /** The maximum of a count; larger numbers are not counted exactly. */
-const mostCounted = 1000;
+const maxCounted = 1000;
 
-interface Out {
+interface OutgoingOverview {
   request: MadeRequest | undefined;
   who: (actor: string | null) => string;
   site: string | undefined;
@@ -71,24 +71,29 @@ interface Out {
   lastIn: string | null;
 }
 
-function leadOf(waiting: number, { keys, declarations }: Out): string {
+function leadOf(waiting: number, { keys, declarations }: OutgoingOverview): string {
   const out = keys.length + declarations.length;
-  const came = waiting === 0 ? 'No transfer waits to be let in' : `${counted(waiting, 'transfer')} to be let in or not`;
-  return `${came}, and ${out === 0 ? 'nothing waits for the online store' : `${counted(out, 'thing')} to be carried to the online store`}.`;
+  const came =
+    waiting === 0 ? 'No transfer waits to be let in' : `${formatCount(waiting, 'transfer')} to be let in or not`;
+  return `${came}, and ${out === 0 ? 'nothing waits for the online store' : `${formatCount(out, 'thing')} to be carried to the online store`}.`;
 }
 
 /** Whether the expected transfers from other sites arrive. */
-function lateness({ expected, lastIn, now }: Out): Html {
+function lateness({ expected, lastIn, now }: OutgoingOverview): Html {
   if (expected === undefined) return nothing;
-  const said = html`and every ${counted(expected, 'day')} something should (<code>transfers.expected_days</code>)`;
-  if (lastIn === null) return notice('note', html`Nothing was ever let in here, ${said}.`);
+  const expectation = html`and every ${formatCount(expected, 'day')} something should
+  (<code>transfers.expected_days</code>)`;
+  if (lastIn === null) return notice('note', html`Nothing was ever let in here, ${expectation}.`);
   const since = Math.floor((now.getTime() - Date.parse(lastIn)) / days(1));
   return since < expected
-    ? html`<p>The last transfer was let in at ${time(lastIn)}, ${distance(lastIn, now)}, ${said}.</p>`
-    : notice('note', html`Nothing has come for ${counted(since, 'day')}, ${said}. Ask for it by a request, below.`);
+    ? html`<p>The last transfer was let in at ${time(lastIn)}, ${distance(lastIn, now)}, ${expectation}.</p>`
+    : notice(
+        'note',
+        html`Nothing has come for ${formatCount(since, 'day')}, ${expectation}. Ask for it by a request, below.`,
+      );
 }
 
-const cameIn = (rows: ReceivedTransfer[], who: Out['who'], now: Date): Html =>
+const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Date): Html =>
   html`<h2>What came in</h2>
     ${table<ReceivedTransfer>({
       caption: 'Transfers that came in, the newest first',
@@ -101,7 +106,7 @@ const cameIn = (rows: ReceivedTransfer[], who: Out['who'], now: Date): Html =>
           cell: ({ id, source, sequence }) =>
             html`<a href="${addressOfTransfer(id)}">${count(sequence)} of ${source}</a>`,
         },
-        { heading: 'State', cell: (one) => transferBadge(one) },
+        { heading: 'State', cell: (transfer) => transferBadge(transfer) },
         {
           heading: 'Came',
           cell: ({ receivedAt }) => html`<span>${time(receivedAt)}, ${distance(receivedAt, now)}</span>`,
@@ -114,7 +119,7 @@ const cameIn = (rows: ReceivedTransfer[], who: Out['who'], now: Date): Html =>
       ],
     })}`;
 
-function goesOut({ request, who, site, now, wishes }: Out): Html {
+function goesOut({ request, who, site, now, wishes }: OutgoingOverview): Html {
   const last =
     request === undefined
       ? html`No request was made yet.`
@@ -122,7 +127,7 @@ function goesOut({ request, who, site, now, wishes }: Out): Html {
         ${time(request.madeAt)}, ${distance(request.madeAt, now)}, by ${who(request.madeBy)}.`;
   return html`<h2>What must go out</h2>
     <p>
-      This site wishes for ${wishes === mostCounted ? 'a thousand packages or more' : counted(wishes, 'package')} (<a
+      This site wishes for ${wishes === maxCounted ? 'a thousand packages or more' : formatCount(wishes, 'package')} (<a
         href="/console/carry/requests"
         >which</a
       >). ${last}
@@ -179,10 +184,10 @@ const declarationsOut = (some: readonly RequestProvenance[]): Html =>
         })}`;
 
 /** The result of the examination of the closure: packages that packages here need. */
-function missing(found: readonly Examined[]): Html {
-  const closure = found.find(({ what }) => what === 'Closure');
+function missing(examinations: readonly ExaminationResult[]): Html {
+  const closure = examinations.find(({ what: name }) => name === 'Closure');
   return html`<h2>What is missing</h2>
-    ${closure === undefined ? nothing : html`<div class="cards">${card(cardOf(closure))}</div>`}
+    ${closure === undefined ? nothing : html`<div class="cards">${card(toCard(closure))}</div>`}
     <p class="hint">
       <code>larder closure</code> on the host lists what each package here needs; a request asks for what is missing of
       it.

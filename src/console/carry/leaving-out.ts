@@ -11,7 +11,7 @@ import { addressOfTransfer } from './transfer-parts.ts';
 const maxLength = 4000;
 
 /** The distinct globs of a text, in order of appearance. */
-export function readLeftOut(text = ''): string[] {
+export function parseExclusions(text = ''): string[] {
   const globs = [...new Set(text.split(/[\s,]+/).filter((piece) => piece !== ''))];
   const wrong = globs.find((glob) => !isPackageGlob(glob));
   if (wrong === undefined) return globs;
@@ -21,18 +21,23 @@ export function readLeftOut(text = ''): string[] {
   );
 }
 
-export const writeLeftOut = (globs: readonly string[]): string => globs.join(', ');
+export const formatExclusions = (globs: readonly string[]): string => globs.join(', ');
 
 /** The packages that cannot be accepted. Empty if the whole transfer cannot be accepted, because then no choice of packages helps. */
-export function blockedPackages({ problems }: Pick<TransferPreview, 'problems'>): string[] {
+export function findBlockedPackages({ problems }: Pick<TransferPreview, 'problems'>): string[] {
   const blocked = [...new Set(problems.map((problem) => problem.package))];
   return blocked.every(isPackageGlob) ? blocked : [];
 }
 
 /** The form that previews the transfer again, filled in with the packages that cannot be accepted. */
-export function leavingOut(id: string, { typed, blocked }: { typed: string; blocked: readonly string[] }): Html {
+export function renderExclusionForm(
+  id: string,
+  { typed, blocked }: { typed: string; blocked: readonly string[] },
+): Html {
   const value =
-    blocked.length === 0 ? typed : writeLeftOut([...new Set([...typed.split(/[\s,]+/).filter(Boolean), ...blocked])]);
+    blocked.length === 0
+      ? typed
+      : formatExclusions([...new Set([...typed.split(/[\s,]+/).filter(Boolean), ...blocked])]);
   const isTooLong = value.length > maxLength;
   return html`<h2>Leave packages out</h2>
     ${

@@ -4,7 +4,7 @@ import { html } from '#api/pages/html.ts';
 import { placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import type { Subscription } from '#records/subscriptions.ts';
-import { namesOf } from '../parts/names.ts';
+import { readActorLabels } from '../parts/names.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
@@ -18,11 +18,11 @@ export const consoleRequests = screen({
 
   async show({ query, records, now }) {
     const [namespace, name] = placeOf(query, ['', ''] as const);
-    const found = await records.subscriptions.after(namespace, name, pageSize + 1);
-    const wishes = found.slice(0, pageSize);
+    const subscriptions = await records.subscriptions.after(namespace, name, pageSize + 1);
+    const wishes = subscriptions.slice(0, pageSize);
     const last = wishes.at(-1);
     const request = await records.requests.newest();
-    const who = await namesOf([request?.madeBy ?? null], records);
+    const who = await readActorLabels([request?.madeBy ?? null], records);
     return {
       title: 'Requests',
       lead:
@@ -36,13 +36,13 @@ export const consoleRequests = screen({
           empty: html`Nothing is wished for yet. On the host: <code>larder subscription add snap/hello</code>`,
           rows: wishes,
           columns: [
-            { heading: 'Package', cell: (one) => `${one.namespace}/${one.name}` },
+            { heading: 'Package', cell: (subscription) => `${subscription.namespace}/${subscription.name}` },
             { heading: 'Channels', cell: ({ channels }) => channels.join(', ') },
             { heading: 'Architectures', cell: ({ architectures }) => architectures.join(', ') },
             { heading: 'Because of', cell: ({ because }) => because ?? 'somebody’s wish' },
           ],
         })}
-        ${nextPage(found.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}
+        ${nextPage(subscriptions.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}
         <h2>Asking for it</h2>
         <p>
           On the host, with a stick in it: <code>larder transfer request /media/stick</code> shows all that leaves, and

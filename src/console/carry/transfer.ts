@@ -1,9 +1,9 @@
 // The page of one transfer: its plan or its receipt, and the forms to accept it, discard it, or withdraw its releases.
 import { overseer, storeAdministrator } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
-import type { Report, TransferDesk } from '#api/transfer-desk.ts';
+import type { TransferReport, TransferDesk } from '#api/transfer-desk.ts';
 import type { PlanLine } from '#acts/transfer-planning.ts';
-import { stateOf, type ProposalState } from '#acts/proposal-state.ts';
+import { computeProposalStatus, type ProposalStatus } from '#acts/proposal-state.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -14,14 +14,14 @@ import { writeCursor } from '#operations/cursor.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import { withQuery } from '../parts/address.ts';
 import { formOf } from '../parts/form.ts';
-import { namesOf } from '../parts/names.ts';
+import { readActorLabels } from '../parts/names.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOfProposal, stateBadge } from '../waiting/proposal-parts.ts';
-import { blockedPackages, leavingOut, readLeftOut, writeLeftOut } from './leaving-out.ts';
+import { findBlockedPackages, renderExclusionForm, parseExclusions, formatExclusions } from './leaving-out.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 
 export const consoleTransfer = screen({
@@ -36,9 +36,9 @@ export const consoleTransfer = screen({
     const transfer = await transfers.find(params.transfer);
     const moment = now();
     const [from] = placeOf(query, ['0'] as const);
-    const who = await namesOf([transfer.receivedBy, transfer.settledBy], records);
+    const who = await readActorLabels([transfer.receivedBy, transfer.settledBy], records);
     const typed = query.without ?? '';
-    const { report, why, seen, blocked } = await toldOf(transfer, transfers, typed);
+    const { report, reason, seen, blocked } = await toldOf(transfer, transfers, typed);
     const choice = transfer.status === 'waiting' ? { typed, blocked } : { typed: '', blocked };
     return {
       title: `Transfer ${count(transfer.sequence)} of ${transfer.source}`,
@@ -54,7 +54,7 @@ export const consoleTransfer = screen({
           : ['Settled', html`${time(transfer.settledAt)}, by ${who(transfer.settledBy)}`],
         ['Id', html`<code>${transfer.id}</code>`],
       ])}
-      ${why === undefined ? nothing : notice('note', why)}
+      ${reason === undefined ? nothing : notice('note', reason)}
       ${report === undefined ? nothing : shown(report, transfer, { from: numberIn(from), without: choice.typed })}
       ${await approvalsOf(transfer, records, timestamp(moment))}
       ${principal.storeAdministrator ? settling(browsing, transfer, { seen, ...choice }) : nothing}`,
@@ -69,48 +69,48 @@ const leads: Readonly<Record<ReceivedTransfer['status'], string>> = {
   discarded: 'It was thrown away; it may be received again.',
 };
 
-interface Told {
-  report?: Report | undefined;
+interface TransferReportView {
+  report?: TransferReport | undefined;
   /** Why there is no preview. */
-  why?: string;
+  reason?: string;
   /** The digest of the changes, if the transfer can be accepted. */
   seen?: string;
   /** The packages that cannot be accepted. Absent if no choice of packages can help. */
   blocked?: readonly string[] | undefined;
 }
 
-async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed: string): Promise<Told> {
+async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed: string): Promise<TransferReportView> {
   if (transfer.status === 'discarded') return {};
   if (transfer.status !== 'waiting') {
     const report = await transfers.receipt(transfer);
-    return report === undefined ? { why: 'This site has no name yet, so that it signs no receipts.' } : { report };
+    return report === undefined ? { reason: 'This site has no name yet, so that it signs no receipts.' } : { report };
   }
   try {
-    const { report, preview } = await transfers.preview(transfer.id, readLeftOut(typed));
+    const { report, preview } = await transfers.preview(transfer.id, parseExclusions(typed));
     return {
       report,
-      blocked: blockedPackages(preview),
+      blocked: findBlockedPackages(preview),
       ...(preview.problems.length === 0 && { seen: preview.digest }),
     };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     // A wrong glob is corrected in the field where it was typed.
-    if (typed !== '') return { why: refusal.message, blocked: [] };
-    if (refusal.code === 'conflict') return { why: refusal.message };
+    if (typed !== '') return { reason: refusal.message, blocked: [] };
+    if (refusal.code === 'conflict') return { reason: refusal.message };
     throw refusal;
   }
 }
 
 /** The maximum of entries shown per list; the command shows all. */
-const mostListed = 100;
+const maxListed = 100;
 
 function shown(
-  { said, changes = [], lists }: Report,
+  { sentences, changes = [], lists }: TransferReport,
   { id }: ReceivedTransfer,
   { from, without }: { from: number; without: string },
 ): Html {
   const next = from + pageSize;
-  return html`${said.map((sentence) => html`<p>${sentence}</p>`)}
+  return html`${sentences.map((sentence) => html`<p>${sentence}</p>`)}
     <h2>What it changes</h2>
     ${
       changes.length > pageSize
@@ -126,7 +126,7 @@ function shown(
       rows: changes.slice(from, next),
       columns: [
         { heading: 'Package', cell: (line) => line.package },
-        { heading: 'What', cell: ({ what }) => what },
+        { heading: 'What', cell: ({ what: object }) => object },
         { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
         { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
         { heading: 'Word of', cell: ({ word }) => word },
@@ -140,27 +140,28 @@ function shown(
         ({ heading, items }) =>
           html`<h2>${heading.replace(/:$/, '')}</h2>
             <ul>
-              ${items.slice(0, mostListed).map((item) => html`<li>${item}</li>`)}
-              ${items.length > mostListed ? html`<li>and ${count(items.length - mostListed)} more</li>` : nothing}
+              ${items.slice(0, maxListed).map((item) => html`<li>${item}</li>`)}
+              ${items.length > maxListed ? html`<li>and ${count(items.length - maxListed)} more</li>` : nothing}
             </ul>`,
       )}`;
 }
 
 /** The maximum of open proposals that are searched for this transfer. */
-const mostProposals = 500;
+const maxProposals = 500;
 
 /** The open proposals about the transfer. After enough approvals, an administrator accepts the transfer again. */
 async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at: string): Promise<Html> {
-  const open = await records.proposals.waiting(0, at, mostProposals);
-  const about: ProposalState[] = [];
-  for (const one of open) if (one.object === `transfer/${id}`) about.push(await stateOf(records, one, at));
+  const open = await records.proposals.waiting(0, at, maxProposals);
+  const about: ProposalStatus[] = [];
+  for (const proposal of open)
+    if (proposal.object === `transfer/${id}`) about.push(await computeProposalStatus(records, proposal, at));
   if (about.length === 0) return nothing;
-  const who = await namesOf(
+  const who = await readActorLabels(
     about.map(({ proposal }) => proposal.actor),
     records,
   );
   return html`<h2>Approvals</h2>
-    ${table<ProposalState>({
+    ${table<ProposalStatus>({
       caption: 'What is proposed of it',
       empty: '',
       rows: about.slice(0, pageSize),
@@ -171,7 +172,7 @@ async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at
             html`<a href="${addressOfProposal(number)}">${number}: ${act.replaceAll('_', ' ')}</a>`,
         },
         { heading: 'By', cell: ({ proposal }) => who(proposal.actor) },
-        { heading: 'State', cell: (one) => stateBadge(one) },
+        { heading: 'State', cell: (state) => stateBadge(state) },
         {
           heading: 'Approved by',
           cell: ({ approvals }) =>
@@ -231,7 +232,7 @@ function settling(
             `${address}/accept`,
             html`<input type="hidden" name="seen" value="${seen}" />
               <input type="hidden" name="without" value="${typed}" />
-              ${typed === '' ? nothing : html`<p>These packages stay out: ${writeLeftOut(readLeftOut(typed))}.</p>`}
+              ${typed === '' ? nothing : html`<p>These packages stay out: ${formatExclusions(parseExclusions(typed))}.</p>`}
               <p>
                 All that is shown above comes in, and its releases reach devices. Where the policy asks others, it waits
                 for them.
@@ -239,7 +240,7 @@ function settling(
               <button>Let it in</button>`,
           )
     }
-    ${blocked === undefined ? nothing : leavingOut(id, { typed, blocked })}
+    ${blocked === undefined ? nothing : renderExclusionForm(id, { typed, blocked })}
     <h2>Discard it</h2>
     ${formOf(
       browsing,
@@ -254,7 +255,7 @@ const settles = {
   refuses: ['conflict', 'approval-required', 'too-many-requests'],
 } as const;
 
-export const consoleAcceptTransfer = deed({
+export const consoleAcceptTransfer = formHandler({
   ...settles,
   name: 'console_accept_transfer',
   path: '/console/carry/transfers/:transfer/accept',
@@ -264,19 +265,19 @@ export const consoleAcceptTransfer = deed({
   async perform(call) {
     const { params, body, transfers } = call;
     const { id } = await transfers.find(params.transfer);
-    const without = readLeftOut(body.without);
+    const without = parseExclusions(body.without);
     return orProposed(
       id,
       async () => {
         await transfers.accept(id, { seen: body.seen, without }, caller(call));
         return 'transfer-accepted';
       },
-      writeLeftOut(without),
+      formatExclusions(without),
     );
   },
 });
 
-export const consoleWithdrawTransfer = deed({
+export const consoleWithdrawTransfer = formHandler({
   ...settles,
   name: 'console_withdraw_transfer',
   path: '/console/carry/transfers/:transfer/withdraw',
@@ -293,7 +294,7 @@ export const consoleWithdrawTransfer = deed({
   },
 });
 
-export const consoleDiscardTransfer = deed({
+export const consoleDiscardTransfer = formHandler({
   ...settles,
   name: 'console_discard_transfer',
   path: '/console/carry/transfers/:transfer/discard',
@@ -302,7 +303,7 @@ export const consoleDiscardTransfer = deed({
 
   async perform(call) {
     const id = await call.transfers.discard(call.params.transfer, caller(call));
-    return saying(addressOfTransfer(id), 'transfer-discarded');
+    return withMessage(addressOfTransfer(id), 'transfer-discarded');
   },
 });
 
@@ -313,10 +314,10 @@ async function orProposed(
   without = '',
 ): Promise<string> {
   try {
-    return saying(addressOfTransfer(id), await settle());
+    return withMessage(addressOfTransfer(id), await settle());
   } catch (refusal) {
     if (refusal instanceof Refusal && refusal.code === 'approval-required') {
-      return saying(withQuery(addressOfTransfer(id), { without }), 'transfer-proposed');
+      return withMessage(withQuery(addressOfTransfer(id), { without }), 'transfer-proposed');
     }
     throw refusal;
   }

@@ -1,17 +1,17 @@
 // The front page: whether all is well, and what to do if not.
 import { account } from '#api/access.ts';
-import type { Call } from '#api/operation.ts';
+import type { OperationCall } from '#api/operation.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { Principal } from '#domain/principal.ts';
-import type { Browsed } from '../access.ts';
+import type { BrowserEvidence } from '../access.ts';
 import type { View } from '../frame.ts';
 import { card } from '../parts/notice.ts';
 import { screen } from '../screen.ts';
 import { viewerOf } from '../viewer.ts';
-import { ownFront } from './own.ts';
-import { whatStands, worstFirst } from './state.ts';
+import { publisherFrontPage } from './own.ts';
+import { renderStoreState, toSortedCards } from './state.ts';
 
-type Asked = Call<'/console', Browsed & { principal: Principal }, undefined, undefined>;
+type FrontPageCall = OperationCall<'/console', BrowserEvidence & { principal: Principal }, undefined, undefined>;
 
 export const consoleFront = screen({
   name: 'console_front',
@@ -20,19 +20,19 @@ export const consoleFront = screen({
   access: account('token'),
   async show(call) {
     if (call.principal.storeAdministrator) return storeFront(call);
-    return ownFront(call, await viewerOf(call.principal, call.records));
+    return publisherFrontPage(call, await viewerOf(call.principal, call.records));
   },
 });
 
 /** The front page of administrators. */
-async function storeFront(call: Asked): Promise<View> {
-  const told = worstFirst((await call.health()).faults, await call.examined());
-  const wrong = told.filter(({ gravity }) => gravity === 'warn').length;
+async function storeFront(call: FrontPageCall): Promise<View> {
+  const cards = toSortedCards((await call.health()).faults, await call.examined());
+  const wrong = cards.filter(({ gravity }) => gravity === 'warn').length;
   return {
     title: 'Front page',
-    lead: answer(wrong, told.length - wrong),
-    content: html`<div class="cards">${told.map(card)}</div>
-      ${await whatStands(call)} ${more}`,
+    lead: answer(wrong, cards.length - wrong),
+    content: html`<div class="cards">${cards.map(card)}</div>
+      ${await renderStoreState(call)} ${more}`,
   };
 }
 

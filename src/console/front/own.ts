@@ -3,28 +3,33 @@ import type { Services } from '#api/services.ts';
 import { html } from '#api/pages/html.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
-import { endsSoon } from '#domain/token-end.ts';
+import { expiryWarningMs } from '#domain/token-end.ts';
 import type { View } from '../frame.ts';
 import { card, type Card } from '../parts/notice.ts';
-import { count, counted } from '../parts/values.ts';
+import { count, formatCount } from '../parts/values.ts';
 import type { Viewer } from '../viewer.ts';
 
-interface Asked extends Pick<Services, 'records' | 'authority' | 'config'> {
+interface PublisherFrontPageInput extends Pick<Services, 'records' | 'authority' | 'config'> {
   principal: Principal;
 }
 
 /** The maximum of tokens that are counted. */
-const most = 100;
+const maxCountedTokens = 100;
 
-export async function ownFront(
-  { principal, records, authority, config }: Asked,
+export async function publisherFrontPage(
+  { principal, records, authority, config }: PublisherFrontPageInput,
   { name, oversees }: Viewer,
 ): Promise<View> {
   const { accountId } = principal;
   const now = authority.latestTime();
   const ending = await records.macaroons.ending(
-    { accountId, now: timestamp(now), by: timestamp(after(now, endsSoon)), after: { until: '', sessionId: '' } },
-    most,
+    {
+      accountId,
+      now: timestamp(now),
+      endsBy: timestamp(after(now, expiryWarningMs)),
+      after: { until: '', sessionId: '' },
+    },
+    maxCountedTokens,
   );
   const tokens = ending.filter(({ kind }) => kind === 'token');
   const hasCode = (await records.totpSecrets.find(accountId)) !== undefined;
@@ -35,7 +40,7 @@ export async function ownFront(
   const url = config.http.base_url;
   return {
     title: `Hello, ${name}`,
-    lead: cards.length === 0 ? 'Nothing needs you here.' : `${counted(cards.length, 'thing')} to look at.`,
+    lead: cards.length === 0 ? 'Nothing needs you here.' : `${formatCount(cards.length, 'thing')} to look at.`,
     content: html`<div class="cards">${cards.map(card)}</div>
       <ul>
         <li><a href="/console/packages">Your packages</a>: what their channels hold, and who may do what.</li>
@@ -52,7 +57,7 @@ export async function ownFront(
 
 const endingCard = (tokens: number): Card => ({
   gravity: 'note',
-  title: tokens === 1 ? 'A token ends soon' : `${tokens === most ? 'Many' : count(tokens)} tokens end soon`,
+  title: tokens === 1 ? 'A token ends soon' : `${tokens === maxCountedTokens ? 'Many' : count(tokens)} tokens end soon`,
   words: 'What uses it is refused from then on.',
   mend: html`Make another one under <a href="/console/myself">Yourself</a>, and put it where the old one is.`,
 });

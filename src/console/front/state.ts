@@ -1,34 +1,34 @@
 // The state of the store: the sentences of the doctor, and a few figures with charts.
-import type { Examined, Services } from '#api/services.ts';
+import type { ExaminationResult, Services } from '#api/services.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { days } from '#domain/clock.ts';
 import type { Fault } from '#src/faults.ts';
-import { backupPatience } from '#examinations/records.ts';
+import { maxBackupAgeMs } from '#examinations/records.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { bar, pillars } from '../parts/drawing.ts';
 import type { Card } from '../parts/notice.ts';
 import { facts } from '../parts/table.ts';
-import { count, counted, distance, size, time } from '../parts/values.ts';
+import { count, formatCount, distance, size, time } from '../parts/values.ts';
 
 /** Problems first, then examinations that could not be done, then notices. */
-export function worstFirst(faults: readonly Fault[], found: readonly Examined[]): Card[] {
-  const said = found.filter(({ level }) => level !== 'well').map(cardOf);
+export function toSortedCards(faults: readonly Fault[], examinations: readonly ExaminationResult[]): Card[] {
+  const findings = examinations.filter(({ level }) => level !== 'well').map(toCard);
   const own = faults
-    .filter((fault) => !found.some(({ says }) => says.includes(fault.says)))
+    .filter((fault) => !examinations.some(({ says }) => says.includes(fault.says)))
     .map(({ severity, about, says, remedy }): Card => ({
       gravity: severity === 'problem' ? 'warn' : 'note',
       title: about,
       words: sentence(says),
       mend: remedy,
     }));
-  const all = [...own, ...said];
+  const all = [...own, ...findings];
   return [...all.filter(({ gravity }) => gravity === 'warn'), ...all.filter(({ gravity }) => gravity !== 'warn')];
 }
 
 /** The result of one examination as a card. */
-export const cardOf = ({ what, level, says, mend }: Examined): Card => ({
+export const toCard = ({ what: name, level, says, mend }: ExaminationResult): Card => ({
   gravity: level === 'well' ? 'good' : level === 'wrong' ? 'warn' : 'note',
-  title: what,
+  title: name,
   words: sentence(says),
   mend,
 });
@@ -37,16 +37,16 @@ export const cardOf = ({ what, level, says, mend }: Examined): Card => ({
 const sentence = (clause: string): string =>
   `${/^[\w-]+[./:]\S/.test(clause) ? clause.charAt(0) : clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 
-type Asked = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
+type StoreStateInput = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
 
 /** Disk, requests, the last backup, the last transfer, and the totals of the store. */
-export async function whatStands({ records, disk, lastHour, config, now }: Asked): Promise<Html> {
+export async function renderStoreState({ records, disk, lastHour, config, now }: StoreStateInput): Promise<Html> {
   const { packages, revisions, accounts, blobBytes } = await records.counts.all();
   const backup = (await records.audit.newestOf('backup'))?.at;
   const transfer = await records.transfers.lastSettled();
-  const ago = (moment: string, patience: number | undefined): Html => {
+  const ago = (moment: string, maxAgeMs: number | undefined): Html => {
     const words = distance(moment, now());
-    const portion = patience === undefined ? undefined : (now().getTime() - Date.parse(moment)) / patience;
+    const portion = maxAgeMs === undefined ? undefined : (now().getTime() - Date.parse(moment)) / maxAgeMs;
     return html`${portion === undefined ? null : bar(portion, `${words}, of the time that it may take`)}<span
         >${words}</span
       >
@@ -59,7 +59,7 @@ export async function whatStands({ records, disk, lastHour, config, now }: Asked
       ['Requests in the last hour', requests(await lastHour.minutes())],
       [
         'Last backup',
-        backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup, backupPatience),
+        backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup, maxBackupAgeMs),
       ],
       [
         'Last transfer let in',
@@ -69,7 +69,7 @@ export async function whatStands({ records, disk, lastHour, config, now }: Asked
       ],
       [
         'Packages',
-        html`<a href="/console/packages">${counted(packages, 'name')}</a>, ${counted(revisions, 'revision')},
+        html`<a href="/console/packages">${formatCount(packages, 'name')}</a>, ${formatCount(revisions, 'revision')},
           ${size(blobBytes)}`,
       ],
       ['Waiting for people', waits(await pendingWork(records, now()))],
@@ -84,7 +84,7 @@ function waits(work: readonly PendingKind[]): Html | string {
   return html`${kinds.map(
     ({ kind, count: number }, at) =>
       html`${at === 0 ? '' : ', '}<a href="${kind === 'transfer' ? '/console/carry' : '/console/waiting'}"
-          >${counted(number, kind)}</a
+          >${formatCount(number, kind)}</a
         >`,
   )}`;
 }
@@ -96,12 +96,12 @@ function room({ diskFreeBytes: free, diskSizeBytes: whole }: ReturnType<Services
 
 function requests(minutes: Awaited<ReturnType<Services['lastHour']['minutes']>>): Html {
   const [answered, failed] = [
-    minutes.reduce((sum, one) => sum + one.answered, 0),
-    minutes.reduce((sum, one) => sum + one.failed, 0),
+    minutes.reduce((sum, minute) => sum + minute.answered, 0),
+    minutes.reduce((sum, minute) => sum + minute.failed, 0),
   ];
-  const words = `${counted(answered, 'request')}, ${failed === 0 ? 'none of which failed' : `${count(failed)} of which failed`}`;
+  const words = `${formatCount(answered, 'request')}, ${failed === 0 ? 'none of which failed' : `${count(failed)} of which failed`}`;
   return html`${pillars(
-      minutes.map((one) => ({ all: one.answered, bad: one.failed })),
+      minutes.map((minute) => ({ all: minute.answered, bad: minute.failed })),
       `${words}, by the minute`,
     )}<span>${words}.</span>`;
 }

@@ -1,19 +1,19 @@
 // Asks for the credentials again, before changes that a stranger at an open browser must not make.
-import type { Again } from '#api/identity.ts';
+import type { RepeatedCredentials } from '#api/identity.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
 import type { Principal } from '#domain/principal.ts';
-import type { Browsed } from '../access.ts';
-import { field, whosePassword } from '../parts/form.ts';
+import type { BrowserEvidence } from '../access.ts';
+import { field, hiddenUsernameField } from '../parts/form.ts';
 
-interface Sent {
+interface CredentialsSubmission {
   body: { password: string; code?: string };
   address: string;
   requestId: string;
 }
 
 /** The possible refusals of the check. */
-export const refusesProof = [
+export const credentialRefusals = [
   'invalid-credentials',
   'twofactor-required',
   'twofactor-failure',
@@ -21,7 +21,7 @@ export const refusesProof = [
 ] as const;
 
 /** The credentials from the form. */
-export const typedAgain = ({ body, address, requestId }: Sent): Again => ({
+export const readCredentials = ({ body, address, requestId }: CredentialsSubmission): RepeatedCredentials => ({
   password: body.password,
   oneTimePassword: body.code === '' ? undefined : body.code,
   address,
@@ -29,14 +29,18 @@ export const typedAgain = ({ body, address, requestId }: Sent): Again => ({
 });
 
 /** Whether the account uses one-time passwords. */
-export const asksForCode = async (
+export const usesOneTimePasswords = async (
   { accountId }: Pick<Principal, 'accountId'>,
   { totpSecrets }: Pick<Services['records'], 'totpSecrets'>,
 ): Promise<boolean> => (await totpSecrets.find(accountId)) !== undefined;
 
 /** The fields for the credentials. */
-export const againFields = (browsing: Browsed['browsing'], hasTotp: boolean, label = 'Your password'): Html =>
-  html`${whosePassword(browsing)}
+export const credentialFields = (
+  browsing: BrowserEvidence['browsing'],
+  hasTotp: boolean,
+  label = 'Your password',
+): Html =>
+  html`${hiddenUsernameField(browsing)}
   ${field({
     name: 'password',
     label,

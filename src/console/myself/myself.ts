@@ -6,25 +6,25 @@ import { html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/by.ts';
-import { tokensPage } from '#operations/accounts/tokens-page.ts';
+import { readTokensPage } from '#operations/accounts/tokens-page.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { tokenColumns } from '../people/token-cells.ts';
-import { endingForm, ownedToken } from '../people/tokens.ts';
+import { renderEndTokenForm, findOwnedToken } from '../people/tokens.ts';
 
-const here = '/console/myself';
+const myselfAddress = '/console/myself';
 
 const endingAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>
-  `${here}/tokens/${encodeURIComponent(sessionId)}/end`;
+  `${myselfAddress}/tokens/${encodeURIComponent(sessionId)}/end`;
 
 export const consoleMyself = screen({
   name: 'console_myself',
-  path: here,
+  path: myselfAddress,
   summary: 'Show somebody himself: his name, how he logs in, his tokens and his logins.',
   access: account('token'),
   query: 'ConsolePageQuery',
@@ -34,7 +34,7 @@ export const consoleMyself = screen({
     const now = authority.latestTime();
     const { cursor } = query;
     const sought = { accountId, now: timestamp(now), endingBefore: undefined, includeInactive: false, size: pageSize };
-    const { entries, next } = await tokensPage(records, { ...(cursor !== undefined && { cursor }) }, sought);
+    const { entries, next } = await readTokensPage(records, { ...(cursor !== undefined && { cursor }) }, sought);
     const roles = await records.accounts.rolesOf(accountId);
     const hasTotp = (await records.totpSecrets.find(accountId)) !== undefined;
     const { purpose, may, since, until, used, end } = tokenColumns({
@@ -49,11 +49,11 @@ export const consoleMyself = screen({
           ['Account id', html`<code>${accountId}</code>`],
           ['E-mail', email],
           ['Roles', roles.length === 0 ? 'A publisher' : roles.join(', ')],
-          ['Password', html`<a href="${here}/password">Change it</a>`],
+          ['Password', html`<a href="${myselfAddress}/password">Change it</a>`],
           [
             'One-time passwords',
             html`${hasTotp ? badge('good', 'asked for') : badge('note', 'not asked for')}
-              <a href="${here}/one-time-passwords"
+              <a href="${myselfAddress}/one-time-passwords"
                 >${hasTotp ? 'Recovery codes, or switch them off' : 'Switch them on'}</a
               >`,
           ],
@@ -61,7 +61,7 @@ export const consoleMyself = screen({
         <p class="hint">Your user name and your e-mail address a store administrator changes.</p>
         ${formOf(
           browsing,
-          `${here}/name`,
+          `${myselfAddress}/name`,
           html`${field({
               name: 'display-name',
               label: 'Display name',
@@ -80,13 +80,13 @@ export const consoleMyself = screen({
           rows: entries,
           empty: 'Nothing is.',
         })}
-        ${nextPage(next && withQuery(here, { cursor: next }))}
-        <p><a class="button" href="${here}/new-token">New token, for snapcraft, charmcraft or CI</a></p>`,
+        ${nextPage(next && withQuery(myselfAddress, { cursor: next }))}
+        <p><a class="button" href="${myselfAddress}/new-token">New token, for snapcraft, charmcraft or CI</a></p>`,
     };
   },
 });
 
-export const consoleUpdateMyself = deed({
+export const consoleUpdateMyself = formHandler({
   name: 'console_update_myself',
   path: '/console/myself/name',
   summary: "Change one's own display name.",
@@ -94,9 +94,9 @@ export const consoleUpdateMyself = deed({
   body: 'ConsoleDisplayName',
 
   async perform(call) {
-    const wanted = { id: call.principal.accountId, displayName: call.body['display-name'].trim() };
-    await call.acts.do(updateOwnAccount, caller(call), wanted);
-    return saying(here, 'name-changed');
+    const update = { id: call.principal.accountId, displayName: call.body['display-name'].trim() };
+    await call.acts.do(updateOwnAccount, caller(call), update);
+    return withMessage(myselfAddress, 'name-changed');
   },
 });
 
@@ -107,7 +107,7 @@ export const consoleAskEndOwnToken = screen({
   access: account('token'),
 
   async show({ params, principal, records, browsing }) {
-    const token = await ownedToken(records, params.session_id);
+    const token = await findOwnedToken(records, params.session_id);
     if (token.accountId !== principal.accountId) {
       throw new Refusal(
         'resource-not-found',
@@ -120,12 +120,12 @@ export const consoleAskEndOwnToken = screen({
       lead: isThis
         ? 'It is the one that you look at this with: you log in again then.'
         : 'From the next request on it lets nobody in. What works with it needs another one.',
-      content: endingForm(browsing, token, { does: endingAddress(token), back: here }),
+      content: renderEndTokenForm(browsing, token, { does: endingAddress(token), back: myselfAddress }),
     };
   },
 });
 
-export const consoleEndOwnToken = deed({
+export const consoleEndOwnToken = formHandler({
   name: 'console_end_own_token',
   path: '/console/myself/tokens/:session_id/end',
   summary: "End one of one's own tokens or logins, at once and for good.",
@@ -135,6 +135,6 @@ export const consoleEndOwnToken = deed({
   async perform(call) {
     const { accountId } = call.principal;
     await call.acts.do(revokeOwnToken, caller(call), { sessionId: call.params.session_id, accountId });
-    return saying(here, 'token-ended');
+    return withMessage(myselfAddress, 'token-ended');
   },
 });

@@ -2,7 +2,7 @@
 import { account } from '#api/access.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import type { Answer } from '#api/operation.ts';
+import type { OperationResponse } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import type { ConsoleNewToken } from '#api/wire.ts';
 import { days } from '#domain/clock.ts';
@@ -13,12 +13,12 @@ import type { PackageSelector } from '#domain/selector.ts';
 import type { Attenuation } from '#macaroons/caveats.ts';
 import { caller } from '#operations/by.ts';
 import { linesFor, type Tool } from '#operations/tokens/tool-environment.ts';
-import { framed, type Shown } from '../frame.ts';
+import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
 import { choice, field, formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { time } from '../parts/values.ts';
-import { deed, screen } from '../screen.ts';
-import { againFields, asksForCode, typedAgain } from './again.ts';
+import { formHandler, screen } from '../screen.ts';
+import { credentialFields, usesOneTimePasswords, readCredentials } from './again.ts';
 
 const path = '/console/myself/new-token';
 
@@ -42,12 +42,12 @@ const purposes: Readonly<Record<ConsoleNewToken['purpose'], readonly [words: str
   read: ['Read only', ['account-view-packages', 'package-view']],
 };
 
-const lives = [1, 7, 30, 90, 365];
+const lifetimesInDays = [1, 7, 30, 90, 365];
 
 /** The lifetimes to choose from, in days: usual ones up to the maximum of the store, and that maximum. */
 function lifeChoices(longestLife: number): (readonly [string, string])[] {
-  const most = Math.floor(longestLife / days(1));
-  const offered = [...new Set([...lives.filter((life) => life < most), most])];
+  const maxDays = Math.floor(longestLife / days(1));
+  const offered = [...new Set([...lifetimesInDays.filter((life) => life < maxDays), maxDays])];
   return offered.map((life) => [String(life), life === 1 ? '1 day' : `${String(life)} days`] as const);
 }
 
@@ -83,14 +83,14 @@ export const consoleNewToken = screen({
               maxLength: 128,
               hint: 'Such as nightly builds of hello; lists of tokens show it.',
             })}
-            ${againFields(browsing, await asksForCode(principal, records))} <button>Make it</button>`,
+            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))} <button>Make it</button>`,
         )}
         <p><a href="/console/myself">Make none</a></p>`,
     };
   },
 });
 
-export const consoleMakeToken = deed({
+export const consoleMakeToken = formHandler({
   name: 'console_make_token',
   path,
   summary: "Make a token of one's own, which is shown once, with the lines for the tools.",
@@ -108,7 +108,7 @@ export const consoleMakeToken = deed({
   async perform(call) {
     const { body, principal, records, authority, identity } = call;
     const allowed = await allowedBy(body, principal.accountId, records);
-    await identity.own.prove(principal.accountId, typedAgain(call));
+    await identity.own.prove(principal.accountId, readCredentials(call));
     const ttl = Math.min(Number(body.days) * days(1), authority.longestLife()) / 1000;
     const { accountId } = principal;
     const request = { accountId, ...allowed, description: body.description.trim(), ttl };
@@ -118,14 +118,14 @@ export const consoleMakeToken = deed({
 });
 
 async function allowedBy(
-  { purpose, package: named = '' }: ConsoleNewToken,
+  { purpose, package: packageText = '' }: ConsoleNewToken,
   accountId: string,
   records: HandlerRecords,
 ): Promise<Attenuation> {
   const [, permissions] = purposes[purpose];
   const channels = purpose === 'edge' ? ['*/edge'] : null;
-  if (named.trim() !== '')
-    return { permissions, channels, packages: [await ownPackage(named.trim(), accountId, records)] };
+  if (packageText.trim() !== '')
+    return { permissions, channels, packages: [await ownPackage(packageText.trim(), accountId, records)] };
   if (purpose !== 'edge') return { permissions, channels, packages: null };
   throw new Refusal('api-error', 'Say for which package, such as snap/hello, at /package');
 }
@@ -134,14 +134,14 @@ async function allowedBy(
 async function ownPackage(text: string, accountId: string, { packages }: HandlerRecords): Promise<PackageSelector> {
   const [namespace = '', name = ''] = text.split(/[/:]/);
   if (isNamespace(namespace)) {
-    const own = (await packages.publishedBy(accountId, namespace)).find((one) => one.name === name);
-    const found = own ?? (await packages.sharedWith(accountId, namespace)).find((one) => one.name === name);
-    if (found !== undefined) return { type: found.type, name: found.name };
+    const own = (await packages.publishedBy(accountId, namespace)).find((candidate) => candidate.name === name);
+    const match = own ?? (await packages.sharedWith(accountId, namespace)).find((candidate) => candidate.name === name);
+    if (match !== undefined) return { type: match.type, name: match.name };
   }
   throw new Refusal('resource-not-found', `You have no part in a package '${text}'; write snap/NAME or charm/NAME.`);
 }
 
-interface Made {
+interface NewTokenView {
   token: string;
   validUntil: string;
   purpose: ConsoleNewToken['purpose'];
@@ -158,9 +158,9 @@ const tools: readonly (readonly [Tool, string, string])[] = [
 ];
 
 function tokenPage(
-  call: Shown & Pick<Services, 'authorityCertificate'>,
-  { token, validUntil, purpose }: Made,
-): Promise<Answer> {
+  call: ConsoleFrameInput & Pick<Services, 'authorityCertificate'>,
+  { token, validUntil, purpose }: NewTokenView,
+): Promise<OperationResponse> {
   const { config } = call;
   const store = { config, authority: call.authorityCertificate() };
   const section = ([tool, title, words]: (typeof tools)[number]): Html =>
@@ -168,7 +168,7 @@ function tokenPage(
       <p>${words}</p>
       <pre tabindex="0">
 ${linesFor(tool, token, store)}${tool === 'curl' ? '\ncurl -H "$auth" "$base/v1/tokens/whoami"' : ''}</pre>`;
-  return framed(call, {
+  return renderInFrame(call, {
     title: 'Your new token',
     lead: html`${purposes[purpose][0]}, until ${time(validUntil)}.`,
     content: html`${notice('note', 'It is shown this once, and kept nowhere. Whoever has it may do what it allows.')}

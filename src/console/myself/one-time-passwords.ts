@@ -2,18 +2,18 @@
 // it.
 import { account } from '#api/access.ts';
 import type { ProposedTotp } from '#api/identity.ts';
-import type { Answer } from '#api/operation.ts';
+import type { OperationResponse } from '#api/operation.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { accountNamed } from '#operations/accounts/present.ts';
-import type { Browsed } from '../access.ts';
-import { framed, type Shown } from '../frame.ts';
+import { findAccount } from '#operations/accounts/present.ts';
+import type { BrowserEvidence } from '../access.ts';
+import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
-import { counted } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
-import { againFields, codeField, typedAgain } from './again.ts';
+import { formatCount } from '../parts/values.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
+import { credentialFields, codeField, readCredentials } from './again.ts';
 import { qrDrawing } from './qr-drawing.ts';
 
 const path = '/console/myself/one-time-passwords';
@@ -42,7 +42,7 @@ export const consoleOneTimePasswords = screen({
       content: html`${
           hasTotp
             ? whatThereIs(browsing, (JSON.parse(secret.recovery) as string[]).length)
-            : formOf(browsing, `${path}/begin`, html`${againFields(browsing, false)} <button>Begin</button>`)
+            : formOf(browsing, `${path}/begin`, html`${credentialFields(browsing, false)} <button>Begin</button>`)
         }
         <p class="hint">
           What you approve of counts again three days after you change them. Whoever has lost authenticator and recovery
@@ -54,17 +54,17 @@ export const consoleOneTimePasswords = screen({
 });
 
 /** The choices of an account with one-time passwords: new recovery codes, and turning them off. */
-const whatThereIs = (browsing: Browsed['browsing'], left: number): Html =>
+const whatThereIs = (browsing: BrowserEvidence['browsing'], left: number): Html =>
   html`<h2>Recovery codes</h2>
     <p>
-      ${left === 0 ? 'You have none.' : `You have ${counted(left, 'recovery code')} left.`} Each lets you in once
+      ${left === 0 ? 'You have none.' : `You have ${formatCount(left, 'recovery code')} left.`} Each lets you in once
       without your authenticator; it approves of nothing.
     </p>
-    ${formOf(browsing, `${path}/recovery-codes`, html`${againFields(browsing, true)} <button class="second">Make new ones</button>`)}
+    ${formOf(browsing, `${path}/recovery-codes`, html`${credentialFields(browsing, true)} <button class="second">Make new ones</button>`)}
     <h2>Without them</h2>
-    ${formOf(browsing, `${path}/switch-off`, html`${againFields(browsing, true)} <button class="grave">Switch them off</button>`)}`;
+    ${formOf(browsing, `${path}/switch-off`, html`${credentialFields(browsing, true)} <button class="grave">Switch them off</button>`)}`;
 
-export const consoleRenewRecoveryCodes = deed({
+export const consoleRenewRecoveryCodes = formHandler({
   name: 'console_renew_recovery_codes',
   path: `${path}/recovery-codes`,
   summary: 'Make new recovery codes, which are shown once; those that were are good no more.',
@@ -74,7 +74,7 @@ export const consoleRenewRecoveryCodes = deed({
 
   async perform(call) {
     const { principal, identity, requestId } = call;
-    const proven = await identity.own.prove(principal.accountId, typedAgain(call));
+    const proven = await identity.own.prove(principal.accountId, readCredentials(call));
     const about = { sessionId: principal.sessionId, requestId };
     return codesPage(
       call,
@@ -86,8 +86,13 @@ export const consoleRenewRecoveryCodes = deed({
 });
 
 /** Shows recovery codes, this one time. */
-const codesPage = (call: Shown, title: string, lead: string, codes: readonly string[]): Promise<Answer> =>
-  framed(call, {
+const codesPage = (
+  call: ConsoleFrameInput,
+  title: string,
+  lead: string,
+  codes: readonly string[],
+): Promise<OperationResponse> =>
+  renderInFrame(call, {
     title,
     lead,
     content: html`<p>
@@ -99,7 +104,7 @@ const codesPage = (call: Shown, title: string, lead: string, codes: readonly str
       <p><a href="/console/myself">I have them</a></p>`,
   });
 
-export const consoleBeginOneTimePasswords = deed({
+export const consoleBeginOneTimePasswords = formHandler({
   name: 'console_begin_one_time_passwords',
   path: `${path}/begin`,
   summary:
@@ -110,12 +115,12 @@ export const consoleBeginOneTimePasswords = deed({
 
   async perform(call) {
     const { principal, identity, requestId } = call;
-    const proven = await identity.own.provePassword(principal.accountId, typedAgain(call));
+    const proven = await identity.own.provePassword(principal.accountId, readCredentials(call));
     return proposalPage(call, await identity.own.proposeTotp(proven, { sessionId: principal.sessionId, requestId }));
   },
 });
 
-export const consoleSwitchOnOneTimePasswords = deed({
+export const consoleSwitchOnOneTimePasswords = formHandler({
   name: 'console_switch_on_one_time_passwords',
   path: `${path}/switch-on`,
   summary: 'Put a secret that was shown in force, by a first code of it.',
@@ -126,7 +131,7 @@ export const consoleSwitchOnOneTimePasswords = deed({
   async perform(call) {
     const { principal, identity, body, records, requestId } = call;
     const about = { sessionId: principal.sessionId, requestId };
-    const own = await accountNamed(principal.accountId, records);
+    const own = await findAccount(principal.accountId, records);
     let codes: string[];
     try {
       codes = await identity.own.switchOnTotp(own, body, about);
@@ -143,7 +148,7 @@ export const consoleSwitchOnOneTimePasswords = deed({
   },
 });
 
-export const consoleSwitchOffOneTimePasswords = deed({
+export const consoleSwitchOffOneTimePasswords = formHandler({
   name: 'console_switch_off_one_time_passwords',
   path: `${path}/switch-off`,
   summary: 'Log in with the password alone again, which takes a one-time password.',
@@ -153,15 +158,19 @@ export const consoleSwitchOffOneTimePasswords = deed({
 
   async perform(call) {
     const { principal, identity, requestId } = call;
-    const proven = await identity.own.prove(principal.accountId, typedAgain(call));
+    const proven = await identity.own.prove(principal.accountId, readCredentials(call));
     await identity.own.switchOffTotp(proven, { sessionId: principal.sessionId, requestId });
-    return saying('/console/myself', 'one-time-passwords-off');
+    return withMessage('/console/myself', 'one-time-passwords-off');
   },
 });
 
 /** Shows the secret, and a field for a first code; `refusal` says why the last code was refused. */
-const proposalPage = (call: Shown, { secret, address, proposal }: ProposedTotp, refusal?: Refusal): Promise<Answer> =>
-  framed(call, {
+const proposalPage = (
+  call: ConsoleFrameInput,
+  { secret, address, proposal }: ProposedTotp,
+  refusal?: Refusal,
+): Promise<OperationResponse> =>
+  renderInFrame(call, {
     title: 'Read this with your authenticator',
     lead: 'It is in force once you have entered a first code.',
     ...(refusal && { status: 403 }),

@@ -3,11 +3,11 @@ import { account } from '#api/access.ts';
 import { html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { shortestPassword } from '#identity/passwords.ts';
+import { minPasswordLength } from '#identity/passwords.ts';
 import { field, formOf, tick } from '../parts/form.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
-import { againFields, asksForCode, typedAgain } from './again.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
+import { credentialFields, usesOneTimePasswords, readCredentials } from './again.ts';
 
 const path = '/console/myself/password';
 
@@ -23,7 +23,7 @@ export const consolePassword = screen({
     content: html`${formOf(
         browsing,
         path,
-        html`${againFields(browsing, await asksForCode(principal, records), 'The password that you have now')}
+        html`${credentialFields(browsing, await usesOneTimePasswords(principal, records), 'The password that you have now')}
           ${field({
             name: 'new-password',
             label: 'The new password',
@@ -31,7 +31,7 @@ export const consolePassword = screen({
             required: true,
             maxLength: 1024,
             autocomplete: 'new-password',
-            hint: `At least ${String(shortestPassword)} characters; 15 or more are better.`,
+            hint: `At least ${String(minPasswordLength)} characters; 15 or more are better.`,
           })}
           ${field({
             name: 'again',
@@ -49,7 +49,7 @@ export const consolePassword = screen({
   }),
 });
 
-export const consoleChangePassword = deed({
+export const consoleChangePassword = formHandler({
   name: 'console_change_password',
   path,
   summary: "Change one's own password, which takes the old one.",
@@ -62,10 +62,10 @@ export const consoleChangePassword = deed({
     if (body['new-password'] !== body.again) {
       throw new Refusal('api-error', 'The two are not the same; enter the new password again.');
     }
-    const proven = await identity.own.prove(principal.accountId, typedAgain(call));
+    const proven = await identity.own.prove(principal.accountId, readCredentials(call));
     const endTokensAt = body['end-tokens'] === 'yes' ? timestamp(authority.latestTime()) : null;
     const about = { sessionId: principal.sessionId, requestId, endTokensAt };
     await identity.own.changePassword(proven, body['new-password'], about);
-    return saying('/console/myself', 'password-changed');
+    return withMessage('/console/myself', 'password-changed');
   },
 });

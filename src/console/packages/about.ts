@@ -1,31 +1,31 @@
 // The description of a package: its publisher, its collaborators, its links.
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, joined, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, joined, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { facts } from '../parts/table.ts';
-import { counted, size, time } from '../parts/values.ts';
+import { formatCount, size, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
 /** The maximum of collaborators and links shown. */
-const most = 20;
+const maxShown = 20;
 
-export async function aboutPackage(
+export async function renderPackageFacts(
   { accounts, collaborators, inventory }: Pick<HandlerRecords, 'accounts' | 'collaborators' | 'inventory'>,
   subject: PublishedPackage,
 ): Promise<Html> {
   const others = await collaborators.list(subject.id);
-  const people = await accounts.byIds(others.slice(0, most).map(({ accountId }) => accountId));
+  const people = await accounts.byIds(others.slice(0, maxShown).map(({ accountId }) => accountId));
   const names = [...people.values()].map(({ username }) => username).join(', ');
   const figures = await inventory.figuresOf(subject.id);
   const isForeign = await accounts.isForeign(subject.publisherId);
   return html`${facts([
       ['Title', subject.title ?? 'None'],
       ['Summary', subject.summary ?? 'None'],
-      ...(subject.license === null ? [] : [['License', subject.license] as [string, Content]]),
+      ...(subject.license === null ? [] : [['License', subject.license] as [string, HtmlContent]]),
       ['Publisher', subject.publisher.username],
       [
         'Collaborators',
-        others.length > most ? `${names} and ${counted(others.length - most, 'other')}` : names || 'None',
+        others.length > maxShown ? `${names} and ${formatCount(others.length - maxShown, 'other')}` : names || 'None',
       ],
       [
         'Comes from',
@@ -35,7 +35,7 @@ export async function aboutPackage(
       ['Default track', subject.defaultTrack ?? 'None, which means latest'],
       ['Registered', time(subject.createdAt)],
       ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
-      ['On the disk', `${size(figures.bytes)}, ${counted(figures.revisions, 'revision')}`],
+      ['On the disk', `${size(figures.bytes)}, ${formatCount(figures.revisions, 'revision')}`],
       ['Id', html`<code>${subject.id}</code>`],
       ...linksOf(subject),
     ])}
@@ -46,12 +46,12 @@ export async function aboutPackage(
     </p>`;
 }
 
-const linksOf = ({ links }: PublishedPackage): [string, Content][] =>
+const linksOf = ({ links }: PublishedPackage): [string, HtmlContent][] =>
   Object.entries(links)
     .filter(([, addresses]) => addresses.length > 0)
     .map(([kind, addresses]) => [
       `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
-      joined(addresses.slice(0, most).map(linkOf), html`<br />`),
+      joined(addresses.slice(0, maxShown).map(linkOf), html`<br />`),
     ]);
 
 /** Makes a stored address a link only if it leads to a web page. */

@@ -1,6 +1,6 @@
 // The channel map of a package as publishing tools show it, with links to change each channel.
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, joined, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, joined, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import { risks, type Channel } from '#domain/channel.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { channelLines, type ChannelLine } from '#operations/releases/channel-lines.ts';
@@ -8,39 +8,39 @@ import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import { badge } from '../parts/notice.ts';
 import { table, type Column } from '../parts/table.ts';
-import { counted, time } from '../parts/values.ts';
+import { formatCount, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
 /** The maximum of lines shown for all tracks, and of tracks named without lines. */
-const mostLines = 80;
-const mostTracks = 100;
+const maxLines = 80;
+const maxTracks = 100;
 
-interface Held {
+interface ConsoleChannelMap {
   tracks: readonly string[];
   releases: readonly Release[];
 }
 
 /** The channel map, or the part of one track. */
-export async function channelMap(
+export async function renderChannelMap(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   subject: PublishedPackage,
-  { tracks, releases }: Held,
+  { tracks, releases }: ConsoleChannelMap,
   track: string | undefined,
 ): Promise<Html> {
-  const named = track === undefined ? tracks : tracks.filter((one) => one === track);
+  const shownTracks = track === undefined ? tracks : tracks.filter((name) => name === track);
   const lines: ChannelLine[] = [];
   const left: string[] = [];
   const empty: string[] = [];
-  for (const one of named) {
-    const ofTrack = channelLines(one, releases);
-    if (ofTrack.length === 0) empty.push(one);
-    else if (lines.length > 0 && lines.length + ofTrack.length > mostLines) left.push(one);
+  for (const trackName of shownTracks) {
+    const ofTrack = channelLines(trackName, releases);
+    if (ofTrack.length === 0) empty.push(trackName);
+    else if (lines.length > 0 && lines.length + ofTrack.length > maxLines) left.push(trackName);
     else lines.push(...ofTrack);
   }
-  const shown = lines.slice(0, mostLines);
+  const shown = lines.slice(0, maxLines);
   const numbers = new Set(shown.flatMap(({ release }) => release?.revision ?? []));
-  const found = await revisions.listOf(subject.id, [...numbers]);
-  const versions = new Map(found.map(({ revision, version }) => [revision, version]));
+  const heldRevisions = await revisions.listOf(subject.id, [...numbers]);
+  const versions = new Map(heldRevisions.map(({ revision, version }) => [revision, version]));
   return html`<h2>Channels</h2>
     ${table({
       caption: 'What each channel holds',
@@ -49,7 +49,7 @@ export async function channelMap(
       empty: html`Nothing is released${track === undefined ? '' : ` in the track ${track}`} yet. Release a revision with
         <code>${releaseLine(subject)}</code> or <a href="${addressOf(subject, 'release')}">here</a>.`,
     })}
-    ${shown.length < lines.length ? html`<p class="hint">${counted(lines.length - shown.length, 'more line')} of this track are not shown; <code>snapcraft status</code> or <code>larder channels</code> shows all.</p>` : nothing}
+    ${shown.length < lines.length ? html`<p class="hint">${formatCount(lines.length - shown.length, 'more line')} of this track are not shown; <code>snapcraft status</code> or <code>larder channels</code> shows all.</p>` : nothing}
     ${track === undefined ? nothing : html`<p><a href="${addressOf(subject)}">All tracks</a></p>`}
     ${shown.length > 0 && empty.length > 0 ? html`<p class="hint">Nothing is released in ${listed(empty)}.</p>` : nothing}
     ${
@@ -58,10 +58,10 @@ export async function channelMap(
             Other tracks:
             ${joined(
               left
-                .slice(0, mostTracks)
-                .map((one) => html`<a href="${addressOf(subject)}?track=${encodeURIComponent(one)}">${one}</a>`),
+                .slice(0, maxTracks)
+                .map((name) => html`<a href="${addressOf(subject)}?track=${encodeURIComponent(name)}">${name}</a>`),
               ', ',
-            )}${left.length > mostTracks ? ' and more' : ''}.
+            )}${left.length > maxTracks ? ' and more' : ''}.
           </p>`
         : nothing
     }
@@ -69,7 +69,7 @@ export async function channelMap(
 }
 
 const listed = (tracks: readonly string[]): string =>
-  tracks.length > mostTracks ? `${tracks.slice(0, mostTracks).join(', ')} and others` : tracks.join(', ');
+  tracks.length > maxTracks ? `${tracks.slice(0, maxTracks).join(', ')} and others` : tracks.join(', ');
 
 const releaseLine = ({ namespace, name }: PublishedPackage): string =>
   namespace === 'charm'
@@ -96,7 +96,7 @@ const columnsOf = (subject: PublishedPackage, versions: ReadonlyMap<number, stri
 ];
 
 /** Open or closed, the percentage of a release, and the end of a branch. */
-function stateOf({ release, follows, over, channel }: ChannelLine): Content {
+function stateOf({ release, follows, over, channel }: ChannelLine): HtmlContent {
   if (release === undefined) return follows ? 'follows the safer channel' : 'closed';
   const ends =
     release.expiresAt === null ? nothing : html`<br /><span class="hint">ends ${time(release.expiresAt)}</span>`;
@@ -111,15 +111,17 @@ function stateOf({ release, follows, over, channel }: ChannelLine): Content {
 }
 
 /** Links to the pages that preview a change. */
-function deedsOf(subject: PublishedPackage, { channel, release }: ChannelLine): Content {
+function deedsOf(subject: PublishedPackage, { channel, release }: ChannelLine): HtmlContent {
   if (release === undefined) return '–';
   const { revision } = release;
-  const asked = (members: Record<string, string>): string =>
+  const releaseAddress = (members: Record<string, string>): string =>
     `${addressOf(subject, 'release')}?${new URLSearchParams(members).toString()}`;
   const safer = saferThan(channel);
   return html`<span class="row">
-    ${safer === undefined ? nothing : html`<a href="${asked({ revision: String(revision), channels: safer })}">Promote to ${safer}</a>`}
-    <a href="${asked({ close: 'yes', channels: channel.name })}">Close<span class="unseen"> ${channel.name}</span></a>
+    ${safer === undefined ? nothing : html`<a href="${releaseAddress({ revision: String(revision), channels: safer })}">Promote to ${safer}</a>`}
+    <a href="${releaseAddress({ close: 'yes', channels: channel.name })}"
+      >Close<span class="unseen"> ${channel.name}</span></a
+    >
   </span>`;
 }
 

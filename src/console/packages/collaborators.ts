@@ -12,8 +12,8 @@ import type { PublishedPackage } from '#records/packages.ts';
 import { field, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 
 const path = '/console/packages/:namespace/:name/collaborators';
@@ -21,7 +21,7 @@ const ofOne = `${path}/:account_id/remove` as const;
 const manages = publisherOf('package-manage-acl');
 
 /** The maximum shown; the interface returns all. */
-const most = 200;
+const maxShown = 200;
 
 const isPublisher = (role: string): boolean => role !== 'collaborator';
 
@@ -34,9 +34,9 @@ export const consoleCollaborators = screen({
   refuses: ['forbidden'],
 
   async show({ package: subject, role, records, now, browsing }) {
-    const collaborators = (await records.collaborators.list(subject.id)).slice(0, most);
+    const collaborators = (await records.collaborators.list(subject.id)).slice(0, maxShown);
     const people = await records.accounts.byIds(collaborators.map(({ accountId }) => accountId));
-    const invites = (await records.invites.listPending(subject.id, timestamp(now()))).slice(0, most);
+    const invites = (await records.invites.listPending(subject.id, timestamp(now()))).slice(0, maxShown);
     const nameOf = (id: string): string => people.get(id)?.username ?? id;
     const isHis = isPublisher(role);
     const remove = ({ accountId }: Collaborator): Html =>
@@ -103,7 +103,7 @@ const inviting = (
         })} <button>Invite</button>`,
     )}`;
 
-export const consoleInviteCollaborator = deed({
+export const consoleInviteCollaborator = formHandler({
   name: 'console_invite_collaborator',
   path,
   summary: 'Invite an account to collaborate on a package, by e-mail address.',
@@ -119,11 +119,11 @@ export const consoleInviteCollaborator = deed({
       invites: [{ email: body.email.trim(), token: newId.id() }],
       days: config.collaborators.invite_days,
     });
-    return saying(addressOf(subject, 'collaborators'), 'collaborator-invited');
+    return withMessage(addressOf(subject, 'collaborators'), 'collaborator-invited');
   },
 });
 
-export const consoleRevokeInvite = deed({
+export const consoleRevokeInvite = formHandler({
   name: 'console_revoke_invite',
   path: `${path}/revoke`,
   summary: 'Revoke the pending invite of an e-mail address.',
@@ -134,7 +134,7 @@ export const consoleRevokeInvite = deed({
     const { package: subject, principal, body, acts } = call;
     const invites = { package: subject, revokedBy: principal.accountId, emails: [body.email] };
     await acts.do(revokeInvites, caller(call), invites);
-    return saying(addressOf(subject, 'collaborators'), 'invite-revoked');
+    return withMessage(addressOf(subject, 'collaborators'), 'invite-revoked');
   },
 });
 
@@ -146,10 +146,10 @@ export const consoleAskRemoveCollaborator = screen({
   refuses: ['forbidden'],
 
   async show({ package: subject, params, records, browsing }) {
-    const found = (await records.collaborators.list(subject.id)).find(
+    const collaborator = (await records.collaborators.list(subject.id)).find(
       ({ accountId }) => accountId === params.account_id,
     );
-    const account = found && (await records.accounts.find(found.accountId));
+    const account = collaborator && (await records.accounts.find(collaborator.accountId));
     if (account === undefined) throw new Refusal('resource-not-found', 'Nobody with this account collaborates on it.');
     return {
       title: `Take ${account.username} away from ${subject.namespace}/${subject.name}?`,
@@ -164,7 +164,7 @@ export const consoleAskRemoveCollaborator = screen({
   },
 });
 
-export const consoleRemoveCollaborator = deed({
+export const consoleRemoveCollaborator = formHandler({
   name: 'console_remove_collaborator',
   path: ofOne,
   summary: 'Take a collaborator away from a package, from the next request on.',
@@ -174,6 +174,6 @@ export const consoleRemoveCollaborator = deed({
   async perform(call) {
     const { package: subject, params, acts } = call;
     await acts.do(removeCollaborator, caller(call), { package: subject, accountId: params.account_id });
-    return saying(addressOf(subject, 'collaborators'), 'collaborator-gone');
+    return withMessage(addressOf(subject, 'collaborators'), 'collaborator-gone');
   },
 });

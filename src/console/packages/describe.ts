@@ -9,11 +9,11 @@ import { html, type Html } from '#api/pages/html.ts';
 import type { ConsoleDescribe, UpdatePackageMetadataRequest } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/by.ts';
-import { described } from '#operations/names/described.ts';
+import { readMetadataRequest } from '#operations/names/described.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { choice, field, formOf, longField } from '../parts/form.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 
 const path = '/console/packages/:namespace/:name/describe';
@@ -28,11 +28,11 @@ const kinds = {
   source: 'Source code',
   donations: 'Donations',
 } as const;
-type Kind = keyof typeof kinds;
-const kindNames = Object.keys(kinds) as Kind[];
+type PackageLinkKind = keyof typeof kinds;
+const kindNames = Object.keys(kinds) as PackageLinkKind[];
 
 /** The fields of the page by name. */
-type Fields = Omit<ConsoleDescribe, 'form-token' | 'shown'>;
+type PackageMetadataFields = Omit<ConsoleDescribe, 'form-token' | 'shown'>;
 
 const fieldsOf = ({
   title,
@@ -41,15 +41,15 @@ const fieldsOf = ({
   defaultTrack,
   private: isPrivate,
   links,
-}: PublishedPackage): Fields => {
-  const linksIn = (kind: Kind): string => (links[kind] ?? []).join('\n');
+}: PublishedPackage): PackageMetadataFields => {
+  const linksIn = (kind: PackageLinkKind): string => (links[kind] ?? []).join('\n');
   return {
     title: title ?? '',
     summary: summary ?? '',
     description: description ?? '',
     'default-track': defaultTrack ?? '',
     seen: isPrivate ? 'by its people' : 'by everybody',
-    ...(Object.fromEntries(kindNames.map((kind) => [kind, linksIn(kind)])) as Record<Kind, string>),
+    ...(Object.fromEntries(kindNames.map((kind) => [kind, linksIn(kind)])) as Record<PackageLinkKind, string>),
   };
 };
 
@@ -93,12 +93,12 @@ export const consoleAskDescribe = screen({
   },
 });
 
-const prose = ({ title, summary, description }: Fields): Html =>
+const prose = ({ title, summary, description }: PackageMetadataFields): Html =>
   html`${field({ name: 'title', label: 'Title', value: title, maxLength: 256 })}
   ${field({ name: 'summary', label: 'Summary', value: summary, maxLength: 512, hint: 'One line.' })}
   ${longField({ name: 'description', label: 'Description', value: description, maxLength: 65536 })}`;
 
-const linkField = (kind: Kind, fields: Fields): Html =>
+const linkField = (kind: PackageLinkKind, fields: PackageMetadataFields): Html =>
   longField({
     name: kind,
     label: kinds[kind],
@@ -110,7 +110,7 @@ const linkField = (kind: Kind, fields: Fields): Html =>
         : 'One a line, at most five.',
   });
 
-export const consoleDescribe = deed({
+export const consoleDescribe = formHandler({
   name: 'console_describe',
   path,
   summary: 'Change what is said about a package.',
@@ -120,21 +120,21 @@ export const consoleDescribe = deed({
 
   async perform(call) {
     const { package: subject, body, acts } = call;
-    const wanted = changed(body);
-    if (Object.keys(wanted).length === 0) return saying(addressOf(subject), 'described-as-before');
+    const changes = changed(body);
+    if (Object.keys(changes).length === 0) return withMessage(addressOf(subject), 'described-as-before');
     await acts.do(updatePackageMetadata, caller(call), {
       package: subject,
-      members: Object.keys(wanted),
-      given: described(wanted),
+      members: Object.keys(changes),
+      changes: readMetadataRequest(changes),
     });
-    return saying(addressOf(subject), 'described');
+    return withMessage(addressOf(subject), 'described');
   },
 });
 
 /** The fields that differ from the shown ones, as a request of the interface. */
 function changed({ shown, ...fields }: Omit<ConsoleDescribe, 'form-token'>): UpdatePackageMetadataRequest {
   const before = readJson(shown) as Partial<Record<string, unknown>> | null | undefined;
-  const isChanged = (name: keyof Fields): boolean => before?.[name] !== digestOf(fields[name]);
+  const isChanged = (name: keyof PackageMetadataFields): boolean => before?.[name] !== digestOf(fields[name]);
   const texts = (['title', 'summary', 'description'] as const).filter(isChanged);
   const links = kindNames.filter(isChanged).map((kind) => [kind, linksIn(kind, fields[kind])] as const);
   return {
@@ -145,7 +145,7 @@ function changed({ shown, ...fields }: Omit<ConsoleDescribe, 'form-token'>): Upd
   };
 }
 
-function linksIn(kind: Kind, text: string): string[] {
+function linksIn(kind: PackageLinkKind, text: string): string[] {
   const links = asSent(text)
     .split('\n')
     .map((link) => link.trim())

@@ -2,26 +2,26 @@
 import type { Services } from '#api/services.ts';
 import type { PackageUsageResponse } from '#api/wire.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
-import { packageUsage } from '#operations/usage/usage.ts';
+import { readPackageDays } from '#operations/usage/usage.ts';
 import { recentDays } from '#records/downloads.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { OfferCounts } from '#records/seen-devices.ts';
-import { amountColumn, daysInNumbers, drawnDays, inWords } from '../parts/days.ts';
+import { amountColumn, renderDayTable, renderDayChart, summarizeAmounts } from '../parts/days.ts';
 import { share } from '../parts/drawing.ts';
 import { table, type Column } from '../parts/table.ts';
-import { count, counted } from '../parts/values.ts';
+import { count, formatCount } from '../parts/values.ts';
 
 /** The maximum of devices that are counted, latest callers first. */
-export const mostDevices = 5000;
+export const maxDevices = 5000;
 /** The maximum of revisions and offers shown. */
-const most = 12;
+const maxRows = 12;
 
-type Asked = Pick<Services, 'records' | 'now' | 'config'>;
+type PackageUsageInput = Pick<Services, 'records' | 'now' | 'config'>;
 
 /** The usage page: downloads and calling devices day by day, and the revisions on devices now. */
-export async function usageOf(asked: Asked, subject: PublishedPackage): Promise<Html> {
-  const { records, config, now } = asked;
-  const usage = await packageUsage(subject.id, {
+export async function renderUsage(input: PackageUsageInput, subject: PublishedPackage): Promise<Html> {
+  const { records, config, now } = input;
+  const usage = await readPackageDays(subject.id, {
     ...{ records, now: now(), days: recentDays },
     remembered: config.devices.remember,
   });
@@ -43,8 +43,8 @@ export async function usageOf(asked: Asked, subject: PublishedPackage): Promise<
             ${devicesByDay(usage)}`
         : nothing
     }
-    ${usage.days.some(isUsed) ? daysInNumbers('Day by day', usage.days, columns) : nothing}
-    ${refreshes ? await devicesOf(asked, subject) : nothing}`;
+    ${usage.days.some(isUsed) ? renderDayTable('Day by day', usage.days, columns) : nothing}
+    ${refreshes ? await devicesOf(input, subject) : nothing}`;
 }
 
 type UsageDay = PackageUsageResponse['days'][number];
@@ -53,19 +53,23 @@ const isUsed = ({ downloads, devices, refreshes }: UsageDay): boolean => downloa
 
 function downloadsOf({ days, downloads: { total, 'as-delta': deltas } }: PackageUsageResponse): Html {
   const amounts = days.map(({ downloads }) => downloads);
-  const recent = amounts.reduce((sum, one) => sum + one, 0);
+  const recent = amounts.reduce((sum, amount) => sum + amount, 0);
   return html`<p>
-      ${counted(recent, 'download')} in the last ${String(days.length)} days; ${count(total)} in
+      ${formatCount(recent, 'download')} in the last ${String(days.length)} days; ${count(total)} in
       all${deltas === 0 ? '' : `, ${count(deltas)} of them as a delta`}. Counted is whatever this store handed out
       itself.
     </p>
-    ${recent === 0 ? nothing : drawnDays(days, ({ downloads }) => downloads, `Downloads: ${inWords(amounts)}`)}`;
+    ${recent === 0 ? nothing : renderDayChart(days, ({ downloads }) => downloads, `Downloads: ${summarizeAmounts(amounts)}`)}`;
 }
 
 /** The calling devices day by day. Says so if devices are not remembered and there is nothing to draw. */
 function devicesByDay({ days, remembered }: PackageUsageResponse): Html {
   const amounts = days.map(({ devices }) => devices);
-  const drawing = drawnDays(days, ({ devices }) => devices, `Devices that called with it: ${inWords(amounts)}`);
+  const drawing = renderDayChart(
+    days,
+    ({ devices }) => devices,
+    `Devices that called with it: ${summarizeAmounts(amounts)}`,
+  );
   if (amounts.some((amount) => amount > 0)) return html`${drawing} ${remembered ? nothing : notRemembered}`;
   return remembered
     ? html`<p class="empty">
@@ -85,12 +89,12 @@ const notRemembered = html`<p class="hint">
 </p>`;
 
 /** The revisions on devices, and the progress of refreshes. */
-async function devicesOf({ records, config }: Asked, { id }: PublishedPackage): Promise<Html> {
+async function devicesOf({ records, config }: PackageUsageInput, { id }: PublishedPackage): Promise<Html> {
   if (!config.devices.remember) return nothing;
-  const { looked, holds } = await records.seenDevices.holding(id, mostDevices);
+  const { looked, holds } = await records.seenDevices.holding(id, maxDevices);
   const offers = await records.seenDevices.offersOf(id);
   const devices = holds.reduce((sum, [, number]) => sum + number, 0);
-  return html`<p>${deviceWords(devices, looked)}</p>
+  return html`<p>${describeDeviceCount(devices, looked)}</p>
     ${table({
       caption: 'What devices hold',
       columns: [
@@ -98,17 +102,17 @@ async function devicesOf({ records, config }: Asked, { id }: PublishedPackage): 
         { heading: 'Devices', number: true, cell: ([, number]) => count(number) },
         { heading: 'Share', cell: ([, number]) => shareOf(number, devices) },
       ],
-      rows: holds.slice(0, most),
+      rows: holds.slice(0, maxRows),
       empty: 'No device has said that it holds this.',
     })}
-    ${offers.length === 0 ? nothing : offersTable(offers.slice(0, most))}`;
+    ${offers.length === 0 ? nothing : offersTable(offers.slice(0, maxRows))}`;
 }
 
 /** The number of devices, with the number of devices looked at if that is limited. */
-export const deviceWords = (devices: number, looked: number): string =>
-  looked >= mostDevices
-    ? `Of the ${counted(looked, 'device')} that called last, ${count(devices)} say to hold it.`
-    : `Of ${counted(looked, 'device')} that ever called, ${count(devices)} say to hold it.`;
+export const describeDeviceCount = (devices: number, looked: number): string =>
+  looked >= maxDevices
+    ? `Of the ${formatCount(looked, 'device')} that called last, ${count(devices)} say to hold it.`
+    : `Of ${formatCount(looked, 'device')} that ever called, ${count(devices)} say to hold it.`;
 
 function shareOf(part: number, whole: number): Html {
   const percent = `${String(Math.round((100 * part) / Math.max(1, whole)))} %`;

@@ -13,7 +13,7 @@ import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from './address.ts';
-import { namesOf, type Names } from './people.ts';
+import { readActorNames, type ConsoleActorNames } from './people.ts';
 
 export const consoleReleaseHistory = screen({
   name: 'console_release_history',
@@ -26,41 +26,41 @@ export const consoleReleaseHistory = screen({
   async show({ package: subject, query, records }) {
     return {
       title: `Releases of ${subject.namespace}/${subject.name}`,
-      content: html`${await releasesOf(records, subject, query, pageSize)}
+      content: html`${await renderReleases(records, subject, query, pageSize)}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
 
 /** A page of releases, newest first by default, with a link to the next page. */
-export async function releasesOf(
+export async function renderReleases(
   records: Pick<HandlerRecords, 'pastReleases' | 'accounts'>,
   subject: PublishedPackage,
   query: ConsoleHistoryQuery,
-  most: number,
+  maxEntries: number,
 ): Promise<Html> {
   const { pastReleases } = records;
   const { sort = '' } = query;
-  const found = await (sort === 'when'
-    ? pastReleases.oldest(subject.id, countBefore(query), most + 1)
-    : pastReleases.newest(subject.id, numberBefore(query), most + 1));
-  const { entries: rows, next } = pageOf(found, most, ({ seq }) => [String(seq)]);
-  const names = await namesOf(
+  const releases = await (sort === 'when'
+    ? pastReleases.oldest(subject.id, countBefore(query), maxEntries + 1)
+    : pastReleases.newest(subject.id, numberBefore(query), maxEntries + 1));
+  const { entries: rows, next } = pageOf(releases, maxEntries, ({ seq }) => [String(seq)]);
+  const names = await readActorNames(
     records,
     rows.map(({ releasedBy }) => releasedBy),
   );
-  const here = addressOf(subject, 'history');
+  const historyAddress = addressOf(subject, 'history');
   return html`${table({
     caption: 'Releases',
     columns: columnsOf(subject, names),
     rows,
-    sorting: { order: sort === '' ? '-when' : sort, address: (sort) => withQuery(here, { sort }) },
+    sorting: { order: sort === '' ? '-when' : sort, address: (sort) => withQuery(historyAddress, { sort }) },
     empty: 'Nothing was ever released.',
   })}
-  ${nextPage(next && withQuery(here, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
+  ${nextPage(next && withQuery(historyAddress, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
 }
 
-const columnsOf = (subject: PublishedPackage, names: Names): Column<PastRelease>[] => [
+const columnsOf = (subject: PublishedPackage, names: ConsoleActorNames): Column<PastRelease>[] => [
   { heading: 'When', sort: { key: 'when', largestFirst: true }, cell: ({ releasedAt }) => time(releasedAt) },
   { heading: 'Channel', cell: ({ channel }) => channel },
   { heading: 'For', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },

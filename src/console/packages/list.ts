@@ -1,6 +1,6 @@
 // The list of packages: the caller's own, and for store administrators all of the store.
 import { account, actsAsPublisher } from '#api/access.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { ConsolePackagesQuery } from '#api/wire.ts';
 import { isNamespace, namespaces } from '#domain/namespace.ts';
@@ -8,20 +8,20 @@ import { reachesPackage, type Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { placeOf } from '#operations/page.ts';
-import type { FoundPackage, PackagesWanted } from '#records/package-search.ts';
+import type { PackageListing, PackageFilter } from '#records/package-search.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
-import { sortedAmong, sortedPage } from '../parts/sorting.ts';
+import { sortLimitHint, sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 
-const here = '/console/packages';
+const listAddress = '/console/packages';
 
 export const consolePackages = screen({
   name: 'console_packages',
-  path: here,
+  path: listAddress,
   summary: 'Show the packages of whoever looks, or those of the whole store to its administrators, by name or title.',
   access: account('packages', 'account-view-packages'),
   query: 'ConsolePackagesQuery',
@@ -29,11 +29,11 @@ export const consolePackages = screen({
 
   async show({ query, principal, records }) {
     const seesAll = actsAsPublisher(principal, 'package-view');
-    const wanted = wantedBy(query, principal, seesAll);
-    const { packages, next, isCut } = await pageOf(records, query, wanted);
-    const rows = packages.filter((one) => reachesPackage(principal, one));
-    const isSearch = wanted.text !== '' || wanted.namespace !== null;
-    const isAll = wanted.of === null;
+    const filter = wantedBy(query, principal, seesAll);
+    const { packages, next, isCut } = await pageOf(records, query, filter);
+    const rows = packages.filter((candidate) => reachesPackage(principal, candidate));
+    const isSearch = filter.text !== '' || filter.namespace !== null;
+    const isAll = filter.of === null;
     return {
       title: 'Packages',
       lead: isAll ? 'All packages of this store.' : 'The packages that you publish or collaborate on.',
@@ -46,7 +46,7 @@ export const consolePackages = screen({
             sorting: { order: orderOf(query), address: (sort) => addressOfList({ ...query, sort, cursor: '' }) },
             empty: emptyOf({ isSearch, isAll, isMore: next !== undefined }),
           })}
-          ${sortedAmong(isCut, 'the first 20\u2009000 by kind and name')}
+          ${sortLimitHint(isCut, 'the first 20\u2009000 by kind and name')}
           ${nextPage(next && addressOfList({ ...query, cursor: next }))}
         </div>`,
     };
@@ -59,16 +59,16 @@ const orderOf = ({ sort = '' }: ConsolePackagesQuery) => (sort === '' ? 'kind' :
 async function pageOf(
   { packageSearch }: Pick<HandlerRecords, 'packageSearch'>,
   query: ConsolePackagesQuery,
-  wanted: PackagesWanted,
-): Promise<{ packages: FoundPackage[]; next: string | null | undefined; isCut: boolean }> {
+  filter: PackageFilter,
+): Promise<{ packages: PackageListing[]; next: string | null | undefined; isCut: boolean }> {
   const [order, at] = [orderOf(query), { ...(query.cursor && { cursor: query.cursor }) }];
   if (order === 'kind') {
     const [namespace, name] = placeOf(at, ['', ''] as const);
-    const { packages, next } = await packageSearch.page(wanted, { namespace, name }, pageSize);
+    const { packages, next } = await packageSearch.page(filter, { namespace, name }, pageSize);
     return { packages, next: next && writeCursor([next.namespace, next.name]), isCut: false };
   }
-  const { entries, next } = await sortedPage(at, pageSize, (range) => packageSearch.sorted(wanted, order, range));
-  return { packages: entries, next, isCut: await packageSearch.sortsNotAll(wanted) };
+  const { entries, next } = await sortedPage(at, pageSize, (range) => packageSearch.sorted(filter, order, range));
+  return { packages: entries, next, isCut: await packageSearch.sortsNotAll(filter) };
 }
 
 function wantedBy(query: ConsolePackagesQuery, principal: Principal, seesAll: boolean) {
@@ -88,10 +88,10 @@ function wantedBy(query: ConsolePackagesQuery, principal: Principal, seesAll: bo
 
 const search = ({ q, namespace, of, sort }: ConsolePackagesQuery, seesAll: boolean): Html =>
   searchOf(
-    here,
+    listAddress,
     'packages',
     html`${field({ name: 'q', label: 'Name or title', type: 'search', value: q, maxLength: 100 })}
-      ${choice({ name: 'namespace', label: 'Namespace', value: namespace }, [['', 'All'], ...namespaces.map((one) => [one, one] as const)])}
+      ${choice({ name: 'namespace', label: 'Namespace', value: namespace }, [['', 'All'], ...namespaces.map((name) => [name, name] as const)])}
       ${
         seesAll
           ? choice({ name: 'of', label: 'Whose', value: of }, [
@@ -103,13 +103,13 @@ const search = ({ q, namespace, of, sort }: ConsolePackagesQuery, seesAll: boole
     sort,
   );
 
-const columns: readonly Column<FoundPackage>[] = [
+const columns: readonly Column<PackageListing>[] = [
   {
     heading: 'Name',
     sort: { key: 'name' },
-    cell: (one) =>
-      html`<a href="${addressOf(one)}">${one.name}</a
-        >${one.title === null || one.title === one.name ? nothing : html`<br /><span class="hint">${one.title}</span>`}`,
+    cell: (row) =>
+      html`<a href="${addressOf(row)}">${row.name}</a
+        >${row.title === null || row.title === row.name ? nothing : html`<br /><span class="hint">${row.title}</span>`}`,
   },
   {
     heading: 'Kind',
@@ -129,23 +129,23 @@ const columns: readonly Column<FoundPackage>[] = [
 ];
 
 /** The maximum of versions named; each base may have its own. */
-const mostVersions = 3;
+const maxVersions = 3;
 
 const stableOf = (versions: readonly string[]): string =>
   versions.length === 0
     ? 'Nothing'
-    : `${versions.slice(0, mostVersions).join(', ')}${versions.length > mostVersions ? ' and others' : ''}`;
+    : `${versions.slice(0, maxVersions).join(', ')}${versions.length > maxVersions ? ' and others' : ''}`;
 
-function emptyOf({ isSearch, isAll, isMore }: Record<'isSearch' | 'isAll' | 'isMore', boolean>): Content {
+function emptyOf({ isSearch, isAll, isMore }: Record<'isSearch' | 'isAll' | 'isMore', boolean>): HtmlContent {
   if (isMore) return 'None so far; the next page looks on.';
   if (isSearch) return 'No package has that in its name or its title. Look for a shorter piece of it.';
-  const by = isAll
+  const nextStep = isAll
     ? html`A publisher registers a name with <code>snapcraft register NAME</code> or
         <code>charmcraft register NAME</code>, and on the host of the store it is
         <code>larder package register snap/NAME --account ID</code>`
     : html`Register a name first, with <code>snapcraft register NAME</code> or <code>charmcraft register NAME</code>`;
-  return html`There is no package yet. ${by}.`;
+  return html`There is no package yet. ${nextStep}.`;
 }
 
 const addressOfList = ({ q, namespace, of, sort, cursor }: Readonly<Record<string, string | undefined>>): string =>
-  withQuery(here, { q, namespace, of, sort, cursor });
+  withQuery(listAddress, { q, namespace, of, sort, cursor });

@@ -5,14 +5,14 @@ import { timestamp } from '#domain/clock.ts';
 import type { Release } from '#records/releases.ts';
 import { isProgressive } from '#domain/channel-map.ts';
 import { screen } from '../screen.ts';
-import { counted } from '../parts/values.ts';
-import { aboutPackage } from './about.ts';
-import { channelMap } from './channels.ts';
-import { usageOf } from './figures.ts';
-import { releasesOf } from './history.ts';
-import { resourcesOf } from './resources.ts';
-import { revisionsOf } from './revisions.ts';
-import { linesToPaste } from './tools.ts';
+import { formatCount } from '../parts/values.ts';
+import { renderPackageFacts } from './about.ts';
+import { renderChannelMap } from './channels.ts';
+import { renderUsage } from './figures.ts';
+import { renderReleases } from './history.ts';
+import { renderResources } from './resources.ts';
+import { renderRevisions } from './revisions.ts';
+import { renderToolLines } from './tools.ts';
 
 /** The number of last releases shown. */
 const lastReleases = 10;
@@ -32,14 +32,14 @@ export const consolePackage = screen({
     return {
       title: `${subject.namespace}/${subject.name}`,
       lead: leadOf(releases),
-      content: html`${await aboutPackage(records, subject)}
-        ${await channelMap(records, subject, { tracks, releases }, query.track)}
-        ${await resourcesOf(records, subject, releases)} ${await usageOf(call, subject)}
-        ${linesToPaste(config, subject)}
+      content: html`${await renderPackageFacts(records, subject)}
+        ${await renderChannelMap(records, subject, { tracks, releases }, query.track)}
+        ${await renderResources(records, subject, releases)} ${await renderUsage(call, subject)}
+        ${renderToolLines(config, subject)}
         <h2>Releases</h2>
-        ${await releasesOf(records, subject, {}, lastReleases)}
+        ${await renderReleases(records, subject, {}, lastReleases)}
         <h2>Revisions</h2>
-        ${await revisionsOf(records, subject, {})}
+        ${await renderRevisions(records, subject, {})}
         ${principal.storeAdministrator ? html`<p><a href="/console/audit?object=${encodeURIComponent(`${subject.namespace}/${subject.name}`)}">What was done to it</a>, in the audit log.</p>` : nothing}`,
     };
   },
@@ -52,7 +52,7 @@ function leadOf(releases: readonly Release[]): string {
   const stable = releases.find(
     ({ channel, progressive }) => channel.endsWith('/stable') && !isProgressive(progressive),
   );
-  return `${counted(open, 'channel')} ${open === 1 ? 'holds' : 'hold'} something; ${
+  return `${formatCount(open, 'channel')} ${open === 1 ? 'holds' : 'hold'} something; ${
     stable === undefined ? 'nothing is in stable' : `${stable.channel} holds revision ${String(stable.revision)}`
   }.`;
 }

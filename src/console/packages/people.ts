@@ -1,13 +1,13 @@
 // Names actors on pages: the records contain account ids, and `cli:<user>` for users of the host.
 import type { HandlerRecords } from '#api/handler-records.ts';
 
-export type Names = (actor: string | null) => string;
+export type ConsoleActorNames = (actor: string | null) => string;
 
 /** Names these actors; an actor without an account keeps the name of the audit log. */
-export async function namesOf(
+export async function readActorNames(
   { accounts }: Pick<HandlerRecords, 'accounts'>,
   actors: readonly (string | null)[],
-): Promise<Names> {
+): Promise<ConsoleActorNames> {
   const people = await accounts.byIds([...actors]);
   return (actor) => {
     if (actor === null) return 'Not known';

@@ -1,5 +1,5 @@
 // The release form: parses its fields into the shape of the interface, and shows it again.
-import { check } from '#api/schema.ts';
+import { checkShape } from '#api/schema.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import type { ConsoleReleaseQuery, PushReleasesRequest } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -8,36 +8,36 @@ import { field, tick } from '../parts/form.ts';
 import { addressOf } from './address.ts';
 
 /** The fields as typed. */
-export type Filled = Pick<
+export type ReleaseFormFields = Pick<
   ConsoleReleaseQuery,
   'revision' | 'channels' | 'percentage' | 'paused' | 'resources' | 'close'
 >;
 
 /** Whether the fields are sufficient for a preview. */
-export const isComplete = ({ revision = '', channels = '', close = '' }: Filled): boolean =>
+export const isComplete = ({ revision = '', channels = '', close = '' }: ReleaseFormFields): boolean =>
   channels.trim() !== '' && (revision !== '' || close !== '');
 
 /** The request that a program would send. */
-export function asked({
+export function parseReleaseForm({
   revision = '',
   channels = '',
   percentage = '',
   paused,
   resources = '',
   close = '',
-}: Filled): PushReleasesRequest {
+}: ReleaseFormFields): PushReleasesRequest {
   const isClosing = close !== '';
   if (!isClosing && revision === '') throw new Refusal('api-error', 'Say which revision is to be released.');
   const progressive = { percentage: Number(percentage), paused: paused === 'yes' };
-  const named = pieces(resources).map(readResource);
+  const resourcePins = pieces(resources).map(readResource);
   if (pieces(channels).length === 0) throw new Refusal('api-error', 'Name a channel, such as latest/edge.');
   const releases = [...new Set(pieces(channels))].map((channel) => ({
     channel,
     revision: isClosing ? null : Number(revision),
     ...(!isClosing && percentage !== '' && { progressive }),
-    ...(!isClosing && named.length > 0 && { resources: named }),
+    ...(!isClosing && resourcePins.length > 0 && { resources: resourcePins }),
   }));
-  check('PushReleasesRequest', releases);
+  checkShape('PushReleasesRequest', releases);
   return releases;
 }
 
@@ -54,14 +54,14 @@ function readResource(text: string): { name: string; revision: number } {
 }
 
 /** The fields as hidden inputs, for the form that releases. */
-export const hidden = (filled: Filled): Html[] =>
+export const hiddenReleaseFields = (filled: ReleaseFormFields): Html[] =>
   names.flatMap((name) => {
     const value = filled[name] ?? '';
     return value === '' ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`];
   });
 
 /** The address of the preview page. */
-export function previewAddress(subject: PublishedPackage, filled: Filled): string {
+export function previewAddress(subject: PublishedPackage, filled: ReleaseFormFields): string {
   const members = names.flatMap((name): [string, string][] => {
     const value = filled[name] ?? '';
     return value === '' ? [] : [[name, value]];
@@ -72,7 +72,7 @@ export function previewAddress(subject: PublishedPackage, filled: Filled): strin
 const names = ['revision', 'channels', 'percentage', 'paused', 'resources', 'close'] as const;
 
 /** The form with the fields; it leads to the preview and changes nothing. */
-export const fillIn = (subject: PublishedPackage, filled: Filled): Html =>
+export const renderReleaseForm = (subject: PublishedPackage, filled: ReleaseFormFields): Html =>
   html`<form method="get" action="${addressOf(subject, 'release')}">
     ${field({ name: 'revision', label: 'Revision', value: filled.revision, maxLength: 9, inputMode: 'numeric', required: true })}
     ${field({

@@ -1,33 +1,40 @@
 // Releases a revision into channels, or closes channels. First a page previews the changes, the affected devices and the needed approvals;
 // then the act runs under the same rules as for every tool.
-import { heldBack, judgeChange, whoMayApprove, type Judged } from '#acts/gate.ts';
-import { pushReleases, releaseLines, type Wanted } from '#acts/releases.ts';
+import { gateErrorCodes, evaluateChange, describeApprovers, type ApprovalStatus } from '#acts/gate.ts';
+import { pushReleases, releaseLines, type ReleaseRequest } from '#acts/releases.ts';
 import { onPackage, type PackageEvidence } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
-import { changedLines, type Line } from '#domain/approvals.ts';
+import { changedLines, type ApprovalLine } from '#domain/approvals.ts';
 import { fallback } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { releaseAsAsked, wantedReleases } from '#operations/releases/releasing.ts';
-import type { Browsed } from '../access.ts';
+import { performRequestedReleases, readRequestedReleases } from '#operations/releases/releasing.ts';
+import type { BrowserEvidence } from '../access.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { table } from '../parts/table.ts';
-import { counted, time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { formatCount, time } from '../parts/values.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
-import { affectedBy } from './affected.ts';
-import { asked, fillIn, hidden, isComplete, previewAddress, type Filled } from './release-form.ts';
+import { renderAffected } from './affected.ts';
+import {
+  parseReleaseForm,
+  renderReleaseForm,
+  hiddenReleaseFields,
+  isComplete,
+  previewAddress,
+  type ReleaseFormFields,
+} from './release-form.ts';
 
 const path = '/console/packages/:namespace/:name/release';
 const access = onPackage('package-manage-releases');
 
 /** The maximum of lines shown for the changes. */
-const mostLines = 100;
+const maxLines = 100;
 
-type Asked = Services & PackageEvidence & Browsed;
+type ReleasePageCall = Services & PackageEvidence & BrowserEvidence;
 
 export const consolePreviewRelease = screen({
   name: 'console_preview_release',
@@ -40,10 +47,10 @@ export const consolePreviewRelease = screen({
 
   async show(call) {
     const { package: subject, query } = call;
-    const named = `${subject.namespace}/${subject.name}`;
+    const packageName = `${subject.namespace}/${subject.name}`;
     const closes = query.close === 'yes';
     return {
-      title: closes ? `Close channels of ${named}?` : `Release a revision of ${named}`,
+      title: closes ? `Close channels of ${packageName}?` : `Release a revision of ${packageName}`,
       lead: isComplete(query)
         ? 'Nothing is done yet: this is what would change.'
         : 'Say what is to be released, and where.',
@@ -52,49 +59,49 @@ export const consolePreviewRelease = screen({
           closes
             ? nothing
             : html`<h2>${isComplete(query) ? 'Something else' : 'What'}</h2>
-                ${fillIn(subject, query)}`
+                ${renderReleaseForm(subject, query)}`
         }
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
 
-export const consoleRelease = deed({
+export const consoleRelease = formHandler({
   name: 'console_release',
   path,
   summary: 'Release a revision of a package into channels, or close channels.',
   access,
   body: 'ConsoleRelease',
-  refuses: ['conflict', ...heldBack],
+  refuses: ['conflict', ...gateErrorCodes],
 
   async perform(call) {
     const { package: subject, body } = call;
     try {
-      await releaseAsAsked(call, asked(body));
+      await performRequestedReleases(call, parseReleaseForm(body));
     } catch (refusal) {
       if (!(refusal instanceof Refusal) || refusal.code !== 'approval-required') throw refusal;
-      return saying(previewAddress(subject, body), 'release-waits');
+      return withMessage(previewAddress(subject, body), 'release-waits');
     }
-    return saying(addressOf(subject), body.close === 'yes' ? 'channels-closed' : 'released');
+    return withMessage(addressOf(subject), body.close === 'yes' ? 'channels-closed' : 'released');
   },
 });
 
 /** The changes as of now, or the reason why they cannot be made. */
-async function preview(call: Asked, filled: Filled): Promise<Html> {
+async function preview(call: ReleasePageCall, filled: ReleaseFormFields): Promise<Html> {
   const { package: subject, records, now, principal } = call;
   try {
-    const releases = wantedReleases(principal, asked(filled));
+    const releases = readRequestedReleases(principal, parseReleaseForm(filled));
     const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()) });
     const judged = await heldBackBy(call, changedLines(lines));
-    return html`${changesTable(lines)} ${releases.map(whatElse)} ${await affectedBy(call, subject)} ${approvals(judged)}
-    ${confirm(call, filled, judged)}`;
+    return html`${changesTable(lines)} ${releases.map(whatElse)} ${await renderAffected(call, subject)}
+    ${approvals(judged)} ${confirm(call, filled, judged)}`;
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     return notice('warn', refusal.message);
   }
 }
 
-const changesTable = (lines: readonly Line[]): Html =>
+const changesTable = (lines: readonly ApprovalLine[]): Html =>
   table({
     caption: 'What changes',
     shown: true,
@@ -104,12 +111,12 @@ const changesTable = (lines: readonly Line[]): Html =>
       { heading: 'Holds now', cell: ({ from }) => from ?? 'Nothing' },
       { heading: 'Holds then', cell: ({ from, to }) => (from === to ? 'The same' : (to ?? 'Nothing')) },
     ],
-    rows: lines.slice(0, mostLines),
+    rows: lines.slice(0, maxLines),
     empty: 'These channels hold nothing, so nothing changes.',
   });
 
 /** Consequences that the table does not show. */
-function whatElse({ channel, revision }: Wanted): Html {
+function whatElse({ channel, revision }: ReleaseRequest): Html {
   const safer = fallback(channel);
   if (revision === null) {
     return html`<p>
@@ -124,22 +131,22 @@ function whatElse({ channel, revision }: Wanted): Html {
 
 /** The needed approvals and their progress; empty if none are needed. */
 async function heldBackBy(
-  { package: { namespace, name }, principal, records, now }: Asked,
-  lines: readonly Line[],
-): Promise<Judged | undefined> {
+  { package: { namespace, name }, principal, records, now }: ReleasePageCall,
+  lines: readonly ApprovalLine[],
+): Promise<ApprovalStatus | undefined> {
   const policy = await records.approvalPolicy.inForce();
   const change = { name: pushReleases.name, actor: principal.accountId, object: `${namespace}/${name}`, policy };
-  return judgeChange(records, { ...change, at: timestamp(now()) }, lines);
+  return evaluateChange(records, { ...change, at: timestamp(now()) }, lines);
 }
 
-function approvals(judged: Judged | undefined): Html {
+function approvals(judged: ApprovalStatus | undefined): Html {
   if (judged === undefined) return nothing;
   const { proposal, missing } = judged;
-  const by = whoMayApprove(judged);
+  const approvers = describeApprovers(judged);
   if (proposal === undefined) {
     return notice(
       'note',
-      `The approval policy holds this: it is proposed, and waits for ${counted(missing, 'approval')}. ${by}`,
+      `The approval policy holds this: it is proposed, and waits for ${formatCount(missing, 'approval')}. ${approvers}`,
     );
   }
   const link = html`<a href="/console/waiting/proposals/${proposal.number}">proposal ${proposal.number}</a>`;
@@ -152,20 +159,24 @@ function approvals(judged: Judged | undefined): Html {
   if (missing === 0) return notice('good', html`It is approved, as ${link}. Now it can be done.`);
   return notice(
     'note',
-    html`It waits for ${counted(missing, 'more approval')}, as ${link}, until ${time(proposal.endsAt)}. ${by} When it is
-    approved, the button for it is here.`,
+    html`It waits for ${formatCount(missing, 'more approval')}, as ${link}, until ${time(proposal.endsAt)}. ${approvers}
+    When it is approved, the button for it is here.`,
   );
 }
 
 /** The button that releases; absent if a proposal waits for other approvals or was rejected. */
-function confirm({ package: subject, browsing }: Asked, filled: Filled, judged: Judged | undefined): Html {
+function confirm(
+  { package: subject, browsing }: ReleasePageCall,
+  filled: ReleaseFormFields,
+  judged: ApprovalStatus | undefined,
+): Html {
   const isOpen = judged === undefined || judged.missing === 0 || judged.proposal === undefined;
   if (!isOpen || judged?.proposal?.state === 'rejected') return nothing;
   const isClosing = filled.close === 'yes';
-  const what = isClosing
+  const action = isClosing
     ? `Close ${filled.channels ?? ''}`
     : `Release revision ${filled.revision ?? ''} to ${filled.channels ?? ''}`;
-  const words = judged !== undefined && judged.proposal === undefined ? `Propose: ${what}` : what;
+  const words = judged !== undefined && judged.proposal === undefined ? `Propose: ${action}` : action;
   const button = isClosing ? html`<button class="grave">${words}</button>` : html`<button>${words}</button>`;
-  return formOf(browsing, addressOf(subject, 'release'), html`${hidden(filled)} ${button}`);
+  return formOf(browsing, addressOf(subject, 'release'), html`${hiddenReleaseFields(filled)} ${button}`);
 }

@@ -6,11 +6,11 @@ import type { Release } from '#records/releases.ts';
 import { table } from '../parts/table.ts';
 
 /** The maximum shown, and the maximum of channels for each. */
-const most = 50;
-const mostChannels = 10;
+const maxShown = 50;
+const maxChannels = 10;
 
 /** The resources or components that the newest revision declares, with their released revisions; empty if it declares none. */
-export async function resourcesOf(
+export async function renderResources(
   { resources, revisions }: Pick<HandlerRecords, 'resources' | 'revisions'>,
   { id, namespace, name }: PublishedPackage,
   releases: readonly Release[],
@@ -26,12 +26,12 @@ export async function resourcesOf(
     ${table({
       caption: 'Resources',
       columns: [
-        { heading: 'Resource', cell: (one) => one.name },
+        { heading: 'Resource', cell: (resource) => resource.name },
         { heading: 'Kind', cell: ({ type, optional }) => (optional ? `${type}, may be missing` : type) },
         { heading: 'Newest revision', number: true, cell: ({ newest }) => newest ?? 'None' },
-        { heading: 'In channels', cell: (one) => heldWith(one.name, releases) || 'None' },
+        { heading: 'In channels', cell: (resource) => heldWith(resource.name, releases) || 'None' },
       ],
-      rows: declared.slice(0, most),
+      rows: declared.slice(0, maxShown),
       empty: '',
     })}`;
 }
@@ -39,9 +39,9 @@ export async function resourcesOf(
 function heldWith(name: string, releases: readonly Release[]): string {
   const held = new Map<string, number>();
   for (const { channel, resources } of releases) {
-    const revision = resources.find((one) => one.name === name)?.revision;
+    const revision = resources.find((resource) => resource.name === name)?.revision;
     if (typeof revision === 'number') held.set(channel, revision);
   }
   const all = [...held].map(([channel, revision]) => `${channel}: ${String(revision)}`);
-  return all.length > mostChannels ? `${all.slice(0, mostChannels).join(', ')} and others` : all.join(', ');
+  return all.length > maxChannels ? `${all.slice(0, maxChannels).join(', ')} and others` : all.join(', ');
 }

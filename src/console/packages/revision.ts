@@ -4,7 +4,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, joined, nothing, type Html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { revisionNamed } from '#operations/revisions/revision-named.ts';
+import { parseRevisionNumber } from '#operations/revisions/revision-named.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { Revision } from '#records/revisions.ts';
@@ -13,12 +13,12 @@ import { facts, table } from '../parts/table.ts';
 import { count, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from './address.ts';
-import { namesOf, type Names } from './people.ts';
-import { madeFor, statusOf } from './revisions.ts';
+import { readActorNames, type ConsoleActorNames } from './people.ts';
+import { describeTargets, statusOf } from './revisions.ts';
 
 /** The maximum of characters of a file, and of applications and channels, shown. */
-const mostText = 8000;
-const most = 100;
+const maxTextLength = 8000;
+const maxItems = 100;
 
 export const consoleRevision = screen({
   name: 'console_revision',
@@ -29,28 +29,29 @@ export const consoleRevision = screen({
   refuses: ['forbidden'],
 
   async show({ package: subject, params, records, now }) {
-    const one = await revisionOf(records, subject, params.revision);
-    const names = await namesOf(records, [one.createdBy, one.withdrawnBy, one.deletedBy]);
-    const held = await records.releases.holding(subject.id, one.revision, timestamp(now()));
+    const revision = await findRevision(records, subject, params.revision);
+    const names = await readActorNames(records, [revision.createdBy, revision.withdrawnBy, revision.deletedBy]);
+    const held = await records.releases.holding(subject.id, revision.revision, timestamp(now()));
     return {
-      title: `${subject.namespace}/${subject.name}, revision ${String(one.revision)}`,
-      lead: leadOf(one, held),
-      content: html`${toKnow(one, names)} ${factsOf(one, names)} ${deedsOf(subject, one)} ${heldBy(subject, held)}
-        ${inside(one)} ${await textsOf(records, subject, one)} ${await assertionsOf(records, one)}
+      title: `${subject.namespace}/${subject.name}, revision ${String(revision.revision)}`,
+      lead: leadOf(revision, held),
+      content: html`${toKnow(revision, names)} ${factsOf(revision, names)} ${deedsOf(subject, revision)}
+        ${heldBy(subject, held)} ${inside(revision)} ${await textsOf(records, subject, revision)}
+        ${await assertionsOf(records, revision)}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
 
 /** Returns the revision in the path, also if it was deleted. */
-export async function revisionOf(
+export async function findRevision(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   subject: PublishedPackage,
-  named: string,
+  text: string,
 ): Promise<Revision> {
-  const number = revisionNamed(named);
-  const [found] = await revisions.before(subject.id, number + 1, 1);
-  if (found?.revision === number) return found;
+  const number = parseRevisionNumber(text);
+  const [revision] = await revisions.before(subject.id, number + 1, 1);
+  if (revision?.revision === number) return revision;
   throw new Refusal('resource-not-found', `'${subject.name}' has no revision ${String(number)}.`);
 }
 
@@ -58,12 +59,12 @@ function leadOf({ version, withdrawnAt, deletedAt }: Revision, held: readonly Re
   if (deletedAt !== null) return `Version ${version}, which is deleted.`;
   if (withdrawnAt !== null) return `Version ${version}, which is withdrawn: nobody gets it.`;
   const channels = [...new Set(held.map(({ channel }) => channel))];
-  return `Version ${version}, ${channels.length === 0 ? 'which no channel holds' : `held by ${channels.slice(0, most).join(', ')}`}.`;
+  return `Version ${version}, ${channels.length === 0 ? 'which no channel holds' : `held by ${channels.slice(0, maxItems).join(', ')}`}.`;
 }
 
 function toKnow(
   { withdrawnAt, withdrawnBecause, withdrawnBy, deletedAt, deletedBecause, deletedBy }: Revision,
-  names: Names,
+  names: ConsoleActorNames,
 ): Html {
   if (deletedAt !== null) {
     return notice(
@@ -76,14 +77,14 @@ function toKnow(
   return notice('note', html`Withdrawn by ${names(withdrawnBy)}, ${time(withdrawnAt)}: ${withdrawnBecause}`);
 }
 
-const factsOf = (one: Revision, names: Names): Html =>
+const factsOf = (revision: Revision, names: ConsoleActorNames): Html =>
   facts([
-    ['State', statusOf(one)],
-    ['Made for', madeFor(one)],
-    ['Size', one.size < 1024 ? size(one.size) : `${size(one.size)} (${count(one.size)} bytes)`],
-    ['Pushed', html`${time(one.createdAt)} by ${names(one.createdBy)}`],
-    ['SHA3-384', html`<code>${one.sha3_384}</code>`],
-    ['SHA-256', html`<code>${one.sha256}</code>`],
+    ['State', statusOf(revision)],
+    ['Made for', describeTargets(revision)],
+    ['Size', revision.size < 1024 ? size(revision.size) : `${size(revision.size)} (${count(revision.size)} bytes)`],
+    ['Pushed', html`${time(revision.createdAt)} by ${names(revision.createdBy)}`],
+    ['SHA3-384', html`<code>${revision.sha3_384}</code>`],
+    ['SHA-256', html`<code>${revision.sha256}</code>`],
   ]);
 
 /** Links to the changes that are possible. */
@@ -111,36 +112,38 @@ const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
         },
         { heading: 'Since', cell: ({ releasedAt }) => time(releasedAt) },
       ],
-      rows: held.slice(0, most),
+      rows: held.slice(0, maxItems),
       empty: html`No channel holds it. <a href="${addressOf(subject)}">The package</a> says what they hold.`,
     })}`;
 
 /** The details that the review found in the file. */
 function inside({ details }: Revision): Html {
-  const { apps, base, confinement, grade, type, buildUrl, said, notices = [] } = details;
-  const resources = Object.entries(said?.resources ?? {}).map(([name, { filename }]) => `${name} (${filename})`);
-  const known = (
+  const { apps, base, confinement, grade, type, buildUrl, said: declarations, notices = [] } = details;
+  const resources = Object.entries(declarations?.resources ?? {}).map(
+    ([name, { filename }]) => `${name} (${filename})`,
+  );
+  const pairs = (
     [
       ['Type', type],
       ['Base', base],
       ['Confinement', confinement],
       ['Grade', grade],
       ['Applications', listed(apps)],
-      ['Provides', listed(said?.provides)],
-      ['Requires', listed(said?.requires)],
+      ['Provides', listed(declarations?.provides)],
+      ['Requires', listed(declarations?.requires)],
       ['Resources', listed(resources)],
       ['Built at', buildUrl],
     ] as const
   ).flatMap(([name, value]): [string, string][] => (value === undefined || value === null ? [] : [[name, value]]));
-  return known.length === 0
+  return pairs.length === 0
     ? nothing
     : html`<h2>What is inside</h2>
-        ${notices.map((text) => notice('note', text))} ${facts(known)}`;
+        ${notices.map((text) => notice('note', text))} ${facts(pairs)}`;
 }
 
 function listed(names: readonly string[] | undefined): string | undefined {
   if (names === undefined || names.length === 0) return undefined;
-  return names.length > most ? `${names.slice(0, most).join(', ')} and others` : names.join(', ');
+  return names.length > maxItems ? `${names.slice(0, maxItems).join(', ')} and others` : names.join(', ');
 }
 
 /** The stored files from inside the revision. */
@@ -151,20 +154,20 @@ async function textsOf(
 ): Promise<Html> {
   const texts = await revisions.texts(id, revision);
   if (texts === undefined) return nothing;
-  const named = [
+  const files = [
     [namespace === 'snap' ? 'snap.yaml' : 'metadata.yaml', texts.packageYaml],
     ['config.yaml', texts.configYaml],
     ['actions.yaml', texts.actionsYaml],
     ['The build recipe', texts.craftYaml],
   ] as const;
-  return html`${named.map(([name, text]) => (text === null || text === '' ? nothing : file(name, text)))}`;
+  return html`${files.map(([name, text]) => (text === null || text === '' ? nothing : file(name, text)))}`;
 }
 
 const file = (name: string, text: string): Html =>
   html`<details>
     <summary>${name}</summary>
-    ${text.length > mostText ? html`<p class="hint">The first ${count(mostText)} of ${count(text.length)} characters.</p>` : nothing}
-    <pre tabindex="0" role="region" aria-label="${name}"><code>${text.slice(0, mostText)}</code></pre>
+    ${text.length > maxTextLength ? html`<p class="hint">The first ${count(maxTextLength)} of ${count(text.length)} characters.</p>` : nothing}
+    <pre tabindex="0" role="region" aria-label="${name}"><code>${text.slice(0, maxTextLength)}</code></pre>
   </details>`;
 
 /** The assertions about the revision. */
@@ -172,12 +175,12 @@ async function assertionsOf(
   { revisions, assertions }: Pick<HandlerRecords, 'revisions' | 'assertions'>,
   { packageId, revision }: Revision,
 ): Promise<Html> {
-  const named = (await revisions.assertionsOf(packageId, [revision])).map(({ assertion }) => assertion);
-  const kept = await assertions.listOf(named);
-  if (kept.length === 0) return nothing;
+  const assertionNames = (await revisions.assertionsOf(packageId, [revision])).map(({ assertion }) => assertion);
+  const stored = await assertions.listOf(assertionNames);
+  if (stored.length === 0) return nothing;
   return html`<h2>Assertions</h2>
     ${joined(
-      kept.map(
+      stored.map(
         ({ name, text, origin }) =>
           html`<p>${origin === 'signed' ? 'Signed here' : 'Carried in'}:</p>
             ${file(name, text)}`,

@@ -1,7 +1,7 @@
 // The list of revisions of a package, newest first.
 import { onPackage } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, type Content, type Html } from '#api/pages/html.ts';
+import { html, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { ConsoleRevisionsQuery } from '#api/wire.ts';
 import { numberBefore, pageOf } from '#operations/page.ts';
 import type { PublishedPackage } from '#records/packages.ts';
@@ -13,7 +13,7 @@ import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from './address.ts';
-import { namesOf, type Names } from './people.ts';
+import { readActorNames, type ConsoleActorNames } from './people.ts';
 
 export const consoleRevisions = screen({
   name: 'console_revisions',
@@ -26,33 +26,33 @@ export const consoleRevisions = screen({
   async show({ package: subject, query, records }) {
     return {
       title: `Revisions of ${subject.namespace}/${subject.name}`,
-      content: html`${await revisionsOf(records, subject, query)}
+      content: html`${await renderRevisions(records, subject, query)}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
 
 /** A page of revisions, with links to the next page and to other orders. */
-export async function revisionsOf(
+export async function renderRevisions(
   records: Pick<HandlerRecords, 'revisions' | 'accounts'>,
   subject: PublishedPackage,
   query: ConsoleRevisionsQuery,
 ): Promise<Html> {
   const { sort = '' } = query;
   const { entries: rows, next } = await pageOfRevisions(records, subject, sort, query);
-  const names = await namesOf(
+  const names = await readActorNames(
     records,
     rows.map(({ createdBy }) => createdBy),
   );
-  const here = addressOf(subject, 'revisions');
+  const listAddress = addressOf(subject, 'revisions');
   return html`${table({
     caption: 'Revisions',
     columns: columnsOf(subject, names),
     rows,
-    sorting: { order: sort === '' ? '-revision' : sort, address: (sort) => withQuery(here, { sort }) },
+    sorting: { order: sort === '' ? '-revision' : sort, address: (sort) => withQuery(listAddress, { sort }) },
     empty: emptyOf(subject),
   })}
-  ${nextPage(next && withQuery(here, { sort, cursor: next }))}`;
+  ${nextPage(next && withQuery(listAddress, { sort, cursor: next }))}`;
 }
 
 async function pageOfRevisions(
@@ -62,8 +62,8 @@ async function pageOfRevisions(
   query: ConsoleRevisionsQuery,
 ): Promise<{ entries: readonly Revision[]; next: string | null }> {
   if (order === '' || order === '-revision') {
-    const found = await revisions.before(id, numberBefore(query), pageSize + 1);
-    return pageOf(found, pageSize, ({ revision }) => [String(revision)]);
+    const rows = await revisions.before(id, numberBefore(query), pageSize + 1);
+    return pageOf(rows, pageSize, ({ revision }) => [String(revision)]);
   }
   return sortedPage(query, pageSize, (range) => revisions.sorted(id, order, range));
 }
@@ -80,32 +80,32 @@ const emptyOf = ({ namespace, name }: PublishedPackage): Html =>
       }</code
     >.`;
 
-const columnsOf = (subject: PublishedPackage, names: Names): Column<Revision>[] => [
+const columnsOf = (subject: PublishedPackage, names: ConsoleActorNames): Column<Revision>[] => [
   {
     heading: 'Revision',
     sort: { key: 'revision', largestFirst: true },
     cell: ({ revision }) => html`<a href="${addressOf(subject, 'revisions', revision)}">${revision}</a>`,
   },
   { heading: 'Version', cell: ({ version }) => version },
-  { heading: subject.namespace === 'snap' ? 'Architectures' : 'For', cell: (one) => madeFor(one) },
-  { heading: 'Size', number: true, sort: { key: 'size', largestFirst: true }, cell: (one) => size(one.size) },
-  { heading: 'State', cell: (one) => statusOf(one) },
+  { heading: subject.namespace === 'snap' ? 'Architectures' : 'For', cell: (revision) => describeTargets(revision) },
+  { heading: 'Size', number: true, sort: { key: 'size', largestFirst: true }, cell: (revision) => size(revision.size) },
+  { heading: 'State', cell: (revision) => statusOf(revision) },
   { heading: 'When', cell: ({ createdAt }) => time(createdAt) },
   { heading: 'By', cell: ({ createdBy }) => names(createdBy) },
 ];
 
 /** The maximum of architectures or bases named in a row. */
-const most = 8;
+const maxTargets = 8;
 
-export function madeFor({ details: { architectures, bases } }: Revision): string {
+export function describeTargets({ details: { architectures, bases } }: Revision): string {
   const all =
     architectures ?? bases?.map(({ name, channel, architecture }) => `${name} ${channel} ${architecture}`) ?? [];
   if (all.length === 0) return 'All';
-  return all.length > most ? `${all.slice(0, most).join(', ')} and others` : all.join(', ');
+  return all.length > maxTargets ? `${all.slice(0, maxTargets).join(', ')} and others` : all.join(', ');
 }
 
 /** The status of a revision in one word. */
-export function statusOf({ status, withdrawnAt, deletedAt }: Revision): Content {
+export function statusOf({ status, withdrawnAt, deletedAt }: Revision): HtmlContent {
   if (deletedAt !== null) return badge('warn', 'deleted');
   if (withdrawnAt !== null) return badge('warn', 'withdrawn');
   return status === 'released' ? badge('good', status) : status;

@@ -4,12 +4,12 @@ import { tokenVariable, toolAddresses } from '#domain/publishing-tools.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Config } from '#src/config.ts';
 
-interface Lines {
+interface ToolLines {
   tool: string;
   lines: readonly string[];
 }
 
-export function linesToPaste(config: Pick<Config, 'http' | 'registry'>, subject: PublishedPackage): Html {
+export function renderToolLines(config: Pick<Config, 'http' | 'registry'>, subject: PublishedPackage): Html {
   const { tool, lines } = linesFor(config, subject);
   const { namespace, name } = subject;
   const isTool = tool === 'snapcraft' || tool === 'charmcraft';
@@ -26,7 +26,10 @@ export function linesToPaste(config: Pick<Config, 'http' | 'registry'>, subject:
     <pre tabindex="0" role="region" aria-label="Lines for ${tool}"><code>${lines.join('\n')}</code></pre>`;
 }
 
-function linesFor({ http, registry }: Pick<Config, 'http' | 'registry'>, { namespace, name }: PublishedPackage): Lines {
+function linesFor(
+  { http, registry }: Pick<Config, 'http' | 'registry'>,
+  { namespace, name }: PublishedPackage,
+): ToolLines {
   const addresses = { base: http.base_url.replace(/\/$/, ''), registry: registry.external };
   const exported = (tool: 'snapcraft' | 'charmcraft'): string[] => [
     ...Object.entries(toolAddresses(tool, addresses)).map(([variable, value]) => `export ${variable}='${value}'`),

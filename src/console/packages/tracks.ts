@@ -12,8 +12,8 @@ import type { Track } from '#records/tracks.ts';
 import { field, formOf } from '../parts/form.ts';
 import { facts, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 
 const path = '/console/packages/:namespace/:name/tracks';
@@ -21,7 +21,7 @@ const ofOne = `${path}/:track` as const;
 const manages = onPackage('package-manage-releases');
 
 /** The maximum shown; the command shows all. */
-const most = 200;
+const maxShown = 200;
 
 export const consoleTracks = screen({
   name: 'console_tracks',
@@ -52,10 +52,10 @@ export const consoleTracks = screen({
                 >`,
             },
           ],
-          rows: tracks.slice(0, most),
+          rows: tracks.slice(0, maxShown),
           empty: '',
         })}
-        ${tracks.length > most ? html`<p class="hint"><code>larder track list</code> shows all of them.</p>` : nothing}
+        ${tracks.length > maxShown ? html`<p class="hint"><code>larder track list</code> shows all of them.</p>` : nothing}
         <h2>A new track</h2>
         ${newTrack(subject, patterns, browsing)}`,
     };
@@ -87,7 +87,7 @@ function newTrack(
         required: true,
         hint: html`It has to match one of these as a whole:
         ${joined(
-          patterns.slice(0, most).map((pattern) => html`<code>${pattern}</code>`),
+          patterns.slice(0, maxShown).map((pattern) => html`<code>${pattern}</code>`),
           ', ',
         )}.
         A track is made once; it can be deleted while its channels hold nothing.`,
@@ -96,9 +96,9 @@ function newTrack(
   );
 }
 
-type Settings = Pick<Track, 'versionPattern' | 'automaticPhasingPercentage'>;
+type TrackFormSettings = Pick<Track, 'versionPattern' | 'automaticPhasingPercentage'>;
 
-const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: Settings): Html =>
+const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: TrackFormSettings): Html =>
   html`${field({
     name: 'version-pattern',
     label: 'Its versions look like',
@@ -116,7 +116,7 @@ const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: Setti
   })}`;
 
 /** The settings from the form. */
-function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>): Settings {
+function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>): TrackFormSettings {
   const phasing = body.phasing.trim();
   if (phasing !== '' && !/^\d{1,3}(?:\.\d{1,6})?$/.test(phasing)) {
     throw new Refusal('api-error', `The share is a number from 0 to 100, or empty, not '${phasing}' at /phasing`);
@@ -127,7 +127,7 @@ function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>): Se
   };
 }
 
-export const consoleCreateTrack = deed({
+export const consoleCreateTrack = formHandler({
   name: 'console_create_track',
   path,
   summary: "Create a track that matches one of the package's guardrails.",
@@ -141,7 +141,7 @@ export const consoleCreateTrack = deed({
       package: subject,
       tracks: [{ name: body.track.trim(), ...settingsIn(body) }],
     });
-    return saying(addressOf(subject, 'tracks'), 'track-made');
+    return withMessage(addressOf(subject, 'tracks'), 'track-made');
   },
 });
 
@@ -155,7 +155,7 @@ export const consoleTrack = screen({
 
   async show({ package: subject, params, records, browsing }) {
     const track = await trackOf(records, subject, params.track);
-    const here = addressOf(subject, 'tracks', track.name);
+    const trackAddress = addressOf(subject, 'tracks', track.name);
     return {
       title: `Track ${track.name} of ${subject.namespace}/${subject.name}`,
       lead: html`<a href="${addressOf(subject)}?track=${encodeURIComponent(track.name)}">What its channels hold</a>`,
@@ -164,19 +164,19 @@ export const consoleTrack = screen({
           ['Default track', subject.defaultTrack === track.name ? 'Yes' : 'No'],
         ])}
         <h2>Change it</h2>
-        ${formOf(browsing, here, html`${settings(track)} <button>Change it</button>`)}
+        ${formOf(browsing, trackAddress, html`${settings(track)} <button>Change it</button>`)}
         ${
           track.name === 'latest'
             ? nothing
             : html`<h2>End it</h2>
-                <p><a class="button grave" href="${here}/delete">Delete the track</a></p>`
+                <p><a class="button grave" href="${trackAddress}/delete">Delete the track</a></p>`
         }
         <p><a href="${addressOf(subject, 'tracks')}">All tracks</a></p>`,
     };
   },
 });
 
-export const consoleUpdateTrack = deed({
+export const consoleUpdateTrack = formHandler({
   name: 'console_update_track',
   path: ofOne,
   summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
@@ -186,7 +186,7 @@ export const consoleUpdateTrack = deed({
   async perform(call) {
     const { package: subject, params, body, acts } = call;
     await acts.do(updateTrack, caller(call), { package: subject, track: params.track, changes: settingsIn(body) });
-    return saying(addressOf(subject, 'tracks', params.track), 'track-changed');
+    return withMessage(addressOf(subject, 'tracks', params.track), 'track-changed');
   },
 });
 
@@ -199,17 +199,17 @@ export const consoleAskDeleteTrack = screen({
 
   async show({ package: subject, params, records, browsing }) {
     const { name } = await trackOf(records, subject, params.track);
-    const here = addressOf(subject, 'tracks', name);
+    const trackAddress = addressOf(subject, 'tracks', name);
     return {
       title: `Delete the track ${name}?`,
       lead: `It can be deleted while its channels and branches hold nothing. Devices that follow it find it no more.`,
-      content: html`${formOf(browsing, `${here}/delete`, html`<button class="grave">Delete ${name}</button>`)}
-        <p><a href="${here}">No, leave it as it is</a></p>`,
+      content: html`${formOf(browsing, `${trackAddress}/delete`, html`<button class="grave">Delete ${name}</button>`)}
+        <p><a href="${trackAddress}">No, leave it as it is</a></p>`,
     };
   },
 });
 
-export const consoleDeleteTrack = deed({
+export const consoleDeleteTrack = formHandler({
   name: 'console_delete_track',
   path: `${ofOne}/delete`,
   summary: 'Delete a track whose channels and branches hold nothing.',
@@ -220,7 +220,7 @@ export const consoleDeleteTrack = deed({
   async perform(call) {
     const { package: subject, params, acts } = call;
     await acts.do(deleteTrack, caller(call), { package: subject, track: params.track });
-    return saying(addressOf(subject, 'tracks'), 'track-deleted');
+    return withMessage(addressOf(subject, 'tracks'), 'track-deleted');
   },
 });
 
@@ -230,7 +230,7 @@ async function trackOf(
   subject: PublishedPackage,
   name: string,
 ): Promise<Track> {
-  const found = (await tracks.list(subject.id)).find((track) => track.name === name);
-  if (found !== undefined) return found;
+  const match = (await tracks.list(subject.id)).find((track) => track.name === name);
+  if (match !== undefined) return match;
   throw new Refusal('resource-not-found', `'${subject.name}' has no track '${name.slice(0, 60)}'.`);
 }

@@ -5,14 +5,14 @@ import type { Services } from '#api/services.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { caller } from '#operations/by.ts';
-import { revisionNamed } from '#operations/revisions/revision-named.ts';
+import { parseRevisionNumber } from '#operations/revisions/revision-named.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { field, formOf } from '../parts/form.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
-import { affectedBy } from './affected.ts';
-import { revisionOf } from './revision.ts';
+import { renderAffected } from './affected.ts';
+import { findRevision } from './revision.ts';
 
 const path = '/console/packages/:namespace/:name/revisions/:revision/withdraw';
 const access = beyondChannels('package-manage-releases');
@@ -27,7 +27,7 @@ export const consoleAskWithdraw = screen({
 
   async show(call) {
     const { package: subject, params, records, browsing } = call;
-    const { revision, version, withdrawnAt } = await revisionOf(records, subject, params.revision);
+    const { revision, version, withdrawnAt } = await findRevision(records, subject, params.revision);
     const called = `revision ${String(revision)} of ${subject.namespace}/${subject.name}`;
     const below = addressOf(subject, 'revisions', revision);
     if (withdrawnAt !== null) {
@@ -69,10 +69,10 @@ async function whatEnds(
   return html`<p>
       ${channels.length === 0 ? 'No channel holds it.' : html`These channels hold it, and hold nothing then: ${channels.slice(0, 100).join(', ')}.`}
     </p>
-    ${channels.length === 0 ? nothing : await affectedBy(call, subject)}`;
+    ${channels.length === 0 ? nothing : await renderAffected(call, subject)}`;
 }
 
-export const consoleWithdraw = deed({
+export const consoleWithdraw = formHandler({
   name: 'console_withdraw',
   path,
   summary: 'Withdraw a revision, with a reason.',
@@ -81,13 +81,13 @@ export const consoleWithdraw = deed({
   refuses: ['conflict'],
   async perform(call) {
     const { package: subject, params, body, acts } = call;
-    const revision = revisionNamed(params.revision);
+    const revision = parseRevisionNumber(params.revision);
     await acts.do(withdrawRevision, caller(call), { package: subject, revision, reason: body.reason });
-    return saying(addressOf(subject, 'revisions', revision), 'revision-withdrawn');
+    return withMessage(addressOf(subject, 'revisions', revision), 'revision-withdrawn');
   },
 });
 
-export const consoleRestore = deed({
+export const consoleRestore = formHandler({
   name: 'console_restore',
   path: '/console/packages/:namespace/:name/revisions/:revision/restore',
   summary: 'Bring back a revision that was withdrawn.',
@@ -96,8 +96,8 @@ export const consoleRestore = deed({
   refuses: ['conflict'],
   async perform(call) {
     const { package: subject, params, acts } = call;
-    const revision = revisionNamed(params.revision);
+    const revision = parseRevisionNumber(params.revision);
     await acts.do(restoreRevision, caller(call), { package: subject, revision });
-    return saying(addressOf(subject, 'revisions', revision), 'revision-restored');
+    return withMessage(addressOf(subject, 'revisions', revision), 'revision-restored');
   },
 });

@@ -7,9 +7,9 @@ import { html, type Html } from '#api/pages/html.ts';
 const pieces = ['main', 'own-uploads'] as const;
 
 /** The attributes that refresh a piece after two seconds, until a response leaves them out. */
-export const looksAgain = (id: (typeof pieces)[number], address: string): Html =>
+export const refreshAttributes = (id: (typeof pieces)[number], address: string): Html =>
   html`hx-get="${address}" hx-select="#${id}" hx-swap="outerHTML show:none" hx-trigger="every 2s"`;
 
 /** Whether this is an automatic refresh. It does not show that a person is at the browser, so it does not extend the session. */
-export const isLookingAgain = ({ headers }: IncomingMessage): boolean =>
+export const isAutomaticRefresh = ({ headers }: IncomingMessage): boolean =>
   pieces.some((piece) => headers['hx-trigger'] === piece);

@@ -10,7 +10,11 @@ interface Day {
 }
 
 /** A bar per day, today last; the description is below. */
-export function drawnDays<One extends Day>(days: readonly One[], amount: (day: One) => number, words: string): Html {
+export function renderDayChart<One extends Day>(
+  days: readonly One[],
+  amount: (day: One) => number,
+  words: string,
+): Html {
   return html`<figure class="days">
     ${pillars(
       days.map((day) => ({ all: amount(day), bad: 0 })),
@@ -21,7 +25,7 @@ export function drawnDays<One extends Day>(days: readonly One[], amount: (day: O
 }
 
 /** The same as a table that the reader can open. */
-export const daysInNumbers = <One extends Day>(
+export const renderDayTable = <One extends Day>(
   caption: string,
   days: readonly One[],
   columns: readonly Column<One>[],
@@ -44,7 +48,7 @@ export const amountColumn = <One>(heading: string, amount: (day: One) => number)
 });
 
 /** A sentence such as `3 today, 7 on the busiest day`, for the given last days. */
-export function inWords(amounts: readonly number[]): string {
-  const most = Math.max(0, ...amounts);
-  return `${count(amounts.at(-1) ?? 0)} today, ${count(most)} on the busiest of ${String(amounts.length)} days`;
+export function summarizeAmounts(amounts: readonly number[]): string {
+  const maxAmount = Math.max(0, ...amounts);
+  return `${count(amounts.at(-1) ?? 0)} today, ${count(maxAmount)} on the busiest of ${String(amounts.length)} days`;
 }

@@ -29,8 +29,8 @@ export interface Pillar {
 
 /** A chart over time, one pillar per interval; the last is the current one. */
 export function pillars(values: readonly Pillar[], words: string): Html {
-  const most = Math.max(1, ...values.map(({ all }) => all));
-  const height = (count: number): number => Math.round((count / most) * 360) / 10;
+  const maxValue = Math.max(1, ...values.map(({ all }) => all));
+  const height = (count: number): number => Math.round((count / maxValue) * 360) / 10;
   const width = 4;
   return html`<svg
     class="drawing"

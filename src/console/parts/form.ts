@@ -1,9 +1,9 @@
 // Forms: each sends the token of its session, and works without scripts.
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
-import type { Browsed } from '../access.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
+import type { BrowserEvidence } from '../access.ts';
 
 /** A form to an address of the console. */
-export const formOf = (browsing: Browsed['browsing'], address: string, content: Content): Html =>
+export const formOf = (browsing: BrowserEvidence['browsing'], address: string, content: HtmlContent): Html =>
   html`<form method="post" action="${address}">
     <input type="hidden" name="form-token" value="${browsing.formToken(address)}" />
     ${content}
@@ -13,7 +13,7 @@ export const formOf = (browsing: Browsed['browsing'], address: string, content: 
  * A search form: its fields are in the address, and it changes nothing. The result is loaded into `target` while the reader types, and
  * keeps the requested order.
  */
-export const searchOf = (address: string, target: string, content: Content, sort: string | undefined): Html =>
+export const searchOf = (address: string, target: string, content: HtmlContent, sort: string | undefined): Html =>
   html`<form
     class="search"
     role="search"
@@ -35,7 +35,7 @@ export interface Field {
   type?: 'text' | 'password' | 'search' | 'email' | 'number' | 'date';
   value?: string | undefined;
   /** A sentence below the field. */
-  hint?: Content;
+  hint?: HtmlContent;
   required?: boolean;
   maxLength: number;
   autocomplete?: string;
@@ -66,7 +66,7 @@ export function field({ name, label, type = 'text', value = '', hint, ...more }:
 }
 
 /** A hidden user name for password managers, which need the account of a password; it is not sent. */
-export const whosePassword = ({ principal }: Browsed['browsing']): Html =>
+export const hiddenUsernameField = ({ principal }: BrowserEvidence['browsing']): Html =>
   html`<input
     class="unseen"
     type="text"
@@ -102,13 +102,14 @@ export const choice = (
     <label for="${name}">${label}</label>
     <select id="${name}" name="${name}">
       ${options.map(
-        ([one, words]) => html`<option value="${one}" ${one === value ? html`selected` : nothing}>${words}</option>`,
+        ([optionValue, words]) =>
+          html`<option value="${optionValue}" ${optionValue === value ? html`selected` : nothing}>${words}</option>`,
       )}
     </select>
   </div>`;
 
 /** A checkbox. */
-export const tick = (name: string, words: Content, ticked = false): Html =>
+export const tick = (name: string, words: HtmlContent, ticked = false): Html =>
   html`<label class="tick"
     ><input type="checkbox" name="${name}" value="yes" ${ticked ? html`checked` : nothing} /> ${words}</label
   >`;

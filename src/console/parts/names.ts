@@ -2,15 +2,15 @@
 import type { HandlerRecords } from '#api/handler-records.ts';
 
 /** Returns names for account ids, for `cli:<user>`, and for actions of the store itself. */
-export async function namesOf(
+export async function readActorLabels(
   actors: readonly (string | null)[],
   { accounts }: Pick<HandlerRecords, 'accounts'>,
 ): Promise<(actor: string | null) => string> {
-  const found = await accounts.byIds([...new Set(actors)]);
+  const accountsById = await accounts.byIds([...new Set(actors)]);
   return (actor) => {
     if (actor === null) return 'nobody';
     if (actor === 'larder') return 'the store itself';
     if (actor.startsWith('cli:')) return `${actor.slice('cli:'.length)}, by a command on the host`;
-    return found.get(actor)?.username ?? actor;
+    return accountsById.get(actor)?.username ?? actor;
   };
 }

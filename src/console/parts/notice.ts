@@ -1,6 +1,6 @@
 // Notices, cards and badges. A word and a sign show the severity, not only a colour.
 import { isOverTls } from '#api/browser.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 
 export type Gravity = 'good' | 'note' | 'warn';
 
@@ -11,13 +11,13 @@ const signs: Readonly<Record<Gravity, readonly [sign: string, word: string]>> = 
 };
 
 /** A sentence in a box; screen readers announce it at once. */
-export const notice = (gravity: Gravity, words: Content): Html =>
+export const notice = (gravity: Gravity, words: HtmlContent): Html =>
   html`<p class="notice ${gravity}" role="${gravity === 'warn' ? 'alert' : 'status'}">
     ${sign(gravity)}<span>${words}</span>
   </p>`;
 
 /** The warning on each page that is served without TLS. */
-export const inClear = (baseUrl: string): Html =>
+export const unencryptedNotice = (baseUrl: string): Html =>
   isOverTls(baseUrl)
     ? nothing
     : notice(
@@ -35,9 +35,9 @@ export const card = ({ gravity, title, words, mend }: Card): Html =>
 
 export interface Card {
   gravity: Gravity;
-  title: Content;
-  words: Content;
-  mend?: Content;
+  title: HtmlContent;
+  words: HtmlContent;
+  mend?: HtmlContent;
 }
 
 /** A word for a state. */

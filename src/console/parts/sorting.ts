@@ -3,7 +3,7 @@ import { html, nothing, type Html } from '#api/pages/html.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 
-export interface Sorting {
+export interface TableSorting {
   /** The key of a column; `-` before it reverses the order. */
   order: string;
   /** The address of the list in another order. */
@@ -17,7 +17,7 @@ export interface Sortable {
 }
 
 /** The heading of a column, with a link to sort by it or to reverse the order. */
-export function sortHeading(words: string, column: Sortable | undefined, sorting: Sorting | undefined): Html {
+export function sortHeading(words: string, column: Sortable | undefined, sorting: TableSorting | undefined): Html {
   if (column === undefined || sorting === undefined) return html`${words}`;
   const { key, largestFirst = false } = column;
   const [up, down] = [key, `-${key}`];
@@ -30,7 +30,7 @@ export function sortHeading(words: string, column: Sortable | undefined, sorting
 }
 
 /** The `aria-sort` attribute of a column heading. */
-export function sortState(column: Sortable | undefined, sorting: Sorting | undefined): Html {
+export function sortState(column: Sortable | undefined, sorting: TableSorting | undefined): Html {
   if (column === undefined || sorting === undefined) return nothing;
   if (sorting.order === column.key) return html`aria-sort="ascending"`;
   return sorting.order === `-${column.key}` ? html`aria-sort="descending"` : nothing;
@@ -49,13 +49,13 @@ export async function sortedPage<Entry>(
   find: (range: { offset: number; limit: number }) => Promise<readonly Entry[]>,
 ): Promise<{ entries: Entry[]; next: string | null }> {
   const offset = countBefore(query);
-  const found = await find({ offset, limit: size + 1 });
+  const rows = await find({ offset, limit: size + 1 });
   return {
-    entries: found.slice(0, size),
-    next: found.length > size ? writeCursor([String(offset + size)]) : null,
+    entries: rows.slice(0, size),
+    next: rows.length > size ? writeCursor([String(offset + size)]) : null,
   };
 }
 
 /** A hint below a list that is too long to be sorted as a whole. */
-export const sortedAmong = (isCut: boolean, words: string): Html =>
+export const sortLimitHint = (isCut: boolean, words: string): Html =>
   isCut ? html`<p class="hint">Sorted are ${words}; look for a piece of a name to sort among others.</p>` : nothing;

@@ -1,30 +1,30 @@
 // Tables with headings for screen readers; on a narrow screen each row becomes a block.
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
-import { sortHeading, sortState, type Sortable, type Sorting } from './sorting.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
+import { sortHeading, sortState, type Sortable, type TableSorting } from './sorting.ts';
 
 export interface Column<Row> {
   heading: string;
-  cell(row: Row): Content;
+  cell(row: Row): HtmlContent;
   /** Whether the column contains numbers, which are aligned. */
   number?: boolean;
   /** How to sort by this column; undefined if that is not possible. */
   sort?: Sortable;
 }
 
-interface Table<Row> {
+interface TableDefinition<Row> {
   /** The caption for screen readers; visible if `shown` is set. */
   caption: string;
   shown?: boolean;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   /** The present order of a list that can be sorted. */
-  sorting?: Sorting;
+  sorting?: TableSorting;
   /** Shown in place of a table without rows: the first step. */
-  empty: Content;
+  empty: HtmlContent;
 }
 
 /** The first column is the heading of its row. */
-export function table<Row>({ caption, shown = false, columns, rows, sorting, empty }: Table<Row>): Html {
+export function table<Row>({ caption, shown = false, columns, rows, sorting, empty }: TableDefinition<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const headings = columns.map(
     ({ heading, number, sort }) =>
@@ -59,7 +59,7 @@ export function table<Row>({ caption, shown = false, columns, rows, sorting, emp
 }
 
 /** Names with their values. */
-export const facts = (pairs: readonly (readonly [name: string, value: Content] | undefined)[]): Html =>
+export const facts = (pairs: readonly (readonly [name: string, value: HtmlContent] | undefined)[]): Html =>
   html`<dl class="facts">
     ${pairs
       .filter((pair) => pair !== undefined)

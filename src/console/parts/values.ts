@@ -1,8 +1,8 @@
 // Formats times, sizes and durations.
 import { html, type Html } from '#api/pages/html.ts';
 import { noun } from '#domain/quantities.ts';
-export { bytes as size } from '#domain/byte-size.ts';
-export { distance, duration } from '#domain/quantities.ts';
+export { formatBytes as size } from '#domain/byte-size.ts';
+export { formatDistance as distance, formatDuration as duration } from '#domain/quantities.ts';
 
 /** A time (RFC 3339) in UTC; our script adds the time in the reader's zone. */
 export const time = (moment: string): Html =>
@@ -12,5 +12,5 @@ export const time = (moment: string): Html =>
 export const count = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, '\u2009');
 
 /** `1 package`, `2 packages`. */
-export const counted = (number: number, one: string, many?: string): string =>
-  `${count(number)} ${noun(number, one, many)}`;
+export const formatCount = (number: number, singular: string, plural?: string): string =>
+  `${count(number)} ${noun(number, singular, plural)}`;

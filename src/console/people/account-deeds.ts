@@ -6,15 +6,15 @@ import { storeAdministrator } from '#api/access.ts';
 import { html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { readLimit } from '#operations/accounts/limits.ts';
-import { keptLimit } from '#operations/accounts/present-quota.ts';
-import { accountNamed } from '#operations/accounts/present.ts';
+import { toStoredLimit } from '#operations/accounts/present-quota.ts';
+import { findAccount } from '#operations/accounts/present.ts';
 import { caller } from '#operations/by.ts';
 import type { Holdings } from '#records/holdings.ts';
 import { formOf, tick } from '../parts/form.ts';
-import { counted } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
-import { wrongLimit } from './account.ts';
+import { formatCount } from '../parts/values.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
+import { invalidLimit } from './account.ts';
 import { accountAddress } from './address.ts';
 
 export const consoleAskDisable = screen({
@@ -25,7 +25,7 @@ export const consoleAskDisable = screen({
   refuses: ['forbidden'],
 
   async show({ params, records, authority, browsing }) {
-    const { id, displayName } = await accountNamed(params.account_id, records);
+    const { id, displayName } = await findAccount(params.account_id, records);
     const held = await records.holdings.of(id, timestamp(authority.latestTime()));
     return {
       title: `Disable ${displayName}?`,
@@ -43,7 +43,7 @@ export const consoleAskDisable = screen({
   },
 });
 
-export const consoleDisable = deed({
+export const consoleDisable = formHandler({
   name: 'console_disable_account',
   path: '/console/people/:account_id/disable',
   summary: 'Let an account in no more.',
@@ -53,14 +53,14 @@ export const consoleDisable = deed({
 
   async perform(call) {
     const { params, body, records, authority, acts } = call;
-    const { id } = await accountNamed(params.account_id, records);
+    const { id } = await findAccount(params.account_id, records);
     const moment = timestamp(authority.latestTime());
     await acts.do(disableAccount, caller(call), { id, moment, endTokens: body['end-tokens'] === 'yes' });
-    return saying(accountAddress(id), 'account-disabled');
+    return withMessage(accountAddress(id), 'account-disabled');
   },
 });
 
-export const consoleEnable = deed({
+export const consoleEnable = formHandler({
   name: 'console_enable_account',
   path: '/console/people/:account_id/enable',
   summary: 'Let a disabled account in again.',
@@ -69,9 +69,9 @@ export const consoleEnable = deed({
   refuses: ['conflict'],
 
   async perform(call) {
-    const { id } = await accountNamed(call.params.account_id, call.records);
+    const { id } = await findAccount(call.params.account_id, call.records);
     await call.acts.do(enableAccount, caller(call), { id });
-    return saying(accountAddress(id), 'account-enabled');
+    return withMessage(accountAddress(id), 'account-enabled');
   },
 });
 
@@ -83,11 +83,11 @@ export const consoleAskEndTokens = screen({
   refuses: ['forbidden'],
 
   async show({ params, records, authority, browsing }) {
-    const { id, displayName } = await accountNamed(params.account_id, records);
+    const { id, displayName } = await findAccount(params.account_id, records);
     const { tokens } = await records.holdings.of(id, timestamp(authority.latestTime()));
     return {
       title: `End all tokens of ${displayName}?`,
-      lead: `${counted(tokens, 'token and session', 'tokens and sessions')} end at once and for good.`,
+      lead: `${formatCount(tokens, 'token and session', 'tokens and sessions')} end at once and for good.`,
       content: html`<p>
           ${displayName}, and every machine that has one of them, logs in again or gets a new one. Whoever knows the
           password can do so too: make a new link to set it where others may know it.
@@ -98,7 +98,7 @@ export const consoleAskEndTokens = screen({
   },
 });
 
-export const consoleEndTokens = deed({
+export const consoleEndTokens = formHandler({
   name: 'console_end_tokens',
   path: '/console/people/:account_id/end-tokens',
   summary: 'End all tokens of an account at once and for good.',
@@ -106,14 +106,14 @@ export const consoleEndTokens = deed({
   body: 'ConsoleForm',
 
   async perform(call) {
-    const { id } = await accountNamed(call.params.account_id, call.records);
+    const { id } = await findAccount(call.params.account_id, call.records);
     const moment = timestamp(call.authority.latestTime());
     await call.acts.do(endTokens, caller(call), { id, moment, issuedBefore: null });
-    return saying(accountAddress(id), 'tokens-ended');
+    return withMessage(accountAddress(id), 'tokens-ended');
   },
 });
 
-export const consoleSetQuota = deed({
+export const consoleSetQuota = formHandler({
   name: 'console_set_quota',
   path: '/console/people/:account_id/quota',
   summary: 'Set how many bytes and packages a publisher may have.',
@@ -121,15 +121,15 @@ export const consoleSetQuota = deed({
   body: 'ConsoleQuota',
 
   async perform(call) {
-    const { id } = await accountNamed(call.params.account_id, call.records);
+    const { id } = await findAccount(call.params.account_id, call.records);
     const limitOf = (of: 'bytes' | 'packages'): number | null => {
       const limit = readLimit(of, call.body[of].trim());
-      if (limit === undefined) throw wrongLimit(of, call.body[of]);
-      return keptLimit(limit);
+      if (limit === undefined) throw invalidLimit(of, call.body[of]);
+      return toStoredLimit(limit);
     };
     const quota = { bytes: limitOf('bytes'), packages: limitOf('packages') };
     await call.acts.do(setQuota, caller(call), { id, quota });
-    return saying(accountAddress(id), 'quota-set');
+    return withMessage(accountAddress(id), 'quota-set');
   },
 });
 
@@ -150,6 +150,8 @@ const staysWith = ({ packages, collaborations, invites, brands }: Holdings): str
   ]);
 
 function listed(parts: readonly (readonly [number, string, string])[]): string {
-  const some = parts.filter(([number]) => number > 0).map(([number, one, many]) => counted(number, one, many));
+  const some = parts
+    .filter(([number]) => number > 0)
+    .map(([number, singular, many]) => formatCount(number, singular, many));
   return some.length === 0 ? 'nothing' : some.join(', ');
 }

@@ -1,7 +1,7 @@
 // The page of one account: its profile, rights, packages, and tokens.
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { AccountQuota, Limit } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
@@ -11,8 +11,8 @@ import { presentQuota } from '#operations/accounts/present-quota.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { placeOf } from '#operations/page.ts';
 import type { InventoryPackage } from '#records/inventory.ts';
-import type { Person } from '#records/people.ts';
-import type { Browsed } from '../access.ts';
+import type { PersonRecord } from '#records/people.ts';
+import type { BrowserEvidence } from '../access.ts';
 import { addressOf } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf } from '../parts/form.ts';
@@ -22,12 +22,12 @@ import { count, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { accountAddress, tokensAddress } from './address.ts';
 import { loginCell, seenAt } from './list.ts';
-import { rolesOf } from './roles.ts';
+import { renderRoles } from './roles.ts';
 import { tokenColumns } from './token-cells.ts';
-import { endingAddress } from './tokens.ts';
+import { endTokenAddress } from './tokens.ts';
 
 /** The maximum of tokens shown; the list of tokens shows all. */
-const fewTokens = 10;
+const maxShownTokens = 10;
 
 export const consolePerson = screen({
   name: 'console_person',
@@ -45,27 +45,27 @@ export const consolePerson = screen({
     }
     const now = authority.latestTime();
     const quota = await presentQuota(records, person, quotaOfEverybody(config.quotas));
-    const wanted = { accountId: id, includeInactive: false, now: timestamp(now), before: undefined };
-    const tokens = await records.macaroons.page(wanted, fewTokens + 1);
+    const filter = { accountId: id, includeInactive: false, now: timestamp(now), before: undefined };
+    const tokens = await records.macaroons.page(filter, maxShownTokens + 1);
     const { purpose, may, until, used, end } = tokenColumns({
       now,
-      ending: endingAddress,
+      ending: endTokenAddress,
       ownSession: browsing.principal.sessionId,
     });
     return {
       title: person.displayName,
       lead: html`The account <code>${person.username}</code>.`,
       content: html`${factsOf(person, quota)} ${deedsOf(person, browsing)}
-        ${person.isForeign === 1 ? nothing : rolesOf(person, await records.brands.list())}
+        ${person.isForeign === 1 ? nothing : renderRoles(person, await records.brands.list())}
         <h2>Tokens</h2>
         ${table({
           caption: 'What it is let in with, the newest first',
           columns: [purpose, may, until, used, end],
-          rows: tokens.slice(0, fewTokens),
+          rows: tokens.slice(0, maxShownTokens),
           empty: 'It has no token that is good, and nobody is logged in with it.',
         })}
         ${
-          tokens.length > fewTokens
+          tokens.length > maxShownTokens
             ? html`<p class="pager"><a href="${withQuery(tokensAddress, { account: id })}">All of its tokens</a></p>`
             : nothing
         }
@@ -82,7 +82,7 @@ export const consolePerson = screen({
   },
 });
 
-function factsOf(person: Person, quota: AccountQuota): Html {
+function factsOf(person: PersonRecord, quota: AccountQuota): Html {
   const { id, email, validation, createdAt, disabledAt, isForeign, roles, linkUntil } = person;
   return facts([
     ['Account id', html`<code>${id}</code>`],
@@ -98,7 +98,7 @@ function factsOf(person: Person, quota: AccountQuota): Html {
   ]);
 }
 
-function stateOf({ isForeign, disabledAt }: Pick<Person, 'isForeign' | 'disabledAt'>): Content {
+function stateOf({ isForeign, disabledAt }: Pick<PersonRecord, 'isForeign' | 'disabledAt'>): HtmlContent {
   if (isForeign === 1) return html`${badge('note', 'of another store')} known from what was carried in`;
   return disabledAt === null ? badge('good', 'let in') : html`${badge('warn', 'disabled')} since ${time(disabledAt)}`;
 }
@@ -106,7 +106,10 @@ function stateOf({ isForeign, disabledAt }: Pick<Person, 'isForeign' | 'disabled
 const used = ({ used: has, limit }: Limit, show: (amount: number) => string): string =>
   limit === null ? show(has) : `${show(has)} of ${show(limit)}`;
 
-function deedsOf({ id, displayName, disabledAt, isForeign, hasPassword }: Person, browsing: Browsed['browsing']): Html {
+function deedsOf(
+  { id, displayName, disabledAt, isForeign, hasPassword }: PersonRecord,
+  browsing: BrowserEvidence['browsing'],
+): Html {
   if (isForeign === 1) {
     return html`<p>To make it one of this store, on the host:</p>
       <pre tabindex="0">larder account create --id ${id} --username NAME --email EMAIL --display-name NAME</pre>`;
@@ -136,7 +139,7 @@ larder account totp ${id} --remove --yes</pre>
 }
 
 async function packagesOf(
-  { id, username }: Person,
+  { id, username }: PersonRecord,
   cursor: string | undefined,
   { inventory }: Pick<HandlerRecords, 'inventory'>,
 ): Promise<Html> {
@@ -148,7 +151,7 @@ async function packagesOf(
     columns: [
       {
         heading: 'Name',
-        cell: (one: InventoryPackage) => html`<a href="${addressOf(one)}">${one.namespace}/${one.name}</a>`,
+        cell: (row: InventoryPackage) => html`<a href="${addressOf(row)}">${row.namespace}/${row.name}</a>`,
       },
       { heading: 'Revisions', number: true, cell: ({ revisions }) => count(revisions) },
       { heading: 'Size', number: true, cell: ({ bytes }) => size(bytes) },
@@ -160,7 +163,11 @@ async function packagesOf(
   ${nextPage(next && withQuery(accountAddress(id), { cursor: writeCursor([next.namespace, next.name]) }))}`;
 }
 
-const quotaForm = ({ id }: Person, { bytes, packages }: AccountQuota, browsing: Browsed['browsing']): Html =>
+const quotaForm = (
+  { id }: PersonRecord,
+  { bytes, packages }: AccountQuota,
+  browsing: BrowserEvidence['browsing'],
+): Html =>
   html`<h2>How much it may have</h2>
     ${formOf(
       browsing,
@@ -182,7 +189,7 @@ const quotaForm = ({ id }: Person, { bytes, packages }: AccountQuota, browsing: 
     )}`;
 
 /** The refusal of an invalid limit from the form. */
-export const wrongLimit = (of: 'bytes' | 'packages', text: string): Refusal =>
+export const invalidLimit = (of: 'bytes' | 'packages', text: string): Refusal =>
   new Refusal(
     'api-error',
     `What an account may have is ${limitExamples[of]}, none or default, not '${text}' at /${of}`,

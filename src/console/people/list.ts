@@ -2,22 +2,22 @@
 import { createAccount } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, type Content, type Html } from '#api/pages/html.ts';
+import { html, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { ConsolePeopleQuery } from '#api/wire.ts';
 import { emailAddress } from '#domain/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/by.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
-import type { PeopleOrder, Person } from '#records/people.ts';
-import type { Browsed } from '../access.ts';
-import { againFields, asksForCode, refusesProof, typedAgain } from '../myself/again.ts';
+import type { PeopleOrder, PersonRecord } from '#records/people.ts';
+import type { BrowserEvidence } from '../access.ts';
+import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from '../myself/again.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, time } from '../parts/values.ts';
-import { deed, screen } from '../screen.ts';
+import { formHandler, screen } from '../screen.ts';
 import { accountAddress, peopleAddress, tokensAddress } from './address.ts';
 import { inviteWithLink } from './set-up-link.ts';
 
@@ -58,7 +58,7 @@ export const consolePeople = screen({
           })}
           ${nextPage(next && withQuery(peopleAddress, { q: text, sort, cursor: next }))}
         </div>
-        ${invitation(browsing, await asksForCode(principal, records))}`,
+        ${invitation(browsing, await usesOneTimePasswords(principal, records))}`,
     };
   },
 });
@@ -68,7 +68,7 @@ async function peoplePage(
   text: string,
   order: 'name' | PeopleOrder,
   query: ConsolePeopleQuery,
-): Promise<{ entries: readonly Person[]; next: string | null }> {
+): Promise<{ entries: readonly PersonRecord[]; next: string | null }> {
   if (order === 'name') {
     const [behind] = placeOf(query, [''] as const);
     return pageOf(await people.page(text, behind, pageSize + 1), pageSize, ({ username }) => [username]);
@@ -80,19 +80,19 @@ export const rolesCell = ({
   roles,
   isForeign,
   disabledAt,
-}: Pick<Person, 'roles' | 'isForeign' | 'disabledAt'>): Content =>
+}: Pick<PersonRecord, 'roles' | 'isForeign' | 'disabledAt'>): HtmlContent =>
   html`${roles.join(', ')}
   ${isForeign === 1 ? badge('note', 'of another store') : disabledAt === null ? '' : badge('warn', 'disabled')}`;
 
 /** How an account logs in, as far as known. */
-export function loginCell({ hasPassword, hasTotp, linkUntil, isForeign }: Person): Content {
+export function loginCell({ hasPassword, hasTotp, linkUntil, isForeign }: PersonRecord): HtmlContent {
   if (isForeign === 1) return 'Not here';
   if (hasPassword === 0) return linkUntil === null ? 'No password' : 'Invited, no password yet';
   return hasTotp === 1 ? 'Password and one-time password' : 'Password';
 }
 
 /** When an account was last seen, from its tokens and logins. */
-export function seenAt({ begunAt, usedAt }: Pick<Person, 'begunAt' | 'usedAt'>): Content {
+export function seenAt({ begunAt, usedAt }: Pick<PersonRecord, 'begunAt' | 'usedAt'>): HtmlContent {
   const last = [begunAt, usedAt]
     .filter((at) => at !== null)
     .sort()
@@ -100,7 +100,7 @@ export function seenAt({ begunAt, usedAt }: Pick<Person, 'begunAt' | 'usedAt'>):
   return last === undefined ? 'Never' : time(last);
 }
 
-const columns: readonly Column<Person>[] = [
+const columns: readonly Column<PersonRecord>[] = [
   {
     heading: 'Name',
     sort: { key: 'name' },
@@ -119,7 +119,7 @@ const columns: readonly Column<Person>[] = [
   { heading: 'Last seen', sort: { key: 'seen', largestFirst: true }, cell: seenAt },
 ];
 
-const invitation = (browsing: Browsed['browsing'], hasTotp: boolean): Html =>
+const invitation = (browsing: BrowserEvidence['browsing'], hasTotp: boolean): Html =>
   html`<h2>Invite a publisher</h2>
     <p>
       The account is made at once. You get a link, once, with which its owner chooses a password; send it to nobody
@@ -137,29 +137,29 @@ const invitation = (browsing: Browsed['browsing'], hasTotp: boolean): Html =>
           maxLength: 64,
           hint: 'Only for somebody who has an account in the online store: the id that it has there. Otherwise a new one is made.',
         })}
-        ${againFields(browsing, hasTotp)} <button>Make the account and a link</button>`,
+        ${credentialFields(browsing, hasTotp)} <button>Make the account and a link</button>`,
     )}`;
 
-export const consoleInvitePerson = deed({
+export const consoleInvitePerson = formHandler({
   name: 'console_invite_person',
   path: peopleAddress,
   summary: 'Make an account, and a link with which its owner sets a password, which is shown once.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleInvite',
-  refuses: [...refusesProof, 'conflict'],
+  refuses: [...credentialRefusals, 'conflict'],
 
   async perform(call) {
     const { body, acts, newId, identity, principal } = call;
     const email = emailAddress(body.email);
     if (email === undefined) throw new Refusal('api-error', `'${body.email}' is no e-mail address.`);
-    await identity.own.prove(principal.accountId, typedAgain(call));
-    const given = body.id === undefined || body.id === '' ? undefined : body.id;
+    await identity.own.prove(principal.accountId, readCredentials(call));
+    const requestedId = body.id === undefined || body.id === '' ? undefined : body.id;
     const account = await acts.do(createAccount, caller(call), {
-      id: given ?? newId.id(),
+      id: requestedId ?? newId.id(),
       username: body.username,
       displayName: body['display-name'].trim(),
       email,
-      idMadeHere: given === undefined,
+      idMadeHere: requestedId === undefined,
     });
     return inviteWithLink(call, account);
   },

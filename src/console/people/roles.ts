@@ -2,23 +2,23 @@
 import { changeRole } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
-import { plainRoles, type Role } from '#domain/role.ts';
-import { accountNamed } from '#operations/accounts/present.ts';
-import { roleNamed } from '#operations/accounts/role-named.ts';
+import { plainRoles, type AccountRole } from '#domain/role.ts';
+import { findAccount } from '#operations/accounts/present.ts';
+import { parseRole } from '#operations/accounts/role-named.ts';
 import { caller } from '#operations/by.ts';
 import type { Brand } from '#records/brands.ts';
-import type { Person } from '#records/people.ts';
-import { againFields, asksForCode, refusesProof, typedAgain } from '../myself/again.ts';
+import type { PersonRecord } from '#records/people.ts';
+import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from '../myself/again.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
-import { untrustedForAWhile } from './set-up-link.ts';
+import { approvalPauseNotice } from './set-up-link.ts';
 
 /** The maximum of brands offered; the command accepts any. */
-const mostBrands = 200;
+const maxBrands = 200;
 
 /** The meaning of each role. */
 const meanings: Readonly<Record<(typeof plainRoles)[number], string>> = {
@@ -27,17 +27,17 @@ const meanings: Readonly<Record<(typeof plainRoles)[number], string>> = {
   auditor: 'Reads the audit log, and what has left the host.',
 };
 
-const meaningOf = (role: Role): string =>
+const meaningOf = (role: AccountRole): string =>
   role in meanings
     ? meanings[role as keyof typeof meanings]
     : `Manages the models and keys of the brand ${role.slice('brand-admin:'.length)}.`;
 
 /** The roles of an account, and the form to change them. */
-export function rolesOf({ id, displayName, roles }: Person, brands: readonly Brand[]): Html {
-  const here = accountAddress(id, 'role');
-  const offered: Role[] = [
+export function renderRoles({ id, displayName, roles }: PersonRecord, brands: readonly Brand[]): Html {
+  const roleAddress = accountAddress(id, 'role');
+  const offered: AccountRole[] = [
     ...plainRoles,
-    ...brands.slice(0, mostBrands).map(({ accountId }) => `brand-admin:${accountId}` as const),
+    ...brands.slice(0, maxBrands).map(({ accountId }) => `brand-admin:${accountId}` as const),
   ];
   const others = offered.filter((role) => !roles.includes(role) && role !== `brand-admin:${id}`);
   return html`<h2 id="roles">Roles</h2>
@@ -45,11 +45,11 @@ export function rolesOf({ id, displayName, roles }: Person, brands: readonly Bra
       caption: `Roles of ${displayName}`,
       columns: [
         { heading: 'Role', cell: (role: string) => role },
-        { heading: 'What comes with it', cell: (role) => meaningOf(role as Role) },
+        { heading: 'What comes with it', cell: (role) => meaningOf(role as AccountRole) },
         {
           heading: 'Do',
           cell: (role) =>
-            html`<a href="${withQuery(here, { role, remove: 'yes' })}"
+            html`<a href="${withQuery(roleAddress, { role, remove: 'yes' })}"
               >Take it away<span class="unseen">: ${role}</span></a
             >`,
         },
@@ -60,7 +60,7 @@ export function rolesOf({ id, displayName, roles }: Person, brands: readonly Bra
     ${
       others.length === 0
         ? nothing
-        : html`<form method="get" action="${here}">
+        : html`<form method="get" action="${roleAddress}">
             ${choice(
               { name: 'role', label: 'Another role' },
               others.map((role) => [role, role]),
@@ -78,8 +78,8 @@ export const consoleAskChangeRole = screen({
   refuses: ['forbidden'],
 
   async show({ params, query, records, principal, browsing }) {
-    const { id, displayName, username } = await accountNamed(params.account_id, records);
-    const role = roleNamed(query.role ?? 'auditor');
+    const { id, displayName, username } = await findAccount(params.account_id, records);
+    const role = parseRole(query.role ?? 'auditor');
     const takes = query.remove === 'yes';
     return {
       title: takes ? `Take ${role} from ${displayName}?` : `Make ${displayName} ${role}?`,
@@ -87,13 +87,13 @@ export const consoleAskChangeRole = screen({
         ? `The account ${username} loses it with its next request, and so does every token of it.`
         : `The account ${username} has it with its next request, and so has every token of it that is out already.`,
       content: html`<p>${meaningOf(role)}</p>
-        <p class="hint">${untrustedForAWhile}</p>
+        <p class="hint">${approvalPauseNotice}</p>
         ${formOf(
           browsing,
           accountAddress(id, 'role'),
           html`<input type="hidden" name="role" value="${role}" />
             <input type="hidden" name="remove" value="${takes ? 'yes' : 'no'}" />
-            ${againFields(browsing, await asksForCode(principal, records))}
+            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
             ${takes ? html`<button class="grave">Take ${role} away</button>` : html`<button>Give ${role}</button>`}`,
         )}
         <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
@@ -101,22 +101,22 @@ export const consoleAskChangeRole = screen({
   },
 });
 
-export const consoleChangeRole = deed({
+export const consoleChangeRole = formHandler({
   name: 'console_change_role',
   path: '/console/people/:account_id/role',
   summary: 'Give a role to an account, or take it away.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleRole',
-  refuses: [...refusesProof, 'conflict'],
+  refuses: [...credentialRefusals, 'conflict'],
 
   async perform(call) {
     const { params, body, records, principal, identity, acts } = call;
-    const { id } = await accountNamed(params.account_id, records);
-    const role = roleNamed(body.role);
-    await identity.own.prove(principal.accountId, typedAgain(call));
+    const { id } = await findAccount(params.account_id, records);
+    const role = parseRole(body.role);
+    await identity.own.prove(principal.accountId, readCredentials(call));
     const remove = body.remove === 'yes';
     await acts.do(changeRole, caller(call), { id, role, remove });
     const isOwn = id === principal.accountId && role === 'store-admin' && remove;
-    return saying(isOwn ? '/console' : accountAddress(id), remove ? 'role-taken' : 'role-given');
+    return withMessage(isOwn ? '/console' : accountAddress(id), remove ? 'role-taken' : 'role-given');
   },
 });

@@ -1,19 +1,19 @@
 // Makes a set-up link for an account, after the administrator proves their identity; the link is shown once.
 import { inviteAccount } from '#acts/credentials.ts';
 import { storeAdministrator } from '#api/access.ts';
-import type { Answer } from '#api/operation.ts';
+import type { OperationResponse } from '#api/operation.ts';
 import { html } from '#api/pages/html.ts';
 import type { Services } from '#api/services.ts';
 import { newSetUpLink } from '#identity/set-up-links.ts';
-import { accountNamed } from '#operations/accounts/present.ts';
+import { findAccount } from '#operations/accounts/present.ts';
 import { caller } from '#operations/by.ts';
 import type { Account } from '#records/accounts.ts';
-import { framed, type Shown } from '../frame.ts';
-import { againFields, asksForCode, refusesProof, typedAgain } from '../myself/again.ts';
+import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
+import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from '../myself/again.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { time } from '../parts/values.ts';
-import { deed, screen } from '../screen.ts';
+import { formHandler, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
 
 export const consoleAskSetUpLink = screen({
@@ -24,15 +24,16 @@ export const consoleAskSetUpLink = screen({
   refuses: ['forbidden'],
 
   async show({ params, records, principal, browsing }) {
-    const { id, displayName } = await accountNamed(params.account_id, records);
+    const { id, displayName } = await findAccount(params.account_id, records);
     return {
       title: `A link for ${displayName}?`,
       lead: `With it ${displayName} chooses a new password, once. An earlier link is void.`,
-      content: html`<p class="hint">${untrustedForAWhile}</p>
+      content: html`<p class="hint">${approvalPauseNotice}</p>
         ${formOf(
           browsing,
           accountAddress(id, 'set-up-link'),
-          html`${againFields(browsing, await asksForCode(principal, records))} <button>Make the link</button>`,
+          html`${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
+            <button>Make the link</button>`,
         )}
         <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
     };
@@ -40,35 +41,38 @@ export const consoleAskSetUpLink = screen({
 });
 
 /** Shown before a change of an account. */
-export const untrustedForAWhile = 'For 72 hours after a change of an account its approvals do not count.';
+export const approvalPauseNotice = 'For 72 hours after a change of an account its approvals do not count.';
 
-export const consoleMakeSetUpLink = deed({
+export const consoleMakeSetUpLink = formHandler({
   name: 'console_make_set_up_link',
   path: '/console/people/:account_id/set-up-link',
   summary: 'Make a link with which an account gets a new password, which is shown once; an earlier one is void.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleAgain',
-  refuses: [...refusesProof, 'conflict'],
+  refuses: [...credentialRefusals, 'conflict'],
 
   async perform(call) {
-    const account = await accountNamed(call.params.account_id, call.records);
-    await call.identity.own.prove(call.principal.accountId, typedAgain(call));
+    const account = await findAccount(call.params.account_id, call.records);
+    await call.identity.own.prove(call.principal.accountId, readCredentials(call));
     return inviteWithLink(call, account);
   },
 });
 
-interface Inviting extends Shown, Pick<Services, 'acts' | 'now'> {
+interface SetUpLinkCall extends ConsoleFrameInput, Pick<Services, 'acts' | 'now'> {
   requestId: string;
 }
 
 /** Makes a link for an account, and returns the page that shows it. */
-export async function inviteWithLink(call: Inviting, { id, username, displayName }: Account): Promise<Answer> {
+export async function inviteWithLink(
+  call: SetUpLinkCall,
+  { id, username, displayName }: Account,
+): Promise<OperationResponse> {
   const { acts, now, config, browsing } = call;
   const { base_url: baseUrl } = config.http;
   const { link, digest, until } = newSetUpLink({ now, baseUrl });
-  const by = caller({ principal: browsing.principal, requestId: call.requestId });
-  await acts.do(inviteAccount, by, { id, digest, until });
-  return framed(call, {
+  const actor = caller({ principal: browsing.principal, requestId: call.requestId });
+  await acts.do(inviteAccount, actor, { id, digest, until });
+  return renderInFrame(call, {
     title: `A link for ${displayName}`,
     lead: html`Good once, and until ${time(until)}.`,
     content: html`${notice('note', 'It is shown this once. Whoever has it can set the password of the account, so send it to nobody else.')}

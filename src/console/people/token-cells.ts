@@ -1,8 +1,8 @@
 // The table cells of tokens and console sessions: purpose, permissions, end, last use.
-import { html, nothing, type Content } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent } from '#api/pages/html.ts';
 import { inCommon, shownChannels } from '#domain/principal.ts';
-import { endsSoon } from '#domain/token-end.ts';
-import { keptRestrictions } from '#macaroons/caveats.ts';
+import { expiryWarningMs } from '#domain/token-end.ts';
+import { storedRestrictions } from '#macaroons/caveats.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { badge } from '../parts/notice.ts';
 import type { Column } from '../parts/table.ts';
@@ -10,7 +10,7 @@ import { distance, time } from '../parts/values.ts';
 import { accountAddress } from './address.ts';
 
 /** The context of the page. */
-interface Around {
+interface TokenCellContext {
   /** The latest time that the store has seen. */
   now: Date;
   /** The address of the confirmation page that ends the token. */
@@ -23,18 +23,21 @@ export const tokenColumns = ({
   now,
   ending,
   ownSession,
-}: Around): Record<'purpose' | 'whose' | 'may' | 'since' | 'until' | 'used' | 'end', Column<OwnedMacaroon>> => ({
+}: TokenCellContext): Record<
+  'purpose' | 'whose' | 'may' | 'since' | 'until' | 'used' | 'end',
+  Column<OwnedMacaroon>
+> => ({
   purpose: {
     heading: 'What for',
     cell: (token) =>
-      html`${purposeOf(token)} ${token.sessionId === ownSession ? badge('note', 'this login') : nothing}`,
+      html`${describePurpose(token)} ${token.sessionId === ownSession ? badge('note', 'this login') : nothing}`,
   },
   whose: {
     heading: 'Whose',
     sort: { key: 'whose' },
     cell: ({ accountId, username }) => html`<a href="${accountAddress(accountId)}">${username}</a>`,
   },
-  may: { heading: 'May', cell: allowedBy },
+  may: { heading: 'May', cell: describePermissions },
   since: { heading: 'Since', sort: { key: 'since', largestFirst: true }, cell: ({ validSince }) => time(validSince) },
   until: { heading: 'Until', sort: { key: 'until' }, cell: (token) => untilCell(token, now) },
   used: {
@@ -47,14 +50,14 @@ export const tokenColumns = ({
     cell: (token) =>
       isGood(token, now)
         ? html`<a href="${ending(token)}"
-            >End it now<span class="unseen">: ${purposeOf(token)} of ${token.username}</span></a
+            >End it now<span class="unseen">: ${describePurpose(token)} of ${token.username}</span></a
           >`
         : nothing,
   },
 });
 
 /** The description that the owner gave; a console session has a fixed one. */
-export const purposeOf = ({
+export const describePurpose = ({
   kind,
   description,
   sessionId,
@@ -67,8 +70,8 @@ const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
   revokedAt === null && Date.parse(validUntil) > now.getTime();
 
 /** The permissions of a token, and its limits if it is attenuated. */
-export function allowedBy(token: OwnedMacaroon): Content {
-  const allowed = keptRestrictions(token);
+export function describePermissions(token: OwnedMacaroon): HtmlContent {
+  const allowed = storedRestrictions(token);
   if (allowed === undefined) {
     return token.kind === 'console'
       ? 'All that the account may, in the console'
@@ -81,11 +84,11 @@ export function allowedBy(token: OwnedMacaroon): Content {
   ${channels === null ? nothing : html`<br />Channels: ${channels.join(', ')}`}`;
 }
 
-function untilCell(token: OwnedMacaroon, now: Date): Content {
+function untilCell(token: OwnedMacaroon, now: Date): HtmlContent {
   const { revokedAt, validUntil } = token;
   if (revokedAt !== null) return html`${badge('warn', 'ended')} ${time(revokedAt)}`;
   const left = Date.parse(validUntil) - now.getTime();
   if (left <= 0) return html`${badge('warn', 'run out')} ${time(validUntil)}`;
-  const isSoon = left <= endsSoon && Date.parse(validUntil) - Date.parse(token.validSince) > endsSoon;
+  const isSoon = left <= expiryWarningMs && Date.parse(validUntil) - Date.parse(token.validSince) > expiryWarningMs;
   return html`${time(validUntil)} ${isSoon ? badge('note', distance(validUntil, now)) : nothing}`;
 }

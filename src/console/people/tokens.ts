@@ -6,26 +6,26 @@ import { html, type Html } from '#api/pages/html.ts';
 import type { ConsoleTokensQuery } from '#api/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { tokensPage, type TokensPage, type TokensSought } from '#operations/accounts/tokens-page.ts';
+import { readTokensPage, type TokensPage, type TokenListFilter } from '#operations/accounts/tokens-page.ts';
 import { caller } from '#operations/by.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
-import type { Browsed } from '../access.ts';
+import type { BrowserEvidence } from '../access.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf, searchOf } from '../parts/form.ts';
 import { sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { accountAddress, tokensAddress } from './address.ts';
-import { allowedBy, purposeOf, tokenColumns } from './token-cells.ts';
+import { describePermissions, describePurpose, tokenColumns } from './token-cells.ts';
 
 /** The confirmation page that ends a token. */
-export const endingAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>
+export const endTokenAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>
   `${tokensAddress}/${encodeURIComponent(sessionId)}/end`;
 
 /** A token that ends within this time "ends soon". */
-const soon = days(30);
+const endsSoonMs = days(30);
 
 export const consoleTokens = screen({
   name: 'console_tokens',
@@ -38,19 +38,19 @@ export const consoleTokens = screen({
   async show({ query, records, authority, browsing }) {
     const { account = '', show = 'good', sort = '' } = query;
     const now = authority.latestTime();
-    const owner = account === '' ? undefined : await records.accounts.named(account);
+    const owner = account === '' ? undefined : await records.accounts.findByName(account);
     const { entries, next } = await inOrder(records, query, {
       // No account has an empty id.
       accountId: account === '' ? null : (owner?.id ?? ''),
       now: timestamp(now),
-      endingBefore: show === 'ending' ? timestamp(after(now, soon)) : undefined,
+      endingBefore: show === 'ending' ? timestamp(after(now, endsSoonMs)) : undefined,
       includeInactive: show === 'all',
       size: pageSize,
     });
     const order = sort === '' ? (show === 'ending' ? 'until' : '-since') : sort;
     const { purpose, whose, may, since, until, used, end } = tokenColumns({
       now,
-      ending: endingAddress,
+      ending: endTokenAddress,
       ownSession: browsing.principal.sessionId,
     });
     return {
@@ -76,12 +76,12 @@ export const consoleTokens = screen({
 async function inOrder(
   records: Pick<HandlerRecords, 'macaroons'>,
   query: ConsoleTokensQuery,
-  sought: TokensSought,
+  sought: TokenListFilter,
 ): Promise<TokensPage> {
   const { sort = '' } = query;
-  if (sort === '') return tokensPage(records, query, sought);
-  const { endingBefore: by = null, size, ...wanted } = sought;
-  return sortedPage(query, size, (range) => records.macaroons.sorted({ ...wanted, by }, sort, range));
+  if (sort === '') return readTokensPage(records, query, sought);
+  const { endingBefore: latestEnd = null, size, ...filter } = sought;
+  return sortedPage(query, size, (range) => records.macaroons.sorted({ ...filter, endsBy: latestEnd }, sort, range));
 }
 
 const search = ({ account, show, sort }: Record<'account' | 'show' | 'sort', string>): Html =>
@@ -112,17 +112,17 @@ export const consoleAskEndToken = screen({
   refuses: ['forbidden'],
 
   async show({ params, records, browsing }) {
-    const token = await ownedToken(records, params.session_id);
+    const token = await findOwnedToken(records, params.session_id);
     return {
       title: 'End this token?',
       lead: html`From the next request on it lets nobody in. Whoever works with it, ${token.username}, needs another
       one.`,
-      content: endingForm(browsing, token, { does: endingAddress(token), back: tokensAddress }),
+      content: renderEndTokenForm(browsing, token, { does: endTokenAddress(token), back: tokensAddress }),
     };
   },
 });
 
-export const consoleEndToken = deed({
+export const consoleEndToken = formHandler({
   name: 'console_end_token',
   path: '/console/people/tokens/:session_id/end',
   summary: "End one token of anybody's, at once and for good.",
@@ -131,33 +131,33 @@ export const consoleEndToken = deed({
 
   async perform(call) {
     await call.acts.do(revokeToken, caller(call), { sessionId: call.params.session_id });
-    return saying(tokensAddress, 'token-ended');
+    return withMessage(tokensAddress, 'token-ended');
   },
 });
 
 /** Returns a token by its session, with its owner; refuses if it does not exist. */
-export async function ownedToken(
+export async function findOwnedToken(
   { macaroons, accounts }: Pick<HandlerRecords, 'macaroons' | 'accounts'>,
   sessionId: string,
 ): Promise<OwnedMacaroon> {
-  const found = await macaroons.find(sessionId);
-  const owner = found && (await accounts.find(found.accountId));
-  if (found !== undefined && owner !== undefined) return { ...found, username: owner.username, lastUsedAt: null };
+  const macaroon = await macaroons.find(sessionId);
+  const owner = macaroon && (await accounts.find(macaroon.accountId));
+  if (macaroon !== undefined && owner !== undefined) return { ...macaroon, username: owner.username, lastUsedAt: null };
   throw new Refusal('resource-not-found', `There is no token with the session '${sessionId.slice(0, 64)}'.`);
 }
 
 /** The details of a token, and the form that ends it. */
-export const endingForm = (
-  browsing: Browsed['browsing'],
+export const renderEndTokenForm = (
+  browsing: BrowserEvidence['browsing'],
   token: OwnedMacaroon,
   { does, back }: { does: string; back: string },
 ): Html =>
   html`${tokenFacts(token, browsing)} ${formOf(browsing, does, html`<button class="grave">End it now</button>`)}
     <p><a href="${back}">Leave it as it is</a></p>`;
 
-const tokenFacts = (token: OwnedMacaroon, { principal }: Browsed['browsing']): Html =>
+const tokenFacts = (token: OwnedMacaroon, { principal }: BrowserEvidence['browsing']): Html =>
   facts([
-    ['What for', purposeOf(token)],
+    ['What for', describePurpose(token)],
     [
       'Whose',
       // Only store administrators may open the page of an account.
@@ -165,7 +165,7 @@ const tokenFacts = (token: OwnedMacaroon, { principal }: Browsed['browsing']): H
         ? html`<a href="${accountAddress(token.accountId)}">${token.username}</a>`
         : token.username,
     ],
-    ['May', allowedBy(token)],
+    ['May', describePermissions(token)],
     ['Since', time(token.validSince)],
     ['Until', time(token.validUntil)],
     ['Session', html`<code>${token.sessionId}</code>`],

@@ -4,15 +4,15 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Export } from '#records/exports.ts';
-import { cardOf } from '../front/state.ts';
+import { toCard } from '../front/state.ts';
 import { card } from '../parts/notice.ts';
 import { pageSize, table } from '../parts/table.ts';
-import { counted, distance, size, time } from '../parts/values.ts';
-import { provenIn } from '../proof.ts';
+import { formatCount, distance, size, time } from '../parts/values.ts';
+import { readRecordsProof } from '../proof.ts';
 import { screen } from '../screen.ts';
 
 /** The maximum of newest exports that are searched for backups. */
-const lookedAt = 1000;
+const maxSearchedExports = 1000;
 
 /** The examinations about integrity. */
 const about = new Set(['Backups', 'Blobs', 'Scrub', 'Records', 'Signing key', 'Site key']);
@@ -24,14 +24,14 @@ export const consoleBackups = screen({
   access: storeAdministrator('store-view'),
 
   async show({ records, examined, now }) {
-    const left = await records.exports.list('', timestamp(now()), Number.MAX_SAFE_INTEGER, lookedAt);
-    const backups = left.filter(({ what }) => what === 'backup').slice(0, pageSize);
+    const left = await records.exports.list('', timestamp(now()), Number.MAX_SAFE_INTEGER, maxSearchedExports);
+    const backups = left.filter(({ what: kind }) => kind === 'backup').slice(0, pageSize);
     const last = (await records.audit.newestOf('backup'))?.at;
     return {
       title: 'Backups and proof',
       lead: last === undefined ? 'No backup was ever made.' : html`The last backup was made ${distance(last, now())}.`,
       content: html`<div class="cards">
-          ${(await examined()).filter(({ what }) => about.has(what)).map((one) => card(cardOf(one)))}
+          ${(await examined()).filter(({ what: name }) => about.has(name)).map((examination) => card(toCard(examination)))}
         </div>
         <h2>Proof</h2>
         ${await proof(records, now())} ${await damaged(records)}
@@ -48,7 +48,7 @@ export const consoleBackups = screen({
 });
 
 async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
-  const proven = await provenIn(records);
+  const proven = await readRecordsProof(records);
   if (proven === undefined)
     return html`<p>
       The records have not been proven yet; the store does so soon after it starts, and again and again.
@@ -59,22 +59,22 @@ async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Pro
         Every row of the records was as it was written when it was proven last, ${distance(at, now)} (${time(at)}).
       </p>`
     : html`<p>
-        <strong>${counted(problems, 'thing')} wrong with the records, found ${distance(at, now)}:</strong>
+        <strong>${formatCount(problems, 'thing')} wrong with the records, found ${distance(at, now)}:</strong>
         ${first ?? ''}
       </p>`;
 }
 
 async function damaged({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): Promise<Html> {
-  const found = await damagedBlobs.list(pageSize);
+  const blobs = await damagedBlobs.list(pageSize);
   return table({
     caption: 'Damaged contents, which serve nobody until they come in again',
-    shown: found.length > 0,
+    shown: blobs.length > 0,
     columns: [
-      { heading: 'SHA3-384', cell: ({ sha3_384 }: (typeof found)[number]) => html`<code>${sha3_384}</code>` },
-      { heading: 'Size', cell: (one) => size(one.size), number: true },
-      { heading: 'Found', cell: (one) => time(one.foundAt) },
+      { heading: 'SHA3-384', cell: ({ sha3_384 }: (typeof blobs)[number]) => html`<code>${sha3_384}</code>` },
+      { heading: 'Size', cell: (blob) => size(blob.size), number: true },
+      { heading: 'Found', cell: (blob) => time(blob.foundAt) },
     ],
-    rows: found,
+    rows: blobs,
     empty: 'No content is known to be damaged.',
   });
 }

@@ -2,7 +2,7 @@
 import { registrationOf, type Registration } from '#assertions/registration.ts';
 import { brandAdministrator, storeAdministrator } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, type Content, type Html } from '#api/pages/html.ts';
+import { html, type HtmlContent, type Html } from '#api/pages/html.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { Brand } from '#records/brands.ts';
@@ -12,7 +12,7 @@ import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 
-type Listed = Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'>;
+type BrandListRow = Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'>;
 
 export const consoleBrands = screen({
   name: 'console_brands',
@@ -23,12 +23,12 @@ export const consoleBrands = screen({
 
   async show({ query, records }) {
     const [after] = placeOf(query, [''] as const);
-    const found = await records.inventory.brands(after, pageSize + 1);
-    const { entries, next } = pageOf(found, pageSize, ({ accountId }) => [accountId]);
+    const brands = await records.inventory.brands(after, pageSize + 1);
+    const { entries, next } = pageOf(brands, pageSize, ({ accountId }) => [accountId]);
     return {
       title: 'Brands',
       lead: 'Whoever makes devices signs for them here: models, serials, and what the store says of its snaps.',
-      content: html`${table<Listed>({
+      content: html`${table<BrandListRow>({
         caption: 'Brands by the ids of their accounts',
         columns: [
           {
@@ -76,26 +76,26 @@ export const consoleBrand = screen({
 });
 
 /** A model, and a description of the key that signs the serials of its devices. */
-interface Signed extends Model {
-  by: Content;
+interface ModelWithSigner extends Model {
+  signer: HtmlContent;
 }
 
 async function modelsOf(
   { accountId }: Brand,
   { models, serialPolicies }: Pick<HandlerRecords, 'models' | 'serialPolicies'>,
-  keys: readonly Key[],
-): Promise<Signed[]> {
-  const found: Signed[] = [];
+  keys: readonly BrandSigningKeyRow[],
+): Promise<ModelWithSigner[]> {
+  const signedModels: ModelWithSigner[] = [];
   for (const model of await models.list(accountId)) {
     const policy = await serialPolicies.current(accountId, model.name);
     const own = keys.find(({ sha3_384 }) => sha3_384 === policy?.signingKeySha3384);
     const foreign = policy && html`<code>${policy.signingKeySha3384}</code> of <code>${policy.authority}</code>`;
-    found.push({ ...model, by: own?.name ?? foreign ?? 'no key yet' });
+    signedModels.push({ ...model, signer: own?.name ?? foreign ?? 'no key yet' });
   }
-  return found;
+  return signedModels;
 }
 
-interface Key {
+interface BrandSigningKeyRow {
   name: string;
   sha3_384: string;
   createdAt: string;
@@ -107,7 +107,7 @@ async function keysOf(
   { accountId }: Brand,
   records: Pick<HandlerRecords, 'signingKeys' | 'assertions'>,
   now: Date,
-): Promise<Key[]> {
+): Promise<BrandSigningKeyRow[]> {
   const keys = await records.signingKeys.list(accountId);
   const registered = await accountKeysOf(keys, records);
   return keys.map(({ name, sha3_384, createdAt, requestedAt }) => {
@@ -131,12 +131,12 @@ const words: Readonly<Record<Registration, readonly [Gravity, string]>> = {
   revoked: ['warn', 'revoked'],
 };
 
-const keyTable = (keys: readonly Key[], { accountId }: Brand): Html =>
-  table<Key>({
+const keyTable = (keys: readonly BrandSigningKeyRow[], { accountId }: Brand): Html =>
+  table<BrandSigningKeyRow>({
     caption: 'Signing keys',
     columns: [
       { heading: 'Key', cell: ({ name }) => name },
-      { heading: 'State', cell: ({ status }): Content => badge(...words[status]) },
+      { heading: 'State', cell: ({ status }): HtmlContent => badge(...words[status]) },
       { heading: 'Good until', cell: ({ until }) => (until === undefined ? 'not said' : time(until)) },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
       { heading: 'Id (SHA3-384)', cell: ({ sha3_384 }) => html`<code>${sha3_384}</code>` },
@@ -146,12 +146,12 @@ const keyTable = (keys: readonly Key[], { accountId }: Brand): Html =>
       <code>larder key request</code> writes what is carried to the online store.`,
   });
 
-const modelTable = (models: readonly Signed[]): Html =>
-  table<Signed>({
+const modelTable = (models: readonly ModelWithSigner[]): Html =>
+  table<ModelWithSigner>({
     caption: 'Models',
     columns: [
       { heading: 'Model', cell: ({ name }) => name },
-      { heading: 'Serials are signed with', cell: ({ by }) => by },
+      { heading: 'Serials are signed with', cell: ({ signer }) => signer },
       { heading: 'Series', cell: ({ series }) => series },
       { heading: 'Asks devices for a key', cell: ({ apiKey }) => (apiKey === null || apiKey === '' ? 'no' : 'yes') },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },

@@ -11,7 +11,7 @@ import { deviceDays } from '#operations/usage/usage.ts';
 import type { DeviceOrder, SeenDevice } from '#records/seen-devices.ts';
 import { addressOf as packageAt } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
-import { amountColumn, daysInNumbers, drawnDays, inWords } from '../parts/days.ts';
+import { amountColumn, renderDayTable, renderDayChart, summarizeAmounts } from '../parts/days.ts';
 import { sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { distance, time } from '../parts/values.ts';
@@ -40,7 +40,7 @@ export const consoleDevices = screen({
           {
             heading: 'Serial',
             sort: { key: 'serial' },
-            cell: (one) => html`<a href="${addressOf(one)}">${one.serial}</a>`,
+            cell: (device) => html`<a href="${addressOf(device)}">${device.serial}</a>`,
           },
           { heading: 'Brand', sort: { key: 'brand' }, cell: ({ brandId }) => html`<code>${brandId}</code>` },
           { heading: 'Model', sort: { key: 'model' }, cell: ({ model }) => model },
@@ -67,8 +67,8 @@ async function devicesPage(
   until: string,
 ): Promise<{ entries: readonly SeenDevice[]; next: string | null }> {
   if (order === 'brand') {
-    const found = await seenDevices.list(placeOf(query, ['', '', ''] as const), until, pageSize + 1);
-    return pageOf(found, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
+    const devices = await seenDevices.list(placeOf(query, ['', '', ''] as const), until, pageSize + 1);
+    return pageOf(devices, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
   }
   return sortedPage(query, pageSize, (range) => seenDevices.sorted(order, range));
 }
@@ -87,8 +87,8 @@ async function callsByDay({ records, config, now }: Pick<Services, 'records' | '
       no serial, cannot be drawn.
     </p>`;
   }
-  return html`${drawnDays(days, ({ devices }) => devices, `Devices that called: ${inWords(amounts)}`)}
-  ${daysInNumbers('Day by day', days, [
+  return html`${renderDayChart(days, ({ devices }) => devices, `Devices that called: ${summarizeAmounts(amounts)}`)}
+  ${renderDayTable('Day by day', days, [
     amountColumn('Devices', ({ devices }) => devices),
     amountColumn('Refreshes taken', ({ refreshes }) => refreshes),
   ])}`;
@@ -150,5 +150,5 @@ export const consoleDevice = screen({
   },
 });
 
-const linkOf = (id: string, named: { namespace: string; name: string } | undefined): Html =>
-  named === undefined ? html`<code>${id}</code>` : html`<a href="${packageAt(named)}">${named.name}</a>`;
+const linkOf = (id: string, subject: { namespace: string; name: string } | undefined): Html =>
+  subject === undefined ? html`<code>${id}</code>` : html`<a href="${packageAt(subject)}">${subject.name}</a>`;

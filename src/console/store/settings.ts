@@ -1,13 +1,13 @@
 // The page of the present configuration, by key. It is changed in its file on the host.
 import { storeAdministrator } from '#api/access.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import { configurationSections, type Config, type ConfigurationKey } from '#src/config.ts';
 import { badge } from '../parts/notice.ts';
 import { table } from '../parts/table.ts';
-import { counted, size } from '../parts/values.ts';
+import { formatCount, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 
-interface Setting {
+interface SettingsPageRow {
   name: string;
   key: ConfigurationKey;
   value: unknown;
@@ -25,7 +25,7 @@ export const consoleSettings = screen({
     const sections = [...configurationSections()].map(([section, { description, keys }]) => ({
       section,
       description,
-      settings: [...keys].map(([name, key]): Setting => ({
+      settings: [...keys].map(([name, key]): SettingsPageRow => ({
         name,
         key,
         value: valueOf(config, section, name),
@@ -38,7 +38,7 @@ export const consoleSettings = screen({
       lead:
         changed === 0
           ? 'All is as it was when the server started.'
-          : `${counted(changed, 'setting')} changed since the server started.`,
+          : `${formatCount(changed, 'setting')} changed since the server started.`,
       content: html`<p>
           They stand in <code>larder.toml</code> in the data directory on the host. A server takes changes up by
           <code>systemctl reload larder</code>, or by the signal HUP; where only a restart makes one count, its log says
@@ -54,8 +54,8 @@ export const consoleSettings = screen({
   },
 });
 
-const tableOf = (section: string, settings: readonly Setting[]): Html =>
-  table<Setting>({
+const tableOf = (section: string, settings: readonly SettingsPageRow[]): Html =>
+  table<SettingsPageRow>({
     caption: `Settings of ${section}`,
     columns: [
       { heading: 'Key', cell: ({ name }) => html`<code>${name}</code>` },
@@ -66,20 +66,20 @@ const tableOf = (section: string, settings: readonly Setting[]): Html =>
     empty: 'There are none.',
   });
 
-function shown(setting: Setting): Content {
+function shown(setting: SettingsPageRow): HtmlContent {
   const { key, value } = setting;
   return html`${written(key, value)} ${isChanged(setting) ? badge('note', 'changed since the start') : nothing}`;
 }
 
 /** Formats a value. If a value may contain a secret, even by mistake, only "set" or "not set" is shown. */
-function written({ secret, size: isSize }: ConfigurationKey, value: unknown): Content {
+function written({ secret, size: isSize }: ConfigurationKey, value: unknown): HtmlContent {
   if (value === undefined) return 'not set';
   if (secret) return 'set';
   if (isSize && typeof value === 'number') return size(value);
   return html`<code>${JSON.stringify(value)}</code>`;
 }
 
-const isChanged = ({ value, first }: Setting): boolean => JSON.stringify(value) !== JSON.stringify(first);
+const isChanged = ({ value, first }: SettingsPageRow): boolean => JSON.stringify(value) !== JSON.stringify(first);
 
 const valueOf = (config: Config, section: string, name: string): unknown =>
   (config as unknown as Record<string, Record<string, unknown> | undefined>)[section]?.[name];

@@ -6,24 +6,24 @@ import type { Services } from '#api/services.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { bar } from '../parts/drawing.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
-import { count, counted, size } from '../parts/values.ts';
+import { count, formatCount, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 
-interface Use {
+interface OwnerStorageUsage {
   owner: string;
   packages: number;
   bytes: number;
 }
 
 /** A package with the maximum of bytes that its old revisions could free. */
-interface Kept extends Use {
+interface PackageStorageUsage extends OwnerStorageUsage {
   old: number;
 }
 
 /** How many revisions are kept if the configuration says nothing. */
-const usual = 10;
+const defaultKeptRevisions = 10;
 /** The maximum of old revisions of a package that are added up. */
-const mostOld = 1000;
+const maxOldRevisions = 1000;
 
 export const consoleStorage = screen({
   name: 'console_storage',
@@ -38,36 +38,36 @@ export const consoleStorage = screen({
       inventory.largestById(pageSize),
       inventory.largestPublishers(pageSize),
     ]);
-    const kept = await withOld(records, packages, config.revisions, now());
+    const packageUsages = await withOld(records, packages, config.revisions, now());
     const names = await accounts.byIds(publishers.map(({ owner }) => owner));
     return {
       title: 'Storage',
       lead: `${size(whole)} lie here for all packages, each content once.`,
       content: html`${room(disk(), config)}
         <h2>Publishers for whom most lies there</h2>
-        ${table<Use>({
+        ${table<OwnerStorageUsage>({
           caption: 'Publishers by what lies on the disk for them',
           columns: [
             { heading: 'Publisher', cell: ({ owner }) => publisher(owner, names.get(owner)?.username ?? owner) },
-            { heading: 'Packages', cell: (one) => count(one.packages), number: true },
-            { heading: 'On the disk', cell: (one) => size(one.bytes), number: true },
+            { heading: 'Packages', cell: (usage) => count(usage.packages), number: true },
+            { heading: 'On the disk', cell: (usage) => size(usage.bytes), number: true },
           ],
           rows: publishers,
           empty: 'Nobody has pushed anything yet.',
         })}
         <h2>Packages for which most lies there</h2>
-        ${table<Kept>({
+        ${table<PackageStorageUsage>({
           caption: 'Packages by what lies on the disk for them',
           columns: [
             { heading: 'Package', cell: ({ owner }) => html`<a href="/console/packages/${owner}">${owner}</a>` },
-            { heading: 'On the disk', cell: (one) => size(one.bytes), number: true },
+            { heading: 'On the disk', cell: (usage) => size(usage.bytes), number: true },
             {
-              heading: `Old, keeping ${String(config.revisions.keep ?? usual)}`,
+              heading: `Old, keeping ${String(config.revisions.keep ?? defaultKeptRevisions)}`,
               cell: ({ old }) => (old === 0 ? 'nothing' : size(old)),
               number: true,
             },
           ],
-          rows: kept,
+          rows: packageUsages,
           empty: 'Nothing has been pushed yet.',
         })}
         <p class="hint">
@@ -81,17 +81,17 @@ export const consoleStorage = screen({
 /** The old revisions of each package by the retention of the configuration, or by the default above. */
 async function withOld(
   { oldRevisions }: Pick<HandlerRecords, 'oldRevisions'>,
-  packages: readonly (Use & { id: string })[],
-  { keep = usual, older_than_days: age }: Services['config']['revisions'],
+  packages: readonly (OwnerStorageUsage & { id: string })[],
+  { keep = defaultKeptRevisions, older_than_days: age }: Services['config']['revisions'],
   now: Date,
-): Promise<Kept[]> {
+): Promise<PackageStorageUsage[]> {
   const rule = { keep, channel: null, before: timestamp(after(now, -days(age))) };
-  const found: Kept[] = [];
+  const usages: PackageStorageUsage[] = [];
   for (const { id, ...use } of packages) {
-    const old = await oldRevisions.list(id, rule, [], mostOld);
-    found.push({ ...use, old: old.reduce((sum, one) => sum + one.size, 0) });
+    const old = await oldRevisions.list(id, rule, [], maxOldRevisions);
+    usages.push({ ...use, old: old.reduce((sum, revision) => sum + revision.size, 0) });
   }
-  return found;
+  return usages;
 }
 
 const publisher = (id: string, name: string): Html =>
@@ -112,7 +112,7 @@ function room(
       keep === undefined
         ? html`stay until somebody deletes them: <code>larder revision delete NAME --keep 10</code> shows first what
             would go and how much that frees; <code>revisions.keep</code> lets it happen by itself`
-        : `${counted(keep, 'revision')} of each package stay, and what channels hold; others go after ${counted(days, 'day')} (revisions.keep)`,
+        : `${formatCount(keep, 'revision')} of each package stay, and what channels hold; others go after ${formatCount(days, 'day')} (revisions.keep)`,
     ],
   ]);
 }

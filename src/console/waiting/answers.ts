@@ -1,13 +1,13 @@
 // The form handlers that accept or reject invites and offers directly in the list.
 import { acceptInvite, rejectInvite } from '#acts/collaborators.ts';
 import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
-import { invited, nowhere } from '#api/access.ts';
+import { invited, packageNotFound } from '#api/access.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '#operations/by.ts';
-import { saying } from '../said.ts';
-import { deed } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler } from '../screen.ts';
 
-export const consoleAnswerInvite = deed({
+export const consoleAnswerInvite = formHandler({
   name: 'console_answer_invite',
   path: '/console/waiting/invites/:namespace/:name',
   summary: 'Accept an invite to collaborate on a package, or decline it.',
@@ -20,11 +20,11 @@ export const consoleAnswerInvite = deed({
     const answer = { namespace, name: params.name, accountId: principal.accountId };
     const accepts = body.answer === 'yes';
     await acts.do(accepts ? acceptInvite : rejectInvite, caller(call), answer);
-    return saying('/console/waiting', accepts ? 'invite-accepted' : 'invite-declined');
+    return withMessage('/console/waiting', accepts ? 'invite-accepted' : 'invite-declined');
   },
 });
 
-export const consoleAnswerOffer = deed({
+export const consoleAnswerOffer = formHandler({
   name: 'console_answer_offer',
   path: '/console/waiting/offers/:namespace/:name',
   summary: 'Take a package that is offered, or leave it to its publisher.',
@@ -34,13 +34,13 @@ export const consoleAnswerOffer = deed({
 
   async perform(call) {
     const { package: subject, params, principal, body, acts, config } = call;
-    if (subject === undefined) throw nowhere(params);
+    if (subject === undefined) throw packageNotFound(params);
     const answer = { package: subject, accountId: principal.accountId };
     if (body.answer === 'no') {
       await acts.do(rejectPackage, caller(call), answer);
-      return saying('/console/waiting', 'offer-left');
+      return withMessage('/console/waiting', 'offer-left');
     }
     await acts.do(acceptPackage, caller(call), { ...answer, everybody: quotaOfEverybody(config.quotas) });
-    return saying('/console/waiting', 'offer-taken');
+    return withMessage('/console/waiting', 'offer-taken');
   },
 });

@@ -1,5 +1,5 @@
 // Collects the items that wait for an account, and the items that the account waits for; the same as in the lists of the interface.
-import { stateOf, type ProposalState } from '#acts/proposal-state.ts';
+import { computeProposalStatus, type ProposalStatus } from '#acts/proposal-state.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
@@ -11,17 +11,17 @@ import { requestedKeys, type RequestedKey } from '#transfers/request/requested-k
 import { pageSize } from '../parts/table.ts';
 import type { Viewer } from '../viewer.ts';
 
-export interface Judged {
-  shown: ProposalState;
+export interface PendingProposalView {
+  shown: ProposalStatus;
   /** Why the account cannot approve the proposal; undefined if it can. */
-  whyNot: string | undefined;
+  obstacle: string | undefined;
 }
 
-export interface Waiting {
+export interface AccountPendingItems {
   /** Uploads that wait for a decision of the account, one page of them. */
   uploads: { entries: WaitingUpload[]; total: number; next: WaitingUpload | undefined };
   /** Proposals that the account may approve or only see; `next` is the cursor if there are more. */
-  proposals: { entries: Judged[]; next: number | undefined };
+  proposals: { entries: PendingProposalView[]; next: number | undefined };
   invites: InviteToPackage[];
   offers: OfferOfPackage[];
   keys: RequestedKey[];
@@ -33,18 +33,18 @@ export interface Waiting {
 }
 
 /** The cursors of the long lists. */
-export interface Places {
+export interface PendingCursors {
   uploads: { pushedAt: string; seq: number };
   proposals: number;
 }
 
 /** Rejected uploads are shown for this many days. */
-const lately = 14;
+const rejectedDays = 14;
 
-export async function gather(
-  { principal, viewer, places, now }: { principal: Principal; viewer: Viewer; places: Places; now: Date },
+export async function findPendingItems(
+  { principal, viewer, places, now }: { principal: Principal; viewer: Viewer; places: PendingCursors; now: Date },
   records: HandlerRecords,
-): Promise<Waiting> {
+): Promise<AccountPendingItems> {
   const { accountId } = principal;
   const at = timestamp(now);
   return {
@@ -57,39 +57,43 @@ export async function gather(
     keys: await keysFor(viewer, records, now),
     transfers: viewer.oversees ? await records.transfers.waiting(pageSize) : [],
     own: await records.inventory.underReviewFor(accountId, pageSize),
-    rejected: await records.inventory.rejectedFor(accountId, timestamp(after(now, days(-lately))), pageSize),
+    rejected: await records.inventory.rejectedFor(accountId, timestamp(after(now, days(-rejectedDays))), pageSize),
   };
 }
 
 async function uploadsFrom(
-  place: Places['uploads'],
+  place: PendingCursors['uploads'],
   { inventory }: Pick<HandlerRecords, 'inventory'>,
-): Promise<Waiting['uploads']> {
-  const found = await inventory.waiting(place, pageSize + 1);
-  const entries = found.slice(0, pageSize);
-  return { entries, total: await inventory.countWaiting(), next: found.length > pageSize ? entries.at(-1) : undefined };
+): Promise<AccountPendingItems['uploads']> {
+  const uploads = await inventory.waiting(place, pageSize + 1);
+  const entries = uploads.slice(0, pageSize);
+  return {
+    entries,
+    total: await inventory.countWaiting(),
+    next: uploads.length > pageSize ? entries.at(-1) : undefined,
+  };
 }
 
 /** All proposals for overseers; for others, the proposals that they made or may approve. */
 async function proposalsFrom(
   { principal, viewer, after, at }: { principal: Principal; viewer: Viewer; after: number; at: string },
   records: HandlerRecords,
-): Promise<Waiting['proposals']> {
-  const found = await records.proposals.waiting(after, at, pageSize + 1);
-  const entries: Judged[] = [];
-  for (const one of found.slice(0, pageSize)) {
-    const shown = await stateOf(records, one, at);
+): Promise<AccountPendingItems['proposals']> {
+  const proposals = await records.proposals.waiting(after, at, pageSize + 1);
+  const entries: PendingProposalView[] = [];
+  for (const proposal of proposals.slice(0, pageSize)) {
+    const shown = await computeProposalStatus(records, proposal, at);
     const { accountId } = principal;
     const isAsked = [...shown.approvals, ...shown.mayApprove].some((other) => other.accountId === accountId);
-    if (!viewer.oversees && !isAsked && one.actor !== accountId) continue;
-    entries.push({ shown, whyNot: await whyNot(shown, principal, records) });
+    if (!viewer.oversees && !isAsked && proposal.actor !== accountId) continue;
+    entries.push({ shown, obstacle: await findApprovalObstacle(shown, principal, records) });
   }
-  return { entries, next: found.length > pageSize ? found[pageSize - 1]?.number : undefined };
+  return { entries, next: proposals.length > pageSize ? proposals[pageSize - 1]?.number : undefined };
 }
 
 /** Why an account cannot approve a proposal, in a sentence; undefined if it can. */
-export async function whyNot(
-  { proposal, state, approvals, mayApprove }: ProposalState,
+export async function findApprovalObstacle(
+  { proposal, state, approvals, mayApprove }: ProposalStatus,
   { accountId }: Pick<Principal, 'accountId'>,
   { totpSecrets }: Pick<HandlerRecords, 'totpSecrets'>,
 ): Promise<string | undefined> {
@@ -98,9 +102,9 @@ export async function whyNot(
       ? 'Enough people have approved: do it once more, the same as before, and it is done.'
       : 'You proposed it yourself; others approve of it.';
   }
-  const given = approvals.find((one) => one.accountId === accountId);
-  if (given !== undefined) return `You approved of it at ${given.at}.`;
-  const may = mayApprove.find((one) => one.accountId === accountId);
+  const approval = approvals.find((entry) => entry.accountId === accountId);
+  if (approval !== undefined) return `You approved of it at ${approval.at}.`;
+  const may = mayApprove.find((entry) => entry.accountId === accountId);
   if (may === undefined) return 'The policy does not ask you about it.';
   if (may.from !== null) {
     return `Your account was changed. Your approvals count from ${may.from} on.`;

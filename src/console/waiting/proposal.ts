@@ -1,29 +1,29 @@
 // The page of one proposal: its changes and approvals, and a form to approve it. An approval counts only with password and one-time
 // password.
-import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
+import { readProposalStatus, type ProposalStatus } from '#acts/proposal-state.ts';
 import { approveProposal, rejectProposal } from '#acts/proposals.ts';
 import { account } from '#api/access.ts';
 import { html, nothing, type Html } from '#api/pages/html.ts';
 import { approvalNamespace } from '#domain/approval-text.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { shownLines, type ShownLine } from '#domain/shown-lines.ts';
+import { shortenLines, type ShownLine } from '#domain/shown-lines.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
-import { longestSshSignature } from '#domain/ssh-signature.ts';
+import { maxSshSignatureLength } from '#domain/ssh-signature.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/by.ts';
 import { logIn } from '#operations/approvals/judge-proposal.ts';
 import { numberOf, proposalFor } from '#operations/approvals/read-proposal.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
-import { field, formOf, longField, whosePassword } from '../parts/form.ts';
-import { namesOf } from '../parts/names.ts';
+import { field, formOf, longField, hiddenUsernameField } from '../parts/form.ts';
+import { readActorLabels } from '../parts/names.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { count, counted, distance, time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
-import { whyNot } from './gathered.ts';
+import { count, formatCount, distance, time } from '../parts/values.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
+import { findApprovalObstacle } from './gathered.ts';
 import { addressOfProposal, stateBadge } from './proposal-parts.ts';
 
 export const consoleProposal = screen({
@@ -37,42 +37,42 @@ export const consoleProposal = screen({
     const moment = now();
     const shown = await proposalFor(principal, params.number, records, timestamp(moment));
     const { proposal } = shown;
-    const who = await namesOf([proposal.actor, proposal.endedBy], records);
+    const who = await readActorLabels([proposal.actor, proposal.endedBy], records);
     const [from] = placeOf(query, ['0'] as const);
-    const why = await whyNot(shown, principal, records);
+    const obstacle = await findApprovalObstacle(shown, principal, records);
     const isOpen = shown.state === 'waits' || shown.state === 'approved';
-    const mayReject = isOpen && (why === undefined || proposal.actor === principal.accountId);
+    const mayReject = isOpen && (obstacle === undefined || proposal.actor === principal.accountId);
     return {
       title: `Proposal ${String(proposal.number)}: ${proposal.object}`,
       lead: leadOf(shown, who),
-      content: html`${isOpen && why !== undefined ? notice('note', why) : nothing} ${about(shown, who, moment)}
-      ${linesOf(shown, numberIn(from))} ${peopleOf(shown)}
-      ${mayReject ? judging(browsing, proposal.number, why === undefined) : nothing}`,
+      content: html`${isOpen && obstacle !== undefined ? notice('note', obstacle) : nothing}
+      ${about(shown, who, moment)} ${linesOf(shown, numberIn(from))} ${peopleOf(shown)}
+      ${mayReject ? judging(browsing, proposal.number, obstacle === undefined) : nothing}`,
     };
   },
 });
 
-function leadOf({ state, missing, proposal }: ProposalState, who: (actor: string | null) => string): string {
+function leadOf({ state, missing, proposal }: ProposalStatus, who: (actor: string | null) => string): string {
   const { actor, endedBy, because } = proposal;
-  const lines = shownLines(proposal.lines);
-  const what = `${who(actor)} wants to make ${counted(lines.length, 'change')}`;
+  const lines = shortenLines(proposal.lines);
+  const clause = `${who(actor)} wants to make ${formatCount(lines.length, 'change')}`;
   switch (state) {
     case 'waits':
-      return `${what}, which ${lines.length === 1 ? 'waits' : 'wait'} for ${counted(missing, 'more approval')}.`;
+      return `${clause}, which ${lines.length === 1 ? 'waits' : 'wait'} for ${formatCount(missing, 'more approval')}.`;
     case 'approved':
-      return `${what}, of which enough people approve: ${who(actor)} does it by doing the same once more.`;
+      return `${clause}, of which enough people approve: ${who(actor)} does it by doing the same once more.`;
     case 'done':
-      return `${what}, and it is done.`;
+      return `${clause}, and it is done.`;
     case 'rejected':
-      return `${what}; ${who(endedBy)} rejected it: ${because ?? ''}`;
+      return `${clause}; ${who(endedBy)} rejected it: ${because ?? ''}`;
     case 'fallen':
-      return `${what}; what it would change was changed otherwise meanwhile, so it counts no more.`;
+      return `${clause}; what it would change was changed otherwise meanwhile, so it counts no more.`;
     case 'expired':
-      return `${what}; not enough people approved in time.`;
+      return `${clause}; not enough people approved in time.`;
   }
 }
 
-const about = (shown: ProposalState, who: (actor: string | null) => string, now: Date): Html => {
+const about = (shown: ProposalStatus, who: (actor: string | null) => string, now: Date): Html => {
   const { act, object, actor, proposedAt, endsAt, endedAt } = shown.proposal;
   return facts([
     ['State', stateBadge(shown)],
@@ -86,16 +86,16 @@ const about = (shown: ProposalState, who: (actor: string | null) => string, now:
   ]);
 };
 
-function linesOf({ proposal }: ProposalState, from: number): Html {
+function linesOf({ proposal }: ProposalStatus, from: number): Html {
   const { number } = proposal;
-  const lines = shownLines(proposal.lines);
+  const lines = shortenLines(proposal.lines);
   const next = from + pageSize;
   return html`<h2>What it changes</h2>
     ${
       lines.length > pageSize
         ? html`<p>
-            ${count(from + 1)} to ${count(Math.min(next, lines.length))} of ${counted(lines.length, 'change')}; whoever
-            approves approves of all.
+            ${count(from + 1)} to ${count(Math.min(next, lines.length))} of ${formatCount(lines.length, 'change')};
+            whoever approves approves of all.
           </p>`
         : nothing
     }
@@ -114,9 +114,9 @@ function linesOf({ proposal }: ProposalState, from: number): Html {
     ${nextPage(next < lines.length ? `${addressOfProposal(number)}?cursor=${writeCursor([String(next)])}` : undefined)}`;
 }
 
-function peopleOf({ approvals, mayApprove, state }: ProposalState): Html {
+function peopleOf({ approvals, mayApprove, state }: ProposalStatus): Html {
   return html`<h2>Who approves</h2>
-    ${table<ProposalState['approvals'][number]>({
+    ${table<ProposalStatus['approvals'][number]>({
       caption: 'Who has approved',
       empty: 'Nobody has approved yet.',
       rows: approvals,
@@ -152,7 +152,7 @@ const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html 
     ${formOf(
       browsing,
       `${addressOfProposal(number)}/judge`,
-      html`${whosePassword(browsing)}
+      html`${hiddenUsernameField(browsing)}
         ${field({ name: 'password', label: 'Your password', type: 'password', maxLength: 1024, required: true, autocomplete: 'current-password' })}
         ${field({
           name: 'code',
@@ -175,12 +175,12 @@ const signatureField = (number: number): Html =>
   longField({
     name: 'signature',
     label: 'Your signature, where the policy asks for it',
-    maxLength: longestSshSignature,
+    maxLength: maxSshSignatureLength,
     hint: html`<code>larder approval show ${String(number)} --for-signing FILE</code> on the host writes what is signed;
       <code>ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE</code> signs it where your key is.`,
   });
 
-export const consoleJudgeProposal = deed({
+export const consoleJudgeProposal = formHandler({
   name: 'console_judge_proposal',
   path: '/console/waiting/proposals/:number/judge',
   summary: 'Approve of what is proposed, or reject it, with password and one-time password.',
@@ -199,13 +199,13 @@ export const consoleJudgeProposal = deed({
     const login = await logIn(call, { password, 'one-time-password': code });
     if (verdict === 'reject') {
       await acts.do(rejectProposal, caller(call), { number, login, reason });
-      return saying(addressOfProposal(number), 'proposal-rejected');
+      return withMessage(addressOfProposal(number), 'proposal-rejected');
     }
     const signed = signature.trim() === '' ? undefined : signature;
     const { fell } = await acts.do(approveProposal, caller(call), { number, login, signature: signed });
-    if (fell) return saying(addressOfProposal(number), 'proposal-fell');
-    const { state } = await proposalState(records, number, timestamp(now()));
-    return saying(
+    if (fell) return withMessage(addressOfProposal(number), 'proposal-fell');
+    const { state } = await readProposalStatus(records, number, timestamp(now()));
+    return withMessage(
       addressOfProposal(number),
       state === 'approved' ? 'proposal-approved-by-enough' : 'proposal-approved',
     );

@@ -1,20 +1,20 @@
 // The page of one upload: why it waits, the findings of the review, and the forms to approve or reject it.
 import { approveUpload, rejectUpload, rejection } from '#acts/reviews.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import { onUpload, storeAdministratorOnUpload } from '#api/upload-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/by.ts';
-import type { Wish } from '#records/after-review.ts';
-import type { DeclaredResource } from '#records/resources.ts';
+import type { FollowUp } from '#records/after-review.ts';
+import type { ResourceDeclaration } from '#records/resources.ts';
 import type { Findings, Review } from '#records/uploads.ts';
 import { formOf, longField } from '../parts/form.ts';
-import { namesOf } from '../parts/names.ts';
+import { readActorLabels } from '../parts/names.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
 import { distance, size, time } from '../parts/values.ts';
-import { saying } from '../said.ts';
-import { deed, screen } from '../screen.ts';
+import { withMessage } from '../said.ts';
+import { formHandler, screen } from '../screen.ts';
 import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
 
 export const consoleUpload = screen({
@@ -25,7 +25,7 @@ export const consoleUpload = screen({
   query: 'ConsolePageQuery',
 
   async show({ upload, package: subject, principal, browsing, records, now }) {
-    const who = await namesOf([upload.pushedBy], records);
+    const who = await readActorLabels([upload.pushedBy], records);
     const wishes = await records.afterReview.of(upload.id);
     const mayJudge = principal.storeAdministrator && upload.status === 'scanned';
     return {
@@ -47,13 +47,13 @@ export const consoleUpload = screen({
         ['SHA-256', html`<code>${upload.sha256}</code>`],
         ['Upload', html`<code>${upload.id}</code>`],
       ])}
-      ${wanted(wishes)} ${upload.findings === null ? nothing : inside(upload.findings)}
+      ${renderFollowUps(wishes)} ${upload.findings === null ? nothing : inside(upload.findings)}
       ${mayJudge ? judging(browsing, upload.id) : nothing}`,
     };
   },
 });
 
-function leadOf({ status, revision }: Review, called: string): Content {
+function leadOf({ status, revision }: Review, called: string): HtmlContent {
   switch (status) {
     case 'new':
       return 'The store has not looked at it yet; that takes seconds, or minutes for large files.';
@@ -72,10 +72,10 @@ function whatIsWrong({ status, errors }: Review): Html {
     <p>Mend what is said, and push it again; each push is looked at anew.</p>`;
 }
 
-function wanted(wishes: readonly Wish[]): Html {
+function renderFollowUps(wishes: readonly FollowUp[]): Html {
   if (wishes.length === 0) return nothing;
   return html`<h2>What is wanted with it</h2>
-    ${table<Wish>({
+    ${table<FollowUp>({
       caption: 'Channels that are to hold the revision, and components beside it',
       empty: '',
       rows: wishes.slice(0, 100),
@@ -108,7 +108,7 @@ function inside(findings: Findings): Html {
       ])}`;
   }
   const { version, details, prose, declares, packageYaml, craftYaml } = findings;
-  const listed = (some: readonly string[] | undefined): Content =>
+  const listed = (some: readonly string[] | undefined): HtmlContent =>
     some === undefined || some.length === 0 ? undefined : some.slice(0, 100).join(', ');
   const bases = details.bases?.map(({ name, channel, architecture }) => `${name} ${channel} (${architecture})`);
   return html`<h2>What is inside</h2>
@@ -126,14 +126,14 @@ function inside(findings: Findings): Html {
         ['Grade', details.grade],
         ['Apps', listed(details.apps)],
         ['Built at', details.buildUrl],
-      ].flatMap(([name, value]): [string, Content][] =>
+      ].flatMap(([name, value]): [string, HtmlContent][] =>
         value === undefined || value === null || value === '' ? [] : [[String(name), value]],
       ),
     )}
     ${
       declares.length === 0
         ? nothing
-        : table<DeclaredResource>({
+        : table<ResourceDeclaration>({
             caption: 'Resources that it asks for',
             shown: true,
             empty: '',
@@ -149,15 +149,15 @@ function inside(findings: Findings): Html {
 }
 
 /** Limits the length of a page, however long the texts are. */
-const mostText = 40_000;
+const maxTextLength = 40_000;
 
 const text = (heading: string, written: string | null): Html =>
   written === null
     ? nothing
     : html`<details>
         <summary>${heading}</summary>
-        <pre tabindex="0">${written.slice(0, mostText)}</pre>
-        ${written.length > mostText ? html`<p class="hint">It goes on; this is its beginning.</p>` : nothing}
+        <pre tabindex="0">${written.slice(0, maxTextLength)}</pre>
+        ${written.length > maxTextLength ? html`<p class="hint">It goes on; this is its beginning.</p>` : nothing}
       </details>`;
 
 const judging = (browsing: Browsing, id: string): Html =>
@@ -180,7 +180,7 @@ const judging = (browsing: Browsing, id: string): Html =>
         })} <button class="grave">Reject</button>`,
     )}`;
 
-export const consoleApproveUpload = deed({
+export const consoleApproveUpload = formHandler({
   name: 'console_approve_upload',
   path: '/console/waiting/uploads/:upload_id/approve',
   summary: 'Approve an upload that waits for a person.',
@@ -194,13 +194,13 @@ export const consoleApproveUpload = deed({
       const verdict = await acts.do(approveUpload, caller(call), { upload: upload.id, package: subject });
       reviewSoon();
       signSoon();
-      if ('rejected' in verdict) return saying(addressOfUpload(upload.id), 'upload-there-already');
-      return saying(body.back === 'list' ? '/console/waiting' : addressOfUpload(upload.id), 'upload-approved');
+      if ('rejected' in verdict) return withMessage(addressOfUpload(upload.id), 'upload-there-already');
+      return withMessage(body.back === 'list' ? '/console/waiting' : addressOfUpload(upload.id), 'upload-approved');
     });
   },
 });
 
-export const consoleRejectUpload = deed({
+export const consoleRejectUpload = formHandler({
   name: 'console_reject_upload',
   path: '/console/waiting/uploads/:upload_id/reject',
   summary: 'Reject an upload that waits for a person, with a sentence for its publisher.',
@@ -213,7 +213,7 @@ export const consoleRejectUpload = deed({
     return orDecidedBefore(upload, async () => {
       const errors = rejection(body.reason);
       await acts.do(rejectUpload, caller(call), { upload: upload.id, package: subject, waitsFor: 'person', errors });
-      return saying(addressOfUpload(upload.id), 'upload-rejected');
+      return withMessage(addressOfUpload(upload.id), 'upload-rejected');
     });
   },
 });
@@ -223,7 +223,8 @@ async function orDecidedBefore({ id }: Review, judge: () => Promise<string>): Pr
   try {
     return await judge();
   } catch (refusal) {
-    if (refusal instanceof Refusal && refusal.code === 'conflict') return saying(addressOfUpload(id), 'decided-before');
+    if (refusal instanceof Refusal && refusal.code === 'conflict')
+      return withMessage(addressOfUpload(id), 'decided-before');
     throw refusal;
   }
 }

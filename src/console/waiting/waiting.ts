@@ -1,6 +1,6 @@
 // The page of waiting items: items that wait for the account, and items that the account waits for.
 import { account } from '#api/access.ts';
-import { html, nothing, type Content, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
@@ -9,17 +9,17 @@ import type { OfferOfPackage } from '#records/package-offers.ts';
 import type { RejectedUpload, WaitingUpload } from '#records/inventory.ts';
 import type { ReceivedTransfer } from '#records/transfers.ts';
 import type { RequestedKey } from '#transfers/request/requested-keys.ts';
-import { looksAgain } from '../parts/again.ts';
+import { refreshAttributes } from '../parts/again.ts';
 import { formOf } from '../parts/form.ts';
-import { namesOf } from '../parts/names.ts';
+import { readActorLabels } from '../parts/names.ts';
 import { badge } from '../parts/notice.ts';
 import { nextPage, table } from '../parts/table.ts';
-import { count, counted, distance, size, time } from '../parts/values.ts';
-import { shownLines } from '#domain/shown-lines.ts';
+import { count, formatCount, distance, size, time } from '../parts/values.ts';
+import { shortenLines } from '#domain/shown-lines.ts';
 import { addressOfTransfer } from '../carry/transfer-parts.ts';
 import { screen } from '../screen.ts';
 import { viewerOf } from '../viewer.ts';
-import { gather, type Judged, type Waiting } from './gathered.ts';
+import { findPendingItems, type PendingProposalView, type AccountPendingItems } from './gathered.ts';
 import { lineText } from '#domain/approvals.ts';
 import { addressOfProposal, stateBadge } from './proposal-parts.ts';
 import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
@@ -37,8 +37,8 @@ export const consoleWaiting = screen({
     const [proposals] = placeOf({ ...(query.proposals && { cursor: query.proposals }) }, ['0'] as const);
     const places = { uploads: { pushedAt, seq: numberIn(seq) }, proposals: numberIn(proposals) };
     const moment = now();
-    const waiting = await gather({ principal, viewer, places, now: moment }, records);
-    const who = await namesOf(
+    const waiting = await findPendingItems({ principal, viewer, places, now: moment }, records);
+    const who = await readActorLabels(
       waiting.proposals.entries.map(({ shown }) => shown.proposal.actor),
       records,
     );
@@ -53,7 +53,7 @@ export const consoleWaiting = screen({
   },
 });
 
-interface About {
+interface PendingPageContext {
   browsing: Browsing;
   now: Date;
   who: (actor: string | null) => string;
@@ -61,8 +61,8 @@ interface About {
 }
 
 /** The number of items that wait for the account, per kind. */
-function leadOf({ uploads, transfers, proposals, invites, offers, keys }: Waiting): string {
-  const toApprove = proposals.entries.filter(({ whyNot }) => whyNot === undefined).length;
+function leadOf({ uploads, transfers, proposals, invites, offers, keys }: AccountPendingItems): string {
+  const toApprove = proposals.entries.filter(({ obstacle }) => obstacle === undefined).length;
   const kinds = [
     [uploads.total, 'upload'],
     [transfers.length, 'transfer'],
@@ -73,16 +73,18 @@ function leadOf({ uploads, transfers, proposals, invites, offers, keys }: Waitin
   ] as const;
   const all = kinds.reduce((sum, [number]) => sum + number, 0);
   if (all === 0) return 'Nothing waits for you.';
-  const told = kinds.flatMap(([number, one, many]) => (number === 0 ? [] : [counted(number, one, many)]));
-  const last = told.pop() ?? '';
-  const listed = told.length === 0 ? last : `${told.join(', ')} and ${last}`;
+  const parts = kinds.flatMap(([number, singular, many]) =>
+    number === 0 ? [] : [formatCount(number, singular, many)],
+  );
+  const last = parts.pop() ?? '';
+  const listed = parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
   const more = proposals.next === undefined ? '' : ' There may be more proposals on the next page.';
   return `${all === 1 ? 'One thing waits' : `${count(all)} things wait`} for you: ${listed}.${more}`;
 }
 
 const since = (moment: string, now: Date): Html => html`<span>${time(moment)}, ${distance(moment, now)}</span>`;
 
-function uploadsOf({ uploads: { entries, next } }: Waiting, { browsing, now }: About): Html {
+function uploadsOf({ uploads: { entries, next } }: AccountPendingItems, { browsing, now }: PendingPageContext): Html {
   return html`<section>
     <h2>Uploads that wait for your verdict</h2>
     ${table<WaitingUpload>({
@@ -91,21 +93,21 @@ function uploadsOf({ uploads: { entries, next } }: Waiting, { browsing, now }: A
         <code>larder package manual-review NAMESPACE/NAME on</code>.`,
       rows: entries,
       columns: [
-        { heading: 'Package', cell: (one) => html`<a href="${addressOfUpload(one.id)}">${nameOf(one)}</a>` },
+        { heading: 'Package', cell: (upload) => html`<a href="${addressOfUpload(upload.id)}">${nameOf(upload)}</a>` },
         { heading: 'Pushed by', cell: ({ username }) => username },
         { heading: 'Pushed', cell: ({ pushedAt }) => since(pushedAt, now) },
-        { heading: 'Size', cell: (one) => size(one.size), number: true },
+        { heading: 'Size', cell: (upload) => size(upload.size), number: true },
         {
           heading: 'Your verdict',
-          cell: (one) =>
+          cell: (upload) =>
             html`<div class="row">
               ${formOf(
                 browsing,
-                `${addressOfUpload(one.id)}/approve`,
+                `${addressOfUpload(upload.id)}/approve`,
                 html`<input type="hidden" name="back" value="list" />
-                  <button class="quiet">Approve <span class="unseen">${nameOf(one)}</span></button>`,
+                  <button class="quiet">Approve <span class="unseen">${nameOf(upload)}</span></button>`,
               )}
-              <a href="${addressOfUpload(one.id)}">Look, or reject<span class="unseen"> ${nameOf(one)}</span></a>
+              <a href="${addressOfUpload(upload.id)}">Look, or reject<span class="unseen"> ${nameOf(upload)}</span></a>
             </div>`,
         },
       ],
@@ -114,7 +116,7 @@ function uploadsOf({ uploads: { entries, next } }: Waiting, { browsing, now }: A
   </section>`;
 }
 
-function transfersOf({ transfers }: Waiting, { now }: About): Html {
+function transfersOf({ transfers }: AccountPendingItems, { now }: PendingPageContext): Html {
   if (transfers.length === 0) return nothing;
   return html`<section>
     <h2>Transfers to accept or discard</h2>
@@ -134,7 +136,7 @@ function transfersOf({ transfers }: Waiting, { now }: About): Html {
   </section>`;
 }
 
-function proposalsOf({ proposals: { entries, next } }: Waiting, about: About): Html {
+function proposalsOf({ proposals: { entries, next } }: AccountPendingItems, about: PendingPageContext): Html {
   const own = entries.filter(({ shown }) => shown.proposal.actor === about.accountId);
   const others = entries.filter(({ shown }) => shown.proposal.actor !== about.accountId);
   const further = nextPage(
@@ -154,10 +156,15 @@ function proposalsOf({ proposals: { entries, next } }: Waiting, about: About): H
     }`;
 }
 
-const linesTold = 3;
+const maxLinesShown = 3;
 
-const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, who }: About): Html =>
-  table<Judged>({
+const proposalTable = (
+  rows: PendingProposalView[],
+  caption: string,
+  empty: HtmlContent,
+  { now, who }: PendingPageContext,
+): Html =>
+  table<PendingProposalView>({
     caption,
     empty,
     rows,
@@ -172,11 +179,11 @@ const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, w
       {
         heading: 'What it changes',
         cell: ({ shown: { proposal } }) => {
-          const lines = shownLines(proposal.lines);
-          const more = lines.length - linesTold;
+          const lines = shortenLines(proposal.lines);
+          const more = lines.length - maxLinesShown;
           return html`<ul class="plain">
-            ${lines.slice(0, linesTold).map((line) => html`<li>${lineText(line)}</li>`)}
-            ${more > 0 ? html`<li>and ${counted(more, 'more change', 'more changes')}</li>` : nothing}
+            ${lines.slice(0, maxLinesShown).map((line) => html`<li>${lineText(line)}</li>`)}
+            ${more > 0 ? html`<li>and ${formatCount(more, 'more change', 'more changes')}</li>` : nothing}
           </ul>`;
         },
       },
@@ -186,8 +193,8 @@ const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, w
       },
       {
         heading: 'You',
-        cell: ({ shown: { proposal }, whyNot }) =>
-          whyNot ??
+        cell: ({ shown: { proposal }, obstacle }) =>
+          obstacle ??
           html`<a href="${addressOfProposal(proposal.number)}"
             >Approve or reject<span class="unseen"> proposal ${proposal.number}</span></a
           >`,
@@ -195,10 +202,10 @@ const proposalTable = (rows: Judged[], caption: string, empty: Content, { now, w
     ],
   });
 
-const approvalsSoFar = ({ approvals, missing }: Judged['shown']): string =>
+const approvalsSoFar = ({ approvals, missing }: PendingProposalView['shown']): string =>
   `${count(approvals.length)} of ${count(approvals.length + missing)}`;
 
-function invitesOf({ invites }: Waiting, { browsing, now }: About): Html {
+function invitesOf({ invites }: AccountPendingItems, { browsing, now }: PendingPageContext): Html {
   if (invites.length === 0) return nothing;
   return html`<section>
     <h2>Invites to you</h2>
@@ -210,13 +217,13 @@ function invitesOf({ invites }: Waiting, { browsing, now }: About): Html {
         { heading: 'Package', cell: ({ namespace, name }) => `${namespace}/${name}` },
         { heading: 'Invited by', cell: ({ username }) => username },
         { heading: 'Good until', cell: ({ expiresAt }) => since(expiresAt, now) },
-        { heading: 'Your answer', cell: (one) => answers(browsing, one, 'invite') },
+        { heading: 'Your answer', cell: (invite) => answers(browsing, invite, 'invite') },
       ],
     })}
   </section>`;
 }
 
-function offersOf({ offers }: Waiting, { browsing, now }: About): Html {
+function offersOf({ offers }: AccountPendingItems, { browsing, now }: PendingPageContext): Html {
   if (offers.length === 0) return nothing;
   return html`<section>
     <h2>Packages that are offered to you</h2>
@@ -229,7 +236,7 @@ function offersOf({ offers }: Waiting, { browsing, now }: About): Html {
         { heading: 'Package', cell: ({ namespace, name }) => `${namespace}/${name}` },
         { heading: 'Offered by', cell: ({ username }) => username },
         { heading: 'Good until', cell: ({ expiresAt }) => since(expiresAt, now) },
-        { heading: 'Your answer', cell: (one) => answers(browsing, one, 'offer') },
+        { heading: 'Your answer', cell: (offer) => answers(browsing, offer, 'offer') },
       ],
     })}
   </section>`;
@@ -239,11 +246,11 @@ function offersOf({ offers }: Waiting, { browsing, now }: About): Html {
 function answers(
   browsing: Browsing,
   { namespace, name }: { namespace: string; name: string },
-  what: 'invite' | 'offer',
+  kind: 'invite' | 'offer',
 ) {
-  const address = `/console/waiting/${what}s/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  const address = `/console/waiting/${kind}s/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
   const of = html`<span class="unseen"> ${namespace}/${name}</span>`;
-  const [yes, no] = what === 'invite' ? ['Accept', 'Decline'] : ['Take it', 'Leave it'];
+  const [yes, no] = kind === 'invite' ? ['Accept', 'Decline'] : ['Take it', 'Leave it'];
   return formOf(
     browsing,
     address,
@@ -254,7 +261,7 @@ function answers(
   );
 }
 
-function keysOf({ keys }: Waiting): Html {
+function keysOf({ keys }: AccountPendingItems): Html {
   if (keys.length === 0) return nothing;
   return html`<section>
     <h2>Key requests that wait to be carried</h2>
@@ -276,26 +283,26 @@ function keysOf({ keys }: Waiting): Html {
   </section>`;
 }
 
-function ownOf({ own }: Waiting, { now }: About): Html {
+function ownOf({ own }: AccountPendingItems, { now }: PendingPageContext): Html {
   if (own.length === 0) return html`<div id="own-uploads"></div>`;
   const moves = own.some(({ status }) => status === 'new');
-  return html`<section id="own-uploads" ${moves ? looksAgain('own-uploads', '/console/waiting') : nothing}>
+  return html`<section id="own-uploads" ${moves ? refreshAttributes('own-uploads', '/console/waiting') : nothing}>
     <h2>Your uploads under review</h2>
-    ${table<Waiting['own'][number]>({
+    ${table<AccountPendingItems['own'][number]>({
       caption: 'Uploads to packages of yours, the longest waiting first',
       empty: '',
       rows: own,
       columns: [
-        { heading: 'Package', cell: (one) => html`<a href="${addressOfUpload(one.id)}">${nameOf(one)}</a>` },
+        { heading: 'Package', cell: (upload) => html`<a href="${addressOfUpload(upload.id)}">${nameOf(upload)}</a>` },
         { heading: 'State', cell: ({ status }) => uploadBadge(status) },
         { heading: 'Pushed', cell: ({ pushedAt }) => since(pushedAt, now) },
-        { heading: 'Size', cell: (one) => size(one.size), number: true },
+        { heading: 'Size', cell: (upload) => size(upload.size), number: true },
       ],
     })}
   </section>`;
 }
 
-function rejectedOf({ rejected }: Waiting): Html {
+function rejectedOf({ rejected }: AccountPendingItems): Html {
   if (rejected.length === 0) return nothing;
   return html`<section>
     <h2>Rejected lately</h2>
@@ -305,7 +312,7 @@ function rejectedOf({ rejected }: Waiting): Html {
       empty: '',
       rows: rejected,
       columns: [
-        { heading: 'Package', cell: (one) => html`<a href="${addressOfUpload(one.id)}">${nameOf(one)}</a>` },
+        { heading: 'Package', cell: (upload) => html`<a href="${addressOfUpload(upload.id)}">${nameOf(upload)}</a>` },
         { heading: 'Pushed', cell: ({ pushedAt }) => time(pushedAt) },
         {
           heading: 'Why',
@@ -314,7 +321,7 @@ function rejectedOf({ rejected }: Waiting): Html {
             const more = errors.length - 1;
             return html`<span
               >${badge('warn', 'rejected')} ${first?.message.slice(0, 300)}
-              ${more > 0 ? html` and ${counted(more, 'more reason')}` : nothing}</span
+              ${more > 0 ? html` and ${formatCount(more, 'more reason')}` : nothing}</span
             >`;
           },
         },

@@ -28,7 +28,7 @@ const modes = ['verify-full', 'verify-ca', 'require'] as const;
 const socket = 'socket.invalid';
 
 /** The parameters that an address may have after its `?`. */
-const known = ['host', 'options', 'sslcert', 'sslkey', 'sslmode', 'sslrootcert'];
+const parameterNames = ['host', 'options', 'sslcert', 'sslkey', 'sslmode', 'sslrootcert'];
 
 /** Reads an address. The error never contains the password. */
 export function readAddress(text: string): PostgresAddress {
@@ -45,18 +45,18 @@ export function parseAddress(text: string): PostgresAddress | { wrong: string } 
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     return { wrong: 'write it as postgres://user@host:5432/database' };
   }
-  const unknown = [...url.searchParams.keys()].find((name) => !known.includes(name));
+  const unknown = [...url.searchParams.keys()].find((name) => !parameterNames.includes(name));
   // The message does not quote the parameter: if the password contains a question mark, the name is a part of the password.
-  if (unknown !== undefined) return { wrong: `behind its question mark it may say ${known.join(', ')}` };
-  const said = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+  if (unknown !== undefined) return { wrong: `behind its question mark it may say ${parameterNames.join(', ')}` };
+  const readParameter = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const names = decoded(url);
   if (names === undefined) return { wrong: 'a percent sign in it stands for itself as %25' };
-  const host = said('host') ?? (names.host === socket ? '' : names.host.replace(/^\[(.*)\]$/, '$1'));
+  const host = readParameter('host') ?? (names.host === socket ? '' : names.host.replace(/^\[(.*)\]$/, '$1'));
   const { database, user, password } = names;
   for (const [name, value] of Object.entries({ host, database, user })) {
     if (value === '') return { wrong: `it does not say which ${name}` };
   }
-  const tls = tlsOf(host, said);
+  const tls = tlsOf(host, readParameter);
   if (tls !== false && 'wrong' in tls) return tls;
   return {
     host,
@@ -64,7 +64,7 @@ export function parseAddress(text: string): PostgresAddress | { wrong: string } 
     database,
     user,
     password: password === '' ? undefined : password,
-    options: said('options'),
+    options: readParameter('options'),
     tls,
   };
 }
@@ -80,34 +80,40 @@ function decoded({ hostname, pathname, username, password }: URL) {
 }
 
 /** Returns where the database is, in words for a person and without secrets. */
-export const placeOf = ({ host, port, database }: PostgresAddress): string =>
+export const describeAddress = ({ host, port, database }: PostgresAddress): string =>
   `the database ${database} at ${isSocket(host) ? host : `${host}:${String(port)}`}`;
 
 /** The same for an address from the configuration or a command. */
-export const databaseAt = (address: string): string => placeOf(readAddress(address));
+export const describeAddressText = (address: string): string => describeAddress(readAddress(address));
 
 const isSocket = (host: string): boolean => host.startsWith('/');
 
 /** Returns how to verify the server: by a certificate for its name, unless the address asks for less. */
-function tlsOf(host: string, said: (name: string) => string | undefined): PostgresAddress['tls'] | { wrong: string } {
-  const wanted = said('sslmode') ?? (isSocket(host) ? 'disable' : 'verify-full');
-  if (wanted === 'disable') return false;
-  const mode = modes.find((one) => one === wanted);
+function tlsOf(
+  host: string,
+  readParameter: (name: string) => string | undefined,
+): PostgresAddress['tls'] | { wrong: string } {
+  const sslMode = readParameter('sslmode') ?? (isSocket(host) ? 'disable' : 'verify-full');
+  if (sslMode === 'disable') return false;
+  const mode = modes.find((candidate) => candidate === sslMode);
   if (mode === undefined) return { wrong: `its sslmode may be ${modes.join(', ')} or disable` };
-  return { mode, files: { ca: said('sslrootcert'), cert: said('sslcert'), key: said('sslkey') } };
+  return {
+    mode,
+    files: { ca: readParameter('sslrootcert'), cert: readParameter('sslcert'), key: readParameter('sslkey') },
+  };
 }
 
 /** Returns the options for TLS. The files are read for each connection, because certificates are renewed. */
 export function tlsOptions({ host, tls }: Pick<PostgresAddress, 'host' | 'tls'>): ConnectionOptions | false {
   if (tls === false) return false;
   const { mode, files } = tls;
-  const given = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const entries = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     host,
     rejectUnauthorized: mode !== 'require',
     minVersion: 'TLSv1.2',
     ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
-    ...Object.fromEntries(given.map(([name, path]) => [name, fileAt(path)])),
+    ...Object.fromEntries(entries.map(([name, path]) => [name, fileAt(path)])),
   };
 }
 

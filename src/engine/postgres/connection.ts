@@ -4,34 +4,34 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
 import pg from 'pg';
 
-import { limit } from '#domain/limit.ts';
-import type { Statement } from '../database.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
+import type { SqlStatement } from '../database.ts';
 import type { Cell } from '../rows.ts';
-import { placeOf, tlsOptions, type PostgresAddress } from './address.ts';
-import { newCounts, type Counts } from './counts.ts';
-import { cannotConnect, endsSession, isLost, isSaidByServer, isStale, NoConnection } from './errors.ts';
-import { prepared } from './statements.ts';
+import { describeAddress, tlsOptions, type PostgresAddress } from './address.ts';
+import { newCounts, type PostgresCounts } from './counts.ts';
+import { cannotConnect, endsSession, isLost, isServerError, isStale, ConnectionFailure } from './errors.ts';
+import { prepareStatement } from './statements.ts';
 
 /** Connect timeout in milliseconds, restarted at each step of the handshake. */
-export const patience = 3100;
+export const connectTimeoutMs = 3100;
 
 /**
  * Connect timeout for a retry: its caller must get an error within five seconds, so no attempt lasts longer than 0.9 s after the deadline.
  */
-export const patienceUntil = (deadline: number): number =>
-  Math.min(patience, Math.max(500, deadline + 900 - performance.now()));
+export const connectTimeoutUntil = (deadline: number): number =>
+  Math.min(connectTimeoutMs, Math.max(500, deadline + 900 - performance.now()));
 
 /**
  * After so many milliseconds without a response the connection tests whether the server answers on another connection. With the timeout
  * above, that stays within five seconds.
  */
-const silence = 1500;
+const silenceMs = 1500;
 
 /**
  * Connect timeout in milliseconds of that test while all rows of a store are read or written. Such work can keep a server from accepting
  * connections for seconds, and to start it again would take minutes.
  */
-const patienceInBulk = 60_000;
+const bulkConnectTimeoutMs = 60_000;
 
 /**
  * Makes the planner use indexes and keep its first plan. Every statement of the store has an index, because SQLite needs it.
@@ -47,7 +47,7 @@ const patienceInBulk = 60_000;
  */
 const byIndex = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off']
   .concat('plan_cache_mode = force_generic_plan')
-  .map((one) => `SET ${one}`)
+  .map((setting) => `SET ${setting}`)
   .join('; ');
 
 /** Session settings for each purpose of a connection: a reader refuses writes, and a writer does not block other processes forever. */
@@ -76,28 +76,28 @@ const typesBy = (parsers: Readonly<Record<number, (text: string) => unknown>>) =
 });
 const [types, exactTypes] = [typesBy(parsers), typesBy(exact)];
 
-export type Purpose = keyof typeof settings;
+export type ConnectionPurpose = keyof typeof settings;
 
 export interface ConnectionOptions {
-  counts?: Counts | undefined;
+  counts?: PostgresCounts | undefined;
   /** Connect timeout in milliseconds. */
-  patience?: number;
+  connectTimeoutMs?: number;
 }
 
-export class Connection {
+export class PostgresConnection {
   readonly #client: pg.Client;
   /** The raw socket, which counts all bytes, also under TLS. */
   readonly #socket: Socket;
   readonly #address: PostgresAddress;
-  readonly #purpose: Purpose;
-  readonly #inTurn = limit({ atOnce: 1 });
-  readonly #counts: Counts;
+  readonly #purpose: ConnectionPurpose;
+  readonly #inTurn = createConcurrencyLimit({ concurrency: 1 });
+  readonly #counts: PostgresCounts;
   #pending = 0;
   #isOpen = false;
   #isLost = false;
   #trying: Promise<void> | undefined;
 
-  private constructor(client: pg.Client, address: PostgresAddress, purpose: Purpose, counts: Counts) {
+  private constructor(client: pg.Client, address: PostgresAddress, purpose: ConnectionPurpose, counts: PostgresCounts) {
     this.#client = client;
     this.#socket = socketOf(client);
     this.#address = address;
@@ -116,9 +116,9 @@ export class Connection {
    */
   static async open(
     address: PostgresAddress,
-    purpose: Purpose,
-    { counts = newCounts(), patience: lasting = patience }: ConnectionOptions = {},
-  ): Promise<Connection> {
+    purpose: ConnectionPurpose,
+    { counts = newCounts(), connectTimeoutMs: lasting = connectTimeoutMs }: ConnectionOptions = {},
+  ): Promise<PostgresConnection> {
     const { host, port, database, user, password, options } = address;
     const client = new pg.Client({
       host,
@@ -134,19 +134,19 @@ export class Connection {
       enableChannelBinding: true,
       ...(options !== undefined && { options }),
     });
-    const connection = new Connection(client, address, purpose, counts);
+    const connection = new PostgresConnection(client, address, purpose, counts);
     // Also ends the attempt if a server accepts a connection and sends nothing.
     const quiet = whenQuiet(socketOf(client), lasting, () => connection.destroy(new Error('timeout expired')));
     try {
       await client.connect();
       await client.query(settings[purpose]);
-      const { rows } = await client.query<Server>(lookedOver);
-      refuseLess(rows[0]!, placeOf(address));
+      const { rows } = await client.query<ServerSettings>(lookedOver);
+      refuseWeakDurability(rows[0]!, describeAddress(address));
       connection.#isOpen = true;
       return connection;
     } catch (error) {
       connection.destroy();
-      throw error instanceof NoConnection ? error : cannotConnect(address, error);
+      throw error instanceof ConnectionFailure ? error : cannotConnect(address, error);
     } finally {
       clearInterval(quiet);
     }
@@ -163,14 +163,14 @@ export class Connection {
   }
 
   /** Runs one statement. Returns its rows and the number of changed rows. */
-  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>> {
-    return this.#ask(() => answer<pg.QueryResult<Row>>(this.#client, prepared(statement)));
+  query<Row extends pg.QueryResultRow>(statement: SqlStatement): Promise<pg.QueryResult<Row>> {
+    return this.#ask(() => answer<pg.QueryResult<Row>>(this.#client, prepareStatement(statement)));
   }
 
   /** Runs a statement in PostgreSQL's own syntax. Returns each row as an array of values, with whole numbers of any size. */
   async rows(text: string, values: readonly (Cell | readonly Cell[])[] = []): Promise<Cell[][]> {
-    const wanted = { text, values: [...values], rowMode: 'array' as const, types: exactTypes };
-    return (await this.#ask(() => answer<pg.QueryArrayResult<Cell[]>>(this.#client, wanted))).rows;
+    const query = { text, values: [...values], rowMode: 'array' as const, types: exactTypes };
+    return (await this.#ask(() => answer<pg.QueryArrayResult<Cell[]>>(this.#client, query))).rows;
   }
 
   /** Runs a text of several statements, without values. */
@@ -183,14 +183,16 @@ export class Connection {
     this.#counts.queries++;
     const silent = setInterval(() => {
       this.#trying ??= this.#tryServer();
-    }, silence);
+    }, silenceMs);
     try {
       return await this.#inTurn(ask);
     } catch (error) {
       const ends = endsSession(error);
       if (ends || isLost(error) || isStale(error)) this.destroy();
       // For every error code: if a server ends because its log is out of space, the commit may still be done.
-      throw ends ? new NoConnection('the server has ended the connection', { cause: error, mayPass: true }) : error;
+      throw ends
+        ? new ConnectionFailure('the server has ended the connection', { cause: error, mayPass: true })
+        : error;
     } finally {
       clearInterval(silent);
       this.#pending--;
@@ -205,10 +207,12 @@ export class Connection {
     const inBulk = this.#purpose === 'loads' || this.#purpose === 'reads all';
     const before = this.#socket.bytesRead;
     try {
-      const other = await Connection.open(this.#address, 'reads', { patience: inBulk ? patienceInBulk : patience });
+      const other = await PostgresConnection.open(this.#address, 'reads', {
+        connectTimeoutMs: inBulk ? bulkConnectTimeoutMs : connectTimeoutMs,
+      });
       await other.close();
     } catch (error) {
-      if (!isSaidByServer(error) && this.#socket.bytesRead === before) this.destroy();
+      if (!isServerError(error) && this.#socket.bytesRead === before) this.destroy();
     }
     this.#trying = undefined;
   }
@@ -226,10 +230,10 @@ export class Connection {
   }
 
   /** Closes the connection at once. Pending queries fail, with `why` if it is given. */
-  destroy(why?: Error): void {
+  destroy(reason?: Error): void {
     this.#lose();
     // An orderly end would leave a caller that waits for the connection itself without a result.
-    socketOf(this.#client).destroy(why);
+    socketOf(this.#client).destroy(reason);
   }
 }
 
@@ -263,7 +267,7 @@ function tlsOf(address: PostgresAddress): TlsOptions | false {
   try {
     return tlsOptions(address);
   } catch (cause) {
-    throw new NoConnection(`cannot open ${placeOf(address)}`, { cause, saysAll: false });
+    throw new ConnectionFailure(`cannot open ${describeAddress(address)}`, { cause, saysAll: false });
   }
 }
 
@@ -273,7 +277,7 @@ const lookedOver = `
     current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync,
     current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby, current_schema() AS schema`;
 
-export interface Server {
+export interface ServerSettings {
   version: string;
   number: number;
   synchronous: string;
@@ -284,12 +288,12 @@ export interface Server {
 }
 
 /** Throws if the durability of a server, or of its settings, is weaker than larder promises for committed changes. */
-export function refuseLess(
-  { version, number, synchronous, fsync, encoding, standby, schema }: Server,
+export function refuseWeakDurability(
+  { version, number, synchronous, fsync, encoding, standby, schema }: ServerSettings,
   place: string,
 ): void {
-  const cannot = (why: string): never => {
-    throw new NoConnection(`cannot use ${place}: ${why}`);
+  const cannot = (reason: string): never => {
+    throw new ConnectionFailure(`cannot use ${place}: ${reason}`);
   };
   if (number < 150_000) cannot(`the server is PostgreSQL ${version}, and larder needs 15 or newer`);
   if (fsync !== 'on') cannot(`the server runs with fsync = ${fsync}, and may lose what it has confirmed; turn it on`);

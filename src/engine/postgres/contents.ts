@@ -1,11 +1,11 @@
 // Finds out whether a database holds a store, something else, or nothing.
 import { sql, type Queries } from '../database.ts';
-import { placeOf, type PostgresAddress } from './address.ts';
-import { NoConnection } from './errors.ts';
-import { tableNamed } from './queries.ts';
+import { describeAddress, type PostgresAddress } from './address.ts';
+import { ConnectionFailure } from './errors.ts';
+import { selectTable } from './queries.ts';
 
 /** Throws if the database has tables of another application, or if it must hold a store and does not. */
-export async function refuseOther(
+export async function requireStoreDatabase(
   { get }: Pick<Queries, 'get'>,
   address: PostgresAddress,
   mustHoldStore: boolean,
@@ -18,15 +18,15 @@ export async function refuseOther(
         WHERE schemaname = current_schema() AND tablename IN ('migrations', 'larder_commits'))
     ORDER BY tablename LIMIT 1`);
   if (foreign !== undefined) {
-    throw new NoConnection(
-      `cannot use ${placeOf(address)}: it holds tables of something else, such as ${foreign.name}; name the database, or the ` +
+    throw new ConnectionFailure(
+      `cannot use ${describeAddress(address)}: it holds tables of something else, such as ${foreign.name}; name the database, or the ` +
         'schema, of the store, or an empty one for a new store',
     );
   }
   // A database that was named by mistake would become a new, empty store.
-  if (mustHoldStore && (await get(tableNamed('migrations'))) === undefined) {
-    throw new NoConnection(
-      `cannot open ${placeOf(address)}: it holds no store; name the database that has its records, or make a new store ` +
+  if (mustHoldStore && (await get(selectTable('migrations'))) === undefined) {
+    throw new ConnectionFailure(
+      `cannot open ${describeAddress(address)}: it holds no store; name the database that has its records, or make a new store ` +
         "with 'larder init --postgres'",
     );
   }

@@ -1,21 +1,21 @@
 // The PostgreSQL engine: several connections for reads, and one for writes.
 import { randomBytes } from 'node:crypto';
 
-import type { Database, Statement } from '../database.ts';
-import { placeOf, type PostgresAddress } from './address.ts';
+import type { Database, SqlStatement } from '../database.ts';
+import { describeAddress, type PostgresAddress } from './address.ts';
 import { lastCommit, marks } from './commits.ts';
-import type { Connection } from './connection.ts';
-import { refuseOther } from './contents.ts';
+import type { PostgresConnection } from './connection.ts';
+import { requireStoreDatabase } from './contents.ts';
 import { newCounts } from './counts.ts';
-import { codeOf, isHeld, NoConnection } from './errors.ts';
-import { lockHolderOf, openDatabaseOf, poolOf, sizeFrom, stateOf } from './figures.ts';
-import { queriesOn, serverClock, tableNamed } from './queries.ts';
-import { reach, type ReachOptions } from './reach.ts';
+import { codeOf, hasLockTimedOut, ConnectionFailure } from './errors.ts';
+import { findLockHolder, findOpenDatabase, summarizePool, sizeFrom, readServerState } from './figures.ts';
+import { createQueries, serverClock, selectTable } from './queries.ts';
+import { createConnector, type PostgresConnectorOptions } from './reach.ts';
 import { Readers } from './readers.ts';
 import { Versions } from './versions.ts';
 import { WriteLane } from './write-lane.ts';
 
-export interface PostgresOptions extends Pick<ReachOptions, 'password' | 'waits' | 'lasting'> {
+export interface PostgresOptions extends Pick<PostgresConnectorOptions, 'password' | 'waits' | 'lasting'> {
   /** Whether to refuse a database without the tables of a store, and leave it unchanged. */
   mustHoldStore?: boolean;
 }
@@ -30,7 +30,7 @@ export async function openPostgres(
   { mustHoldStore = false, ...options }: PostgresOptions = {},
 ): Promise<Database> {
   const counts = newCounts();
-  const { address, open, begin } = reach(text, { ...options, counts });
+  const { address, open, begin } = createConnector(text, { ...options, counts });
   await begin('writes', (connection) => prepare(address, connection, mustHoldStore));
   const readers = new Readers((time) => open('reads', time), counts);
   const lane = new WriteLane((time) => open('writes', time), randomBytes(16).toString('hex'), counts);
@@ -38,10 +38,10 @@ export async function openPostgres(
   let closing: Promise<void> | undefined;
 
   return {
-    get: async <Row>(statement: Statement) => (await readers.all<Row>(statement))[0],
+    get: async <Row>(statement: SqlStatement) => (await readers.all<Row>(statement))[0],
     all: (statement) => readers.all(statement),
     isDamaged: () => Promise.resolve(false),
-    hasTable: async (name) => (await readers.all(tableNamed(name))).length > 0,
+    hasTable: async (name) => (await readers.all(selectTable(name))).length > 0,
     version: () => versions.current(),
     transaction: (work) =>
       closing ? Promise.reject(new Error('cannot write: the database is closed')) : lane.transaction(work),
@@ -50,34 +50,38 @@ export async function openPostgres(
     },
     size: sizeFrom(readers),
     server: {
-      place: placeOf(address),
+      place: describeAddress(address),
       clock: async () => new Date((await readers.all<{ at: number }>(serverClock(), 0))[0]!.at),
-      state: () => stateOf(readers),
-      lockHolder: () => lockHolderOf(readers),
-      openDatabase: () => openDatabaseOf(readers),
-      pool: () => poolOf(readers, lane, counts),
+      state: () => readServerState(readers),
+      lockHolder: () => findLockHolder(readers),
+      openDatabase: () => findOpenDatabase(readers),
+      pool: () => summarizePool(readers, lane, counts),
     },
     close: () => (closing ??= lane.close().then(() => readers.close())),
   };
 }
 
 /** Creates the table for the marks of commits if it does not exist. */
-async function prepare(address: PostgresAddress, connection: Connection, mustHoldStore: boolean): Promise<void> {
+async function prepare(
+  address: PostgresAddress,
+  connection: PostgresConnection,
+  mustHoldStore: boolean,
+): Promise<void> {
   try {
     await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
-    await refuseOther(
-      queriesOn(connection, () => undefined),
+    await requireStoreDatabase(
+      createQueries(connection, () => undefined),
       address,
       mustHoldStore,
     );
     await connection.script(`${marks}; COMMIT`);
   } catch (error) {
     // If a host hangs during a change, the server ends its session after ten seconds.
-    const held = `cannot use ${placeOf(address)}: another process holds the lock that changes need`;
-    if (isHeld(error)) throw new NoConnection(held, { cause: error, mayPass: true });
+    const held = `cannot use ${describeAddress(address)}: another process holds the lock that changes need`;
+    if (hasLockTimedOut(error)) throw new ConnectionFailure(held, { cause: error, mayPass: true });
     if (codeOf(error) !== '42501') throw error;
-    const why = `its user ${address.user} may not do there what the store needs; make it the owner of the database`;
-    throw new NoConnection(`cannot use ${placeOf(address)}: ${why}`, { cause: error });
+    const reason = `its user ${address.user} may not do there what the store needs; make it the owner of the database`;
+    throw new ConnectionFailure(`cannot use ${describeAddress(address)}: ${reason}`, { cause: error });
   } finally {
     await connection.close();
   }

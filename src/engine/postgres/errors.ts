@@ -1,7 +1,7 @@
 // Classifies the errors of PostgreSQL and turns them into messages for a person.
 import { diskFull } from '#domain/disk-full.ts';
-import { away, because, Refusal } from '#domain/refusal.ts';
-import { placeOf, type PostgresAddress } from './address.ts';
+import { engineUnavailable, withCause, Refusal } from '#domain/refusal.ts';
+import { describeAddress, type PostgresAddress } from './address.ts';
 
 /** Returns the code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
 export const codeOf = (error: unknown): string =>
@@ -11,7 +11,7 @@ export const codeOf = (error: unknown): string =>
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
 /** Returns whether the lock timeout ran out because another session holds a lock. */
-export const isHeld = (error: unknown): boolean => codeOf(error) === '55P03';
+export const hasLockTimedOut = (error: unknown): boolean => codeOf(error) === '55P03';
 
 /** Returns whether a statement was prepared before the tables changed. */
 export const isStale = (error: unknown): boolean =>
@@ -22,7 +22,7 @@ export const endsSession = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && ['FATAL', 'PANIC'].includes(String(error.severity));
 
 /** There is no connection, or none that can be used. The message gives the reason in one sentence, unless `cause` gives it. */
-export class NoConnection extends Error {
+export class ConnectionFailure extends Error {
   /** Whether the message is complete, so that `cause` would only repeat it in the words of the system. */
   readonly saysAll: boolean;
   /** Whether a retry may succeed without any action of a person: the server is starting or overloaded. */
@@ -40,17 +40,17 @@ export class NoConnection extends Error {
 
 /** Returns whether a retry may succeed: the connection was lost, or there is none yet. */
 export const mayPass = (error: unknown): boolean =>
-  error instanceof NoConnection ? error.mayPass : isLost(error) && codeOf(error) !== 'ENOTFOUND';
+  error instanceof ConnectionFailure ? error.mayPass : isLost(error) && codeOf(error) !== 'ENOTFOUND';
 
 /** Returns whether the server itself gave the reason. Then it is running, and open connections stay usable. */
-export const isSaidByServer = (error: unknown): boolean =>
-  error instanceof NoConnection &&
+export const isServerError = (error: unknown): boolean =>
+  error instanceof ConnectionFailure &&
   /^[0-9A-Z]{5}$/.test(codeOf(error.cause)) &&
   !/^(?:08|57P0)/.test(codeOf(error.cause));
 
 /** Returns whether the connection was lost or could not be opened. The query may be sent again on another connection. */
 export function isLost(error: unknown): boolean {
-  if (error instanceof NoConnection) return true;
+  if (error instanceof ConnectionFailure) return true;
   const code = codeOf(error);
   // The server stops, starts, or has too many connections; it ended this session; or no server listens at the address.
   if (/^(?:08...|57P0[1235]|53300|25P0[34])$/.test(code)) return true;
@@ -63,7 +63,7 @@ export function isLost(error: unknown): boolean {
 
 /** The error for a caller that needs the records. `done` says whether the change was made. */
 export const unavailable = (cause: unknown, done = 'Nothing was changed.'): Refusal =>
-  away(cause, `The database of the store does not answer. ${done}`);
+  engineUnavailable(cause, `The database of the store does not answer. ${done}`);
 
 /** Turns an error of a statement or of a connection into the error for the caller. */
 export function forCaller(error: unknown): unknown {
@@ -71,23 +71,26 @@ export function forCaller(error: unknown): unknown {
   if (codeOf(error) === '53100') return diskFull(error, 'The disk of the database');
   // PostgreSQL cannot store the character U+0000.
   if (codeOf(error) === '22021') {
-    const why = 'A text holds a character that cannot be kept: the one with the number 0.';
-    return because(error, new Refusal('api-error', why));
+    const message = 'A text holds a character that cannot be kept: the one with the number 0.';
+    return withCause(error, new Refusal('api-error', message));
   }
   // An index entry has room for texts of 2.7 kB.
   if (codeOf(error) === '54000') {
-    const why = 'A text is longer than the records of the store can look for it.';
-    return because(error, new Refusal('api-error', why));
+    const message = 'A text is longer than the records of the store can look for it.';
+    return withCause(error, new Refusal('api-error', message));
   }
   return error;
 }
 
 /** Returns why there is no connection, with a remedy, in one sentence for the administrator. */
-export function cannotConnect(address: PostgresAddress, cause: unknown): NoConnection {
-  const place = placeOf(address);
-  const said = cause instanceof Error ? cause.message : String(cause);
-  const why = reasons.find(([pattern]) => pattern.test(`${codeOf(cause)} ${said}`))?.[1];
-  return new NoConnection(`cannot open ${place}: ${why?.(address) ?? said}`, { cause, mayPass: mayPass(cause) });
+export function cannotConnect(address: PostgresAddress, cause: unknown): ConnectionFailure {
+  const place = describeAddress(address);
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const reason = reasons.find(([pattern]) => pattern.test(`${codeOf(cause)} ${message}`))?.[1];
+  return new ConnectionFailure(`cannot open ${place}: ${reason?.(address) ?? message}`, {
+    cause,
+    mayPass: mayPass(cause),
+  });
 }
 
 const reasons: [RegExp, (address: PostgresAddress) => string][] = [

@@ -1,11 +1,11 @@
 // Reads the state of the server and of the connections of this process to it.
 import { sql, type Database, type LockHolder, type PoolFigures, type ServerState } from '../database.ts';
-import type { Counts } from './counts.ts';
+import type { PostgresCounts } from './counts.ts';
 import type { Readers } from './readers.ts';
 import type { WriteLane } from './write-lane.ts';
 
 /** Returns the figures of the reading connections and the writing one together. */
-export function poolOf(readers: Readers, lane: WriteLane, counts: Counts): PoolFigures {
+export function summarizePool(readers: Readers, lane: WriteLane, counts: PostgresCounts): PoolFigures {
   const [reading, writing] = [readers.pending(), lane.state()];
   const used = reading.filter((pending) => pending > 0);
   return {
@@ -30,17 +30,17 @@ const fresh = 15_000;
  * Returns the bytes of a store's tables with their indexes and large values. The write-ahead log belongs to the server and is not counted.
  */
 export function sizeFrom(readers: Pick<Readers, 'all'>): Database['size'] {
-  let known: { bytes: number; at: number } | undefined;
+  let cached: { bytes: number; at: number } | undefined;
   return async () => {
-    if (known === undefined || performance.now() - known.at > fresh) {
+    if (cached === undefined || performance.now() - cached.at > fresh) {
       const at = performance.now();
-      known = { ...(await readers.all<{ bytes: number }>(bytesTaken()))[0]!, at };
+      cached = { ...(await readers.all<{ bytes: number }>(bytesTaken()))[0]!, at };
     }
-    return { bytes: known.bytes, logBytes: undefined };
+    return { bytes: cached.bytes, logBytes: undefined };
   };
 }
 
-const howItIs = () => sql`
+const selectServerState = () => sql`
   SELECT current_setting('server_version') AS version, current_setting('data_checksums') = 'on' AS checksums,
     current_setting('full_page_writes') = 'on' AS "fullPageWrites",
     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS "isSuperuser",
@@ -54,7 +54,7 @@ const howItIs = () => sql`
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
     extract(epoch FROM clock_timestamp()) * 1000 AS clock`;
 
-interface Said {
+interface ServerStateRow {
   version: string;
   checksums: 0 | 1;
   fullPageWrites: 0 | 1;
@@ -68,7 +68,7 @@ interface Said {
   clock: number;
 }
 
-const holder = () => sql`
+const selectLockHolder = () => sql`
   SELECT usename AS role, application_name AS application, usename = current_user AS "isOwnRole"
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -77,35 +77,35 @@ const holder = () => sql`
   LIMIT 1`;
 
 /** Returns the session that holds the lock for changes of the store. */
-export async function lockHolderOf(readers: Pick<Readers, 'all'>): Promise<LockHolder | undefined> {
-  const [found] = await readers.all<Omit<LockHolder, 'isOwnRole'> & { isOwnRole: 0 | 1 }>(holder());
-  return found && { ...found, isOwnRole: found.isOwnRole === 1 };
+export async function findLockHolder(readers: Pick<Readers, 'all'>): Promise<LockHolder | undefined> {
+  const [row] = await readers.all<Omit<LockHolder, 'isOwnRole'> & { isOwnRole: 0 | 1 }>(selectLockHolder());
+  return row && { ...row, isOwnRole: row.isOwnRole === 1 };
 }
 
 const openDatabase = () => sql`
   SELECT current_database() AS name WHERE has_database_privilege('public', current_database(), 'CONNECT')`;
 
 /** Returns the name of the database if every role may connect to it: the part of `stateOf` that is cheap enough for every `/readyz`. */
-export const openDatabaseOf = async (readers: Pick<Readers, 'all'>): Promise<string | undefined> =>
+export const findOpenDatabase = async (readers: Pick<Readers, 'all'>): Promise<string | undefined> =>
   (await readers.all<{ name: string }>(openDatabase()))[0]?.name;
 
-export async function stateOf(readers: Pick<Readers, 'all'>): Promise<ServerState> {
+export async function readServerState(readers: Pick<Readers, 'all'>): Promise<ServerState> {
   // This first query may wait for a connection to be opened; the second one is timed.
   await readers.all(sql`SELECT 1`);
-  const [asked, since] = [Date.now(), performance.now()];
-  const said = (await readers.all<Said>(howItIs()))[0]!;
+  const [requestedAt, since] = [Date.now(), performance.now()];
+  const row = (await readers.all<ServerStateRow>(selectServerState()))[0]!;
   const took = performance.now() - since;
   return {
     // The rest is the version of the distribution's package.
-    version: said.version.split(' ')[0]!,
-    checksums: said.checksums === 1,
-    fullPageWrites: said.fullPageWrites === 1,
-    isSuperuser: said.isSuperuser === 1,
-    mayMakeTables: said.mayMakeTables === 1,
-    foreignTables: said.foreignTables,
-    database: said.database,
-    isOpenToAll: said.isOpenToAll === 1,
-    connections: { used: said.used, most: said.most },
-    clock: { ahead: said.clock - asked - took / 2, within: took / 2 },
+    version: row.version.split(' ')[0]!,
+    checksums: row.checksums === 1,
+    fullPageWrites: row.fullPageWrites === 1,
+    isSuperuser: row.isSuperuser === 1,
+    mayMakeTables: row.mayMakeTables === 1,
+    foreignTables: row.foreignTables,
+    database: row.database,
+    isOpenToAll: row.isOpenToAll === 1,
+    connections: { used: row.used, max: row.most },
+    clock: { ahead: row.clock - requestedAt - took / 2, within: took / 2 },
   };
 }

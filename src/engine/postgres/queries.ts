@@ -1,11 +1,11 @@
 // Implements `Queries` on one connection.
-import type { Queries, Statement } from '../database.ts';
-import type { Connection } from './connection.ts';
+import type { Queries, SqlStatement } from '../database.ts';
+import type { PostgresConnection } from './connection.ts';
 import { sql } from '../database.ts';
 import { forCaller } from './errors.ts';
 
 /** Returns queries on a connection. `failed` is called with each error, even if the caller catches it. */
-export function queriesOn(connection: Connection, failed: (error: unknown) => void): Queries {
+export function createQueries(connection: PostgresConnection, failed: (error: unknown) => void): Queries {
   const ask = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await work();
@@ -14,25 +14,25 @@ export function queriesOn(connection: Connection, failed: (error: unknown) => vo
       throw forCaller(error);
     }
   };
-  const query = (statement: Statement) => ask(() => connection.query<Record<string, unknown>>(statement));
+  const query = (statement: SqlStatement) => ask(() => connection.query<Record<string, unknown>>(statement));
   return {
-    get: async <Row>(statement: Statement) => (await query(statement)).rows[0] as Row | undefined,
-    all: async <Row>(statement: Statement) => (await query(statement)).rows as Row[],
+    get: async <Row>(statement: SqlStatement) => (await query(statement)).rows[0] as Row | undefined,
+    all: async <Row>(statement: SqlStatement) => (await query(statement)).rows as Row[],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     script: (text) => ask(() => connection.script(text)),
     // The server verifies the checksums of its own pages.
     isDamaged: () => Promise.resolve(false),
-    hasTable: async (name) => (await query(tableNamed(name))).rows.length > 0,
+    hasTable: async (name) => (await query(selectTable(name))).rows.length > 0,
   };
 }
 
 /** Reads the time of the server in milliseconds since 1970. */
-export const serverClock = (): Statement =>
+export const serverClock = (): SqlStatement =>
   sql`SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS at`;
 
 /** Quotes a name for use in a statement. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Finds a table of the store by its name, including tables that the role may not read. */
-export const tableNamed = (name: string): Statement =>
+export const selectTable = (name: string): SqlStatement =>
   sql`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ${name}`;

@@ -1,23 +1,23 @@
 // The connections that read. Each query is one statement and sees everything that was committed before it arrives.
-import type { Statement } from '../database.ts';
-import { patienceUntil, type Connection } from './connection.ts';
-import type { Counts } from './counts.ts';
-import { forCaller, isLost, isStale, NoConnection } from './errors.ts';
+import type { SqlStatement } from '../database.ts';
+import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
+import type { PostgresCounts } from './counts.ts';
+import { forCaller, isLost, isStale, ConnectionFailure } from './errors.ts';
 
 /** Maximum of open connections; further queries wait behind others. */
-const most = 8;
+const maxConnections = 8;
 
 /** Milliseconds for which a query tries to reach a server that does not answer. */
-const patience = 4000;
+const maxRetryMs = 4000;
 
 export class Readers {
-  readonly #open: (time?: number) => Promise<Connection>;
-  readonly #counts: Counts;
-  #connections: Connection[] = [];
-  #opening: Promise<Connection> | undefined;
+  readonly #open: (time?: number) => Promise<PostgresConnection>;
+  readonly #counts: PostgresCounts;
+  #connections: PostgresConnection[] = [];
+  #opening: Promise<PostgresConnection> | undefined;
   #isClosed = false;
 
-  constructor(open: (time?: number) => Promise<Connection>, counts: Counts) {
+  constructor(open: (time?: number) => Promise<PostgresConnection>, counts: PostgresCounts) {
     this.#open = open;
     this.#counts = counts;
   }
@@ -28,9 +28,9 @@ export class Readers {
   }
 
   /** Runs a query. If its connection breaks, retries on another one for `lasting` milliseconds. */
-  async all<Row>(statement: Statement, lasting = patience): Promise<Row[]> {
+  async all<Row>(statement: SqlStatement, lasting = maxRetryMs): Promise<Row[]> {
     const deadline = performance.now() + lasting;
-    for (let time: number | undefined; ; time = patienceUntil(deadline)) {
+    for (let time: number | undefined; ; time = connectTimeoutUntil(deadline)) {
       try {
         const connection = await this.#pick(time);
         return (await connection.query<Record<string, unknown>>(statement)).rows as Row[];
@@ -49,11 +49,11 @@ export class Readers {
   }
 
   /** Picks the connection with the fewest pending queries. If none is idle and there are fewer than the maximum, also opens a new one. */
-  async #pick(time?: number): Promise<Connection> {
+  async #pick(time?: number): Promise<PostgresConnection> {
     if (this.#isClosed) throw new Error('cannot read: the database is closed');
     this.#connections = this.#connections.filter(({ isLost }) => !isLost);
-    const [first] = this.#connections.sort((one, other) => one.pending - other.pending);
-    if (first !== undefined && (first.pending === 0 || this.#connections.length >= most)) return first;
+    const [first] = this.#connections.sort((connection, other) => connection.pending - other.pending);
+    if (first !== undefined && (first.pending === 0 || this.#connections.length >= maxConnections)) return first;
     this.#opening ??= this.#open(time)
       .then((opened) => {
         this.#connections.push(opened);
@@ -69,9 +69,12 @@ export class Readers {
 }
 
 /** Waits for a connection that is being opened, for at most `time` milliseconds. */
-async function withinTime(opening: Promise<Connection>, time: number): Promise<Connection> {
+async function withinTime(opening: Promise<PostgresConnection>, time: number): Promise<PostgresConnection> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new NoConnection('the server does not answer', { mayPass: true })), time);
+  const timer = setTimeout(
+    () => late.reject(new ConnectionFailure('the server does not answer', { mayPass: true })),
+    time,
+  );
   try {
     return await Promise.race([opening, late.promise]);
   } finally {

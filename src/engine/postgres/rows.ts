@@ -1,15 +1,23 @@
 // Reads all rows of a PostgreSQL database from one snapshot while other processes write, or writes all of them in one transaction.
-import { batch, NotEmpty, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
+import {
+  batch,
+  DatabaseNotEmpty,
+  sizeOf,
+  type Cell,
+  type RowSource,
+  type RowTarget,
+  type StoreTable,
+} from '../rows.ts';
 import type { Queries } from '../database.ts';
-import { placeOf } from './address.ts';
+import { describeAddress } from './address.ts';
 import { marks } from './commits.ts';
-import type { Connection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { forCaller } from './errors.ts';
-import { queriesOn, quoted } from './queries.ts';
-import { reach, type Password, type ReachOptions } from './reach.ts';
+import { createQueries, quoted } from './queries.ts';
+import { createConnector, type PasswordSource, type PostgresConnectorOptions } from './reach.ts';
 
-export interface SourceOptions {
-  password?: Password;
+export interface PostgresSourceOptions {
+  password?: PasswordSource;
   /** Whether to block writes of all other processes until the source is closed. */
   alone?: boolean;
 }
@@ -17,9 +25,9 @@ export interface SourceOptions {
 /** Opens a source of the rows of one snapshot, valid until it is closed. */
 export async function postgresSource(
   text: string,
-  { password, alone = false }: SourceOptions = {},
+  { password, alone = false }: PostgresSourceOptions = {},
 ): Promise<RowSource & { close(): Promise<void> }> {
-  const connection = await reach(text, { password }).begin('reads all', async (begun) => {
+  const connection = await createConnector(text, { password }).begin('reads all', async (begun) => {
     if (alone) await begun.script(lock.replace('_xact_', '_'));
     await begun.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     return begun;
@@ -27,7 +35,7 @@ export async function postgresSource(
   return { ...readingOf(connection), close: () => connection.close() };
 }
 
-export interface NewTables {
+export interface PostgresTargetOptions {
   /** Makes the tables of a new store. */
   make: (tx: Queries) => Promise<void>;
   /**
@@ -35,7 +43,7 @@ export interface NewTables {
    * never. `settle` removes the name from the tables.
    */
   attempt: string;
-  password?: Password;
+  password?: PasswordSource;
 }
 
 /** A transaction that makes the tables of a store and all of its rows, or nothing. */
@@ -46,14 +54,17 @@ export interface PostgresTarget extends RowTarget {
 }
 
 /** Begins the transaction. Throws NotEmpty if tables already exist. */
-export async function postgresTarget(text: string, { make, attempt, password }: NewTables): Promise<PostgresTarget> {
-  const { address, begin } = reach(text, { password });
+export async function postgresTarget(
+  text: string,
+  { make, attempt, password }: PostgresTargetOptions,
+): Promise<PostgresTarget> {
+  const { address, begin } = createConnector(text, { password });
   const connection = await begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
-    await clear(connection, attempt, placeOf(address));
+    await clear(connection, attempt, describeAddress(address));
     await connection.script(marks);
-    await make(queriesOn(connection, () => undefined));
+    await make(createQueries(connection, () => undefined));
     await connection.script(`COMMENT ON TABLE migrations IS '${nameOf(attempt)}'`);
     const reading = readingOf(connection);
     const tables = inOrder(await reading.tables(), await references(connection));
@@ -74,19 +85,19 @@ export async function postgresTarget(text: string, { make, attempt, password }: 
     };
   } catch (error) {
     connection.destroy();
-    throw error instanceof NotEmpty ? error : forCaller(error);
+    throw error instanceof DatabaseNotEmpty ? error : forCaller(error);
   }
 }
 
 /** The `first` step of `begin` for work that is not retried if the connection is lost. */
-const itself = (connection: Connection): Promise<Connection> => Promise.resolve(connection);
+const itself = (connection: PostgresConnection): Promise<PostgresConnection> => Promise.resolve(connection);
 
 /** The lock for changes of the store. */
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
 /** Removes the name of the attempt from the tables, so that no attempt can remove them any longer. */
-export async function settle(text: string, password?: Password): Promise<void> {
-  const connection = await reach(text, { password }).begin('writes', itself);
+export async function settleAttempt(text: string, password?: PasswordSource): Promise<void> {
+  const connection = await createConnector(text, { password }).begin('writes', itself);
   try {
     await connection.script('COMMENT ON TABLE migrations IS NULL');
   } finally {
@@ -102,24 +113,27 @@ const nameOf = (attempt: string): string => {
 /** Throws NotEmpty if the database has anything but the tables that the attempt left. */
 export async function refuseUsed(
   text: string,
-  { attempt, ...options }: Pick<NewTables, 'attempt'> & ReachOptions,
+  { attempt, ...options }: Pick<PostgresTargetOptions, 'attempt'> & PostgresConnectorOptions,
 ): Promise<void> {
-  const { address, begin } = reach(text, options);
+  const { address, begin } = createConnector(text, options);
   const connection = await begin('reads', itself);
   try {
-    await isLeft(connection, attempt, placeOf(address));
+    await isLeft(connection, attempt, describeAddress(address));
   } finally {
     await connection.close();
   }
 }
 
 /** Removes the tables that the attempt left, and nothing else. */
-export async function takeBack(text: string, { attempt, password }: Omit<NewTables, 'make'>): Promise<void> {
-  const { address, begin } = reach(text, { password });
+export async function removeAttempt(
+  text: string,
+  { attempt, password }: Omit<PostgresTargetOptions, 'make'>,
+): Promise<void> {
+  const { address, begin } = createConnector(text, { password });
   const connection = await begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
-    await clear(connection, attempt, placeOf(address));
+    await clear(connection, attempt, describeAddress(address));
     await connection.script('COMMIT');
   } finally {
     await connection.close();
@@ -130,9 +144,9 @@ export async function takeBack(text: string, { attempt, password }: Omit<NewTabl
  * Moves the tables of a store into a schema of their own. Nothing is removed; an address that names the schema opens them. Returns false if
  * there are no tables, or if the role may not create a schema.
  */
-export async function putAside(text: string, schema: string, password?: Password): Promise<boolean> {
+export async function moveToSchema(text: string, schema: string, password?: PasswordSource): Promise<boolean> {
   if (!/^\w{1,63}$/.test(schema)) throw new Error('a schema is called by letters and digits');
-  const connection = await reach(text, { password }).begin('loads', itself);
+  const connection = await createConnector(text, { password }).begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
     const [row] = await connection.rows(
@@ -157,24 +171,24 @@ export async function putAside(text: string, schema: string, password?: Password
 }
 
 /** Returns whether an earlier attempt left tables. Throws NotEmpty if there is anything else. */
-async function isLeft(connection: Connection, attempt: string, place: string): Promise<boolean> {
+async function isLeft(connection: PostgresConnection, attempt: string, place: string): Promise<boolean> {
   const rows = await connection.rows(
     `SELECT relname::text, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND relname <> 'larder_commits'
      ORDER BY relname`,
   );
   if (rows.length === 0) return false;
-  const known = rows.find(([name]) => name === 'migrations');
-  if (known?.[1] === nameOf(attempt)) return true;
-  throw new NotEmpty(
-    known === undefined
+  const migrationsRow = rows.find(([name]) => name === 'migrations');
+  if (migrationsRow?.[1] === nameOf(attempt)) return true;
+  throw new DatabaseNotEmpty(
+    migrationsRow === undefined
       ? `${place} is not empty: it has tables of something else, such as ${String(rows[0]![0])}`
-      : `there is a store in ${place} already${known[1] === '' ? '' : ', or what an interrupted command has left of one'}`,
+      : `there is a store in ${place} already${migrationsRow[1] === '' ? '' : ', or what an interrupted command has left of one'}`,
   );
 }
 
 /** Removes the tables that an earlier attempt left. Throws NotEmpty if there is anything else. */
-async function clear(connection: Connection, attempt: string, place: string): Promise<void> {
+async function clear(connection: PostgresConnection, attempt: string, place: string): Promise<void> {
   if (!(await isLeft(connection, attempt, place))) return;
   await connection.script(`DO $$ DECLARE one RECORD; BEGIN
     FOR one IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' LOOP
@@ -191,7 +205,7 @@ const functions = `SELECT proname FROM pg_proc
     AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')`;
 
 /** Returns pairs of tables: the first refers to the second. */
-const references = async (connection: Connection): Promise<Cell[][]> =>
+const references = async (connection: PostgresConnection): Promise<Cell[][]> =>
   connection.rows(
     `SELECT child.relname::text, parent.relname::text FROM pg_constraint
      JOIN pg_class AS child ON child.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid
@@ -199,8 +213,8 @@ const references = async (connection: Connection): Promise<Cell[][]> =>
   );
 
 /** Sorts the tables so that each comes after the tables that it refers to. */
-function inOrder(tables: readonly Table[], refers: readonly Cell[][]): Table[] {
-  const ordered: Table[] = [];
+function inOrder(tables: readonly StoreTable[], refers: readonly Cell[][]): StoreTable[] {
+  const ordered: StoreTable[] = [];
   const waiting = new Set(tables);
   while (waiting.size > 0) {
     const names = new Set([...waiting].map(({ name }) => name));
@@ -216,7 +230,7 @@ function inOrder(tables: readonly Table[], refers: readonly Cell[][]): Table[] {
 }
 
 /** Returns a function that writes rows of any table, one array parameter per column. */
-function writerOn(connection: Connection): PostgresTarget['write'] {
+function writerOn(connection: PostgresConnection): PostgresTarget['write'] {
   const texts = new Map<string, string>();
   return async ({ name, columns }, rows) => {
     const text = texts.get(name) ?? (await insertInto(connection, name, columns));
@@ -232,7 +246,7 @@ function writerOn(connection: Connection): PostgresTarget['write'] {
   };
 }
 
-async function insertInto(connection: Connection, name: string, columns: readonly string[]): Promise<string> {
+async function insertInto(connection: PostgresConnection, name: string, columns: readonly string[]): Promise<string> {
   const types = new Map(
     (
       await connection.rows(
@@ -246,7 +260,7 @@ async function insertInto(connection: Connection, name: string, columns: readonl
   return `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) SELECT * FROM unnest(${values.join(', ')})`;
 }
 
-const readingOf = (connection: Connection): RowSource => ({
+const readingOf = (connection: PostgresConnection): RowSource => ({
   async tables() {
     const rows = await connection.rows(
       `SELECT tables.table_name::text, column_name::text FROM information_schema.tables AS tables
@@ -254,11 +268,11 @@ const readingOf = (connection: Connection): RowSource => ({
        WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND tables.table_name <> 'larder_commits'
        ORDER BY tables.table_name, ordinal_position`,
     );
-    const found = new Map<string, string[]>();
+    const columnsByTable = new Map<string, string[]>();
     for (const [table, column] of rows.map((row) => row.map(String))) {
-      found.set(table!, [...(found.get(table!) ?? []), column!]);
+      columnsByTable.set(table!, [...(columnsByTable.get(table!) ?? []), column!]);
     }
-    return [...found].map(([name, columns]) => ({ name, columns }));
+    return [...columnsByTable].map(([name, columns]) => ({ name, columns }));
   },
   async *read({ name, columns }) {
     const key = await connection.rows(

@@ -1,21 +1,21 @@
 // Turns a statement into PostgreSQL's syntax: numbers its values and gives their types.
-import { List, type Statement, type Value } from '../database.ts';
+import { List, type SqlStatement, type SqlValue } from '../database.ts';
 
 /** A prepared statement: a text that is prepared once on each connection under its name, and the values. */
-export interface Prepared {
+export interface PostgresStatement {
   name: string;
   text: string;
   values: unknown[];
 }
 
 /** By text, and by the kinds of the values: NULL is part of the text, so each combination has its own text. */
-const known = new WeakMap<readonly string[], Map<string, { name: string; text: string }>>();
+const variantsByText = new WeakMap<readonly string[], Map<string, { name: string; text: string }>>();
 let names = 0;
 
-export function prepared(statement: Statement): Prepared {
+export function prepareStatement(statement: SqlStatement): PostgresStatement {
   const kinds = statement.values.map(kindOf).join(' ');
-  const variants = known.get(statement.text) ?? new Map<string, { name: string; text: string }>();
-  known.set(statement.text, variants);
+  const variants = variantsByText.get(statement.text) ?? new Map<string, { name: string; text: string }>();
+  variantsByText.set(statement.text, variants);
   let variant = variants.get(kinds);
   if (variant === undefined) {
     variant = { name: `larder_${String(names++)}`, text: postgresText(statement) };
@@ -28,7 +28,7 @@ export function prepared(statement: Statement): Prepared {
  * Returns the text with `$1`, `$2`… in it. PostgreSQL cannot always infer the type of a value, as in `$1 IS NULL OR x = $2`, so each has a
  * cast. A null is written as `NULL`, which fits any type.
  */
-export function postgresText({ text, values }: Statement): string {
+export function postgresText({ text, values }: SqlStatement): string {
   let number = 0;
   let whole = text[0]!;
   for (const [at, value] of values.entries()) {
@@ -48,7 +48,7 @@ function amongList(before: string, number: number): string {
   return `${before.slice(0, among.index)}${operator} ($${String(number)})`;
 }
 
-function kindOf(value: Value | List): string {
+function kindOf(value: SqlValue | List): string {
   if (value === null) return 'null';
   if (value instanceof List) return 'list';
   if (typeof value === 'string') return 'text';
@@ -56,7 +56,7 @@ function kindOf(value: Value | List): string {
   return typeof value === 'object' ? 'bytea' : 'bigint';
 }
 
-const sent = (value: Value | List): unknown => {
+const sent = (value: SqlValue | List): unknown => {
   if (value instanceof List) return value.values;
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
 };

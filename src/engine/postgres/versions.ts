@@ -1,6 +1,6 @@
 // Reads the number of the last commit of all processes, never older than the call. One query serves all calls that came before it was sent;
 // calls that come while it runs wait for the next one. So under load more calls share each query.
-import { isAway } from '#domain/refusal.ts';
+import { isEngineUnavailable } from '#domain/refusal.ts';
 
 export class Versions {
   readonly #read: () => Promise<number>;
@@ -23,7 +23,7 @@ export class Versions {
       await before;
     } catch (error) {
       // If the server did not answer, the waiting callers fail as well: a second attempt would double their wait.
-      if (isAway(error)) {
+      if (isEngineUnavailable(error)) {
         this.#next = undefined;
         throw error;
       }

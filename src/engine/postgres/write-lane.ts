@@ -3,28 +3,28 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Queries } from '../database.ts';
-import { heldTooLong } from '../held.ts';
-import { whileOpen } from '../while-open.ts';
-import { patienceUntil, type Connection } from './connection.ts';
-import { forCaller, isConflict, isHeld, isLost, NoConnection, unavailable } from './errors.ts';
+import { lockTimeoutRefusal } from '../held.ts';
+import { guardQueries } from '../while-open.ts';
+import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
+import { forCaller, isConflict, hasLockTimedOut, isLost, ConnectionFailure, unavailable } from './errors.ts';
 import { marking, markOf } from './commits.ts';
-import type { Counts } from './counts.ts';
-import { queriesOn } from './queries.ts';
+import type { PostgresCounts } from './counts.ts';
+import { createQueries } from './queries.ts';
 
 /** Maximum of changes that are committed together: the first one waits for all of them. */
-const most = 64;
+const maxBatchSize = 64;
 
 /**
  * After so many milliseconds no further change joins a batch. Writers in other processes wait for the batch, and are refused after five
  * seconds.
  */
-const enough = 1500;
+const maxBatchMs = 1500;
 
 /** Maximum of attempts for a change that conflicts with another transaction. */
 const tries = 5;
 
 /** Milliseconds for which a change tries to reach a server that does not answer. Its caller gets an error within five seconds. */
-const patience = 4000;
+const maxRetryMs = 4000;
 
 /** One lock for each store: a database may have several stores, each in its own schema. */
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
@@ -32,7 +32,7 @@ const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current
 /** The sentence for a change that may have been committed. */
 const unknown = 'It is not known whether the change was made, so look first.';
 
-interface Change {
+interface QueuedPostgresChange {
   /** When the change fails if the server does not answer, in milliseconds of `performance.now()`. */
   deadline: number;
   work(queries: Queries): Promise<unknown>;
@@ -41,33 +41,33 @@ interface Change {
 }
 
 /** The result of a change in its transaction. `answer` reports it to the caller after the commit. */
-interface Performed {
+interface PerformedChange {
   isRefused: boolean;
   answer(): void;
 }
 
 /** Rejects all changes with the same error. */
-function refuse(changes: readonly Change[], why: unknown): void {
-  for (const { reject } of changes) reject(why);
+function refuse(changes: readonly QueuedPostgresChange[], error: unknown): void {
+  for (const { reject } of changes) reject(error);
 }
 
 /** It is unknown whether a commit was done, because the server cannot be asked. */
-class Unknown extends Error {}
+class UnknownOutcome extends Error {}
 
 export class WriteLane {
-  readonly #open: (time: number) => Promise<Connection>;
+  readonly #open: (time: number) => Promise<PostgresConnection>;
   /** The id of this process among all writers. */
   readonly #writer: string;
-  readonly #counts: Counts;
-  readonly #waiting: Change[] = [];
-  #connection: Connection | undefined;
+  readonly #counts: PostgresCounts;
+  readonly #waiting: QueuedPostgresChange[] = [];
+  #connection: PostgresConnection | undefined;
   #running: Promise<void> | undefined;
   /** How many changes to commit together. Falls to the number that one batch had time for if the server is slow. */
-  #together = most;
+  #together = maxBatchSize;
   /** The mark of the last attempted commit. */
   #mark = 0;
 
-  constructor(open: (time: number) => Promise<Connection>, writer: string, counts: Counts) {
+  constructor(open: (time: number) => Promise<PostgresConnection>, writer: string, counts: PostgresCounts) {
     this.#open = open;
     this.#writer = writer;
     this.#counts = counts;
@@ -82,7 +82,7 @@ export class WriteLane {
   /** Performs a change, together with others that wait. `work` may run again, after the earlier run was rolled back. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      const deadline = performance.now() + patience;
+      const deadline = performance.now() + maxRetryMs;
       this.#waiting.push({ deadline, work, resolve: (result) => resolve(result as Result), reject });
       this.#running ??= this.#run();
     });
@@ -107,7 +107,7 @@ export class WriteLane {
     this.#running = undefined;
   }
 
-  async #alone(change: Change): Promise<void> {
+  async #alone(change: QueuedPostgresChange): Promise<void> {
     const failed = await this.#commit([change]);
     if (failed !== undefined) change.reject(failed.error);
   }
@@ -116,7 +116,7 @@ export class WriteLane {
    * Commits changes together and answers them, except changes that return to the queue. Returns the error if it committed nothing and
    * answered no caller.
    */
-  async #commit(batch: Change[]): Promise<{ error: unknown } | undefined> {
+  async #commit(batch: QueuedPostgresChange[]): Promise<{ error: unknown } | undefined> {
     // The deadline of the oldest change: callers that have waited through one silence of the server do not wait through another.
     const { deadline } = batch[0]!;
     for (let attempt = 1; ; attempt++) {
@@ -125,13 +125,13 @@ export class WriteLane {
         return undefined;
       } catch (error) {
         await this.#giveUp();
-        if (error instanceof Unknown) {
+        if (error instanceof UnknownOutcome) {
           refuse(batch, unavailable(error, unknown));
           return undefined;
         }
-        if (isHeld(error)) {
+        if (hasLockTimedOut(error)) {
           // A retry of each change alone would only wait as long again for the same lock.
-          refuse([...batch, ...this.#late()], heldTooLong(error));
+          refuse([...batch, ...this.#late()], lockTimeoutRefusal(error));
           return undefined;
         }
         const isLate = performance.now() > deadline;
@@ -150,31 +150,31 @@ export class WriteLane {
   }
 
   /** Removes from the queue the changes that have waited about as long as the failed ones. They get the same error. */
-  #late(): Change[] {
+  #late(): QueuedPostgresChange[] {
     const now = performance.now();
-    const early = this.#waiting.findIndex(({ deadline }) => deadline > now + patience / 2);
+    const early = this.#waiting.findIndex(({ deadline }) => deadline > now + maxRetryMs / 2);
     return this.#waiting.splice(0, early === -1 ? Infinity : early);
   }
 
-  async #attempt(batch: Change[], deadline: number): Promise<(() => void)[]> {
+  async #attempt(batch: QueuedPostgresChange[], deadline: number): Promise<(() => void)[]> {
     const connection = await this.#connect(deadline);
     await connection.script(`BEGIN; ${lock}`);
     const begun = performance.now();
     const isAlone = batch.length === 1;
-    const done: Performed[] = [];
-    const isLong = (): boolean => performance.now() - begun > enough;
+    const done: PerformedChange[] = [];
+    const isLong = (): boolean => performance.now() - begun > maxBatchMs;
     for (const change of batch) {
       done.push(await this.#perform(connection, change, isAlone));
       if (isLong()) this.#waiting.unshift(...batch.splice(done.length));
     }
-    this.#together = isLong() ? done.length : Math.min(2 * this.#together, most);
+    this.#together = isLong() ? done.length : Math.min(2 * this.#together, maxBatchSize);
     if (done.some(({ isRefused }) => !isRefused)) await this.#end(connection, deadline);
     else await connection.script('ROLLBACK');
     return done.map(({ answer }) => answer);
   }
 
   /** Commits with a mark, which shows whether the commit was done if its confirmation is lost. */
-  async #end(connection: Connection, deadline: number): Promise<void> {
+  async #end(connection: PostgresConnection, deadline: number): Promise<void> {
     const mark = ++this.#mark;
     try {
       await connection.script(`${marking(this.#writer, mark)}; COMMIT`);
@@ -184,22 +184,26 @@ export class WriteLane {
   }
 
   /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
-  async #perform(connection: Connection, { work, resolve, reject }: Change, isAlone: boolean): Promise<Performed> {
+  async #perform(
+    connection: PostgresConnection,
+    { work, resolve, reject }: QueuedPostgresChange,
+    isAlone: boolean,
+  ): Promise<PerformedChange> {
     let open = true;
     let ending: unknown;
     // Even if `work` catches the error: the transaction has ended, so the change is not done.
     const failed = (error: unknown): void => {
-      if (isConflict(error) || isLost(error) || isHeld(error)) ending = error;
+      if (isConflict(error) || isLost(error) || hasLockTimedOut(error)) ending = error;
     };
     if (!isAlone) await connection.script('SAVEPOINT change');
     try {
-      const result = await work(whileOpen(queriesOn(connection, failed), () => open && !connection.isLost));
+      const result = await work(guardQueries(createQueries(connection, failed), () => open && !connection.isLost));
       if (ending === undefined && !isAlone) await connection.script('RELEASE change');
       if (ending === undefined) return { isRefused: false, answer: () => resolve(result) };
     } catch (error) {
       // The change may have turned the lost connection into its own error. It runs again when there is a connection.
       if (connection.isLost)
-        ending ??= new NoConnection('the connection was lost in the midst of a change', { cause: error });
+        ending ??= new ConnectionFailure('the connection was lost in the midst of a change', { cause: error });
       // The transaction continues without this change.
       if (ending === undefined && !isAlone) await connection.script('ROLLBACK TO change; RELEASE change');
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };
@@ -221,15 +225,15 @@ export class WriteLane {
         return row !== undefined && row.mark >= mark;
       } catch (error) {
         await this.#giveUp();
-        if (performance.now() > deadline) throw new Unknown('the answer to a commit was lost', { cause: error });
+        if (performance.now() > deadline) throw new UnknownOutcome('the answer to a commit was lost', { cause: error });
         await sleep(100);
       }
     }
   }
 
-  async #connect(deadline: number): Promise<Connection> {
+  async #connect(deadline: number): Promise<PostgresConnection> {
     if (this.#connection === undefined || this.#connection.isLost)
-      this.#connection = await this.#open(patienceUntil(deadline));
+      this.#connection = await this.#open(connectTimeoutUntil(deadline));
     return this.#connection;
   }
 

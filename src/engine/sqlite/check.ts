@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { sendOn } from '#files/durable.ts';
+import { createPeriodicSync } from '#files/durable.ts';
 import { inOneSentence } from '#src/system-errors.ts';
-import { damagedRows, type RowPlace } from './row-digests.ts';
+import { findCorruptRows, type RowPlace } from './row-digests.ts';
 
-export interface FileOptions {
+export interface SqliteFileOptions {
   /** The loaded native module, if better-sqlite3 cannot find it by itself. */
   nativeBinding?: object | undefined;
 }
@@ -15,7 +15,7 @@ export interface FileOptions {
 /** How many pages are copied before they are flushed to the disk. */
 const slice = 1000;
 /** The maximum of problems to list. */
-const enough = 1000;
+const maxProblems = 1000;
 
 /** The problems of a database, each as a clause. */
 export interface DatabaseVerdict {
@@ -26,29 +26,33 @@ export interface DatabaseVerdict {
 }
 
 /** Returns all problems of a database. */
-export function checkDatabase(file: string, options: FileOptions = {}): string[] {
+export function checkDatabase(file: string, options: SqliteFileOptions = {}): string[] {
   const { pages, rows } = inspectFile(file, options);
   return [...pages, ...rows];
 }
 
 /** Checks the pages and indexes of a database, the references between its rows, and each row against its digest. */
-export function inspectFile(file: string, options: FileOptions = {}): DatabaseVerdict {
-  const found: string[] = [];
+export function inspectFile(file: string, options: SqliteFileOptions = {}): DatabaseVerdict {
+  const rowProblems: string[] = [];
   const pages: string[] = [];
   let db: SQLite.Database | undefined;
   try {
     db = open(file, options);
     db.pragma('cell_size_check = ON');
     pages.push(...damagedPages(db));
-    for (const one of db.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]) {
-      found.push(
-        `${one.rowid === null ? 'a row' : `row ${String(one.rowid)}`} of ${one.table} refers to nothing in ${one.parent}`,
+    for (const reference of db.pragma('foreign_key_check') as {
+      table: string;
+      rowid: number | null;
+      parent: string;
+    }[]) {
+      rowProblems.push(
+        `${reference.rowid === null ? 'a row' : `row ${String(reference.rowid)}`} of ${reference.table} refers to nothing in ${reference.parent}`,
       );
-      if (found.length >= enough) break;
+      if (rowProblems.length >= maxProblems) break;
     }
-    for (const { table, row, what } of damagedRows(db)) {
-      found.push(`row ${String(row)} of ${table}${packageOf(db, table, row)} is ${what}`);
-      if (found.length >= enough) break;
+    for (const { table, row, problem } of findCorruptRows(db)) {
+      rowProblems.push(`row ${String(row)} of ${table}${packageOf(db, table, row)} is ${problem}`);
+      if (rowProblems.length >= maxProblems) break;
     }
   } catch (error) {
     // A page that cannot be read is a finding, not a failure.
@@ -59,7 +63,7 @@ export function inspectFile(file: string, options: FileOptions = {}): DatabaseVe
   } finally {
     db?.close();
   }
-  return { pages, rows: found };
+  return { pages, rows: rowProblems };
 }
 
 /** Returns the package and the revision that a row belongs to, in words; empty if it belongs to none or cannot be read. */
@@ -70,14 +74,14 @@ function packageOf(db: SQLite.Database, table: string, row: RowPlace): string {
     const id = table === 'packages' ? 'id' : 'package_id';
     if (table !== 'packages' && !columns.has(id)) return '';
     const revision = columns.has('revision') ? 'damaged.revision' : 'NULL';
-    const found = db
+    const owner = db
       .prepare<[number], { package: string; revision: number | null }>(
         `SELECT packages.namespace || '/' || packages.name AS package, ${revision} AS revision
          FROM "${table}" AS damaged JOIN packages ON packages.id = damaged.${id} WHERE damaged.rowid = ?`,
       )
       .get(row);
-    if (found === undefined) return '';
-    return ` (${found.package}${found.revision === null ? '' : ` revision ${String(found.revision)}`})`;
+    if (owner === undefined) return '';
+    return ` (${owner.package}${owner.revision === null ? '' : ` revision ${String(owner.revision)}`})`;
   } catch {
     return '';
   }
@@ -86,14 +90,14 @@ function packageOf(db: SQLite.Database, table: string, row: RowPlace): string {
 /** Returns the package that the key of a row begins with, in words. */
 function packageInKey(db: SQLite.Database, table: string, key: string): string {
   try {
-    const found = db
+    const packageName = db
       .prepare<[string, string], string>(
         `SELECT namespace || '/' || name FROM packages WHERE id = json_extract(?, '$[0]')
          AND EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE pk = 1 AND name = 'package_id')`,
       )
       .pluck()
       .get(key, table);
-    return found === undefined ? '' : ` (${found})`;
+    return packageName === undefined ? '' : ` (${packageName})`;
   } catch {
     return '';
   }
@@ -101,8 +105,8 @@ function packageInKey(db: SQLite.Database, table: string, key: string): string {
 
 /** Returns the corrupt pages and indexes that SQLite finds, in words, each once. */
 function damagedPages(db: SQLite.Database): string[] {
-  const said = integrityCheck(db);
-  if (said.length === 1 && said[0] === 'ok') return [];
+  const report = integrityCheck(db);
+  if (report.length === 1 && report[0] === 'ok') return [];
   const roots = new Map<number, string>();
   try {
     const all = db.prepare<[], { name: string; type: string; rootpage: number }>(
@@ -112,18 +116,18 @@ function damagedPages(db: SQLite.Database): string[] {
   } catch {
     // The list of tables itself is corrupt: report page numbers without names.
   }
-  return [...new Set(said.flatMap((lines) => lines.split('\n')).flatMap((line) => inWords(line, roots)))];
+  return [...new Set(report.flatMap((lines) => lines.split('\n')).flatMap((line) => inWords(line, roots)))];
 }
 
 /** Returns the lines of `PRAGMA integrity_check`. It may report a page and then fail because of it; the lines up to there count. */
 function integrityCheck(db: SQLite.Database): string[] {
-  const said: string[] = [];
+  const lines: string[] = [];
   try {
-    for (const line of db.prepare<[], string>('PRAGMA integrity_check(100)').pluck().iterate()) said.push(line);
+    for (const line of db.prepare<[], string>('PRAGMA integrity_check(100)').pluck().iterate()) lines.push(line);
   } catch (error) {
-    if (said.length === 0) throw error;
+    if (lines.length === 0) throw error;
   }
-  return said;
+  return lines;
 }
 
 /** Turns a line of `PRAGMA integrity_check` into words; returns nothing for a heading. */
@@ -158,10 +162,10 @@ function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string
 export async function copyDatabase(
   file: string,
   to: string,
-  options: FileOptions & { progress?: (done: number, total: number) => void } = {},
+  options: SqliteFileOptions & { progress?: (done: number, total: number) => void } = {},
 ): Promise<void> {
   const db = open(file, options);
-  const copy = sendOn(to);
+  const copy = createPeriodicSync(to);
   try {
     // Hold one snapshot from here on. Without it, every commit of another process would restart the copy.
     db.exec('BEGIN');
@@ -186,7 +190,7 @@ export async function copyDatabase(
   }
 }
 
-function emptyPassing(file: string, options: FileOptions): void {
+function emptyPassing(file: string, options: SqliteFileOptions): void {
   const db = open(file, { ...options, readonly: false });
   try {
     const tables = db.prepare<[], string>(
@@ -205,7 +209,7 @@ function emptyPassing(file: string, options: FileOptions): void {
 }
 
 /** Returns the names of the migrations that have run on a database. */
-export function migrationsIn(file: string, options: FileOptions = {}): string[] {
+export function migrationsIn(file: string, options: SqliteFileOptions = {}): string[] {
   const db = open(file, options);
   try {
     return db.prepare<[], string>('SELECT name FROM migrations ORDER BY name').pluck().all();
@@ -215,7 +219,7 @@ export function migrationsIn(file: string, options: FileOptions = {}): string[] 
 }
 
 /** Moves the content of the write-ahead log into the database, so that one file holds everything. */
-export function foldLog(file: string, options: FileOptions = {}): void {
+export function checkpointLog(file: string, options: SqliteFileOptions = {}): void {
   const db = open(file, { ...options, readonly: false });
   try {
     if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete') {
@@ -229,7 +233,10 @@ export function foldLog(file: string, options: FileOptions = {}): void {
   }
 }
 
-function open(file: string, { nativeBinding, readonly = true }: FileOptions & { readonly?: boolean }): SQLite.Database {
+function open(
+  file: string,
+  { nativeBinding, readonly = true }: SqliteFileOptions & { readonly?: boolean },
+): SQLite.Database {
   return new SQLite(file, {
     readonly,
     fileMustExist: true,

@@ -7,7 +7,7 @@ export interface CommitCounter {
    */
   count(): number;
   /** Makes the next call read the file again, after a commit of this process. */
-  again(): void;
+  invalidate(): void;
 }
 
 /**
@@ -37,7 +37,7 @@ export function commitCounter(file: string): CommitCounter {
       process.nextTick(again);
       return count;
     },
-    again,
+    invalidate: again,
   };
 }
 

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 
 import SQLite from 'better-sqlite3';
 
-import { List, sql, type Database, type Queries, type Statement, type Value } from '../database.ts';
+import { List, sql, type Database, type Queries, type SqlStatement, type SqlValue } from '../database.ts';
 import { commitCounter, type CommitCounter } from './commit-counter.ts';
 import { GroupCommit } from './group-commit.ts';
-import { createDigestTriggers, damagedRow, renewRowDigests, type RowPlace } from './row-digests.ts';
+import { createDigestTriggers, findCorruptRow, renewRowDigests, type RowPlace } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, if better-sqlite3 cannot find it by itself. */
@@ -19,8 +19,8 @@ export interface SqliteOptions {
   damaged?: (table: string, row: RowPlace) => void;
 }
 
-type Connection = SQLite.Database;
-type Prepared = SQLite.Statement<Value[]>;
+type SqliteConnection = SQLite.Database;
+type SqliteStatement = SQLite.Statement<SqlValue[]>;
 
 /**
  * Opens a database file. Every commit is on disk before it is reported: `synchronous` is FULL, and this throws if SQLite reports another
@@ -29,7 +29,10 @@ type Prepared = SQLite.Statement<Value[]>;
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const { writer, reader, commits } = connect(file, options);
   const reading = queries(reader, options.damaged);
-  const turns = new GroupCommit(writer, queries(writer, options.damaged), { ...options, committed: commits.again });
+  const turns = new GroupCommit(writer, queries(writer, options.damaged), {
+    ...options,
+    committed: commits.invalidate,
+  });
   let closed = false;
   let needsTriggers = false;
 
@@ -66,11 +69,11 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 function connect(
   file: string,
   { nativeBinding }: SqliteOptions,
-): { writer: Connection; reader: Connection; commits: CommitCounter } {
-  const opened: Connection[] = [];
-  const open = (): Connection => {
+): { writer: SqliteConnection; reader: SqliteConnection; commits: CommitCounter } {
+  const opened: SqliteConnection[] = [];
+  const open = (): SqliteConnection => {
     const connection = new SQLite(file, {
-      timeout: patience,
+      timeout: busyTimeoutMs,
       ...(nativeBinding && { nativeBinding: nativeBinding as unknown as string }),
     });
     opened.push(connection);
@@ -90,9 +93,9 @@ function connect(
 }
 
 /** Milliseconds to wait for another process that opens or closes the file. */
-const patience = 5000;
+const busyTimeoutMs = 5000;
 
-function configure(connection: Connection): void {
+function configure(connection: SqliteConnection): void {
   connection.pragma('journal_mode = WAL');
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
@@ -104,26 +107,26 @@ function configure(connection: Connection): void {
   if (synchronous !== 2) throw new Error(`cannot promise durability: synchronous is ${String(synchronous)}, not FULL`);
 }
 
-function queries(connection: Connection, damaged: SqliteOptions['damaged']): Queries {
+function queries(connection: SqliteConnection, damaged: SqliteOptions['damaged']): Queries {
   // The text of a statement is one array for the life of the program, so the array is the key. To prepare it each time would add 15 µs to a
   // query of 3 µs (`npm run bench -- tricks`).
-  const prepared = new Map<readonly string[], Prepared>();
-  const prepare = (wanted: Statement): Prepared => {
-    let statement = prepared.get(wanted.text);
+  const prepared = new Map<readonly string[], SqliteStatement>();
+  const prepare = (query: SqlStatement): SqliteStatement => {
+    let statement = prepared.get(query.text);
     if (statement === undefined) {
-      statement = connection.prepare<Value[]>(sqliteText(wanted));
-      prepared.set(wanted.text, statement);
+      statement = connection.prepare<SqlValue[]>(sqliteText(query));
+      prepared.set(query.text, statement);
     }
     return statement;
   };
 
   return {
-    get: async <Row>(statement: Statement) => prepare(statement).get(...sqliteValues(statement)) as Row | undefined,
-    all: async <Row>(statement: Statement) => prepare(statement).all(...sqliteValues(statement)) as Row[],
-    run: async (statement: Statement) => prepare(statement).run(...sqliteValues(statement)).changes,
+    get: async <Row>(statement: SqlStatement) => prepare(statement).get(...sqliteValues(statement)) as Row | undefined,
+    all: async <Row>(statement: SqlStatement) => prepare(statement).all(...sqliteValues(statement)) as Row[],
+    run: async (statement: SqlStatement) => prepare(statement).run(...sqliteValues(statement)).changes,
     script: async (text: string) => void connection.exec(text),
     async isDamaged(table, key) {
-      const row = damagedRow(connection, table, key);
+      const row = findCorruptRow(connection, table, key);
       if (row !== undefined) damaged?.(table, row);
       return row !== undefined;
     },
@@ -137,11 +140,11 @@ const tables = sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $
  * Returns a statement in SQLite's syntax. `+?` has the same value as `?`. This build of SQLite looks into plain parameters when it plans a
  * join or a partial index, and then plans again at every call: 9 µs for a query of 3 µs (`npm run bench -- tricks`).
  */
-export const sqliteText = ({ text, values }: Statement): string =>
+export const sqliteText = ({ text, values }: SqlStatement): string =>
   text.reduce(
     (before, after, at) =>
       `${before}${values[at - 1] instanceof List ? '(SELECT value FROM json_each(+?))' : '+?'}${after}`,
   );
 
-const sqliteValues = ({ values }: Statement): Value[] =>
+const sqliteValues = ({ values }: SqlStatement): SqlValue[] =>
   values.map((value) => (value instanceof List ? JSON.stringify(value.values) : value));

@@ -7,16 +7,16 @@ import SQLite from 'better-sqlite3';
 
 import type { Queries } from '../database.ts';
 import { diskFull } from '#domain/disk-full.ts';
-import { heldTooLong } from '../held.ts';
-import { whileOpen } from '../while-open.ts';
+import { lockTimeoutRefusal } from '../held.ts';
+import { guardQueries } from '../while-open.ts';
 import { isDiskFailure, isFull } from './disk-errors.ts';
 
 /** A batch ends after so many changes or so many milliseconds: the first change waits for all of them. */
-const most = 64;
-const longest = 20;
+const maxBatchSize = 64;
+const maxBatchMs = 20;
 
 /** Milliseconds to wait for another process that writes. */
-const patience = 5000;
+const maxWaitMs = 5000;
 
 interface GroupCommitOptions {
   /** Called after each commit. */
@@ -28,7 +28,7 @@ interface GroupCommitOptions {
 }
 
 /** A waiting change and the promise of its caller. */
-interface Change {
+interface QueuedSqliteChange {
   work(queries: Queries): Promise<unknown>;
   deadline: number;
   resolve(result: unknown): void;
@@ -44,7 +44,7 @@ export class GroupCommit {
   readonly #savepoint: SQLite.Statement;
   readonly #release: SQLite.Statement;
   readonly #commit: SQLite.Statement;
-  readonly #waiting: Change[] = [];
+  readonly #waiting: QueuedSqliteChange[] = [];
   #running: Promise<void> | undefined;
 
   constructor(writer: SQLite.Database, writing: Queries, options: GroupCommitOptions) {
@@ -61,7 +61,7 @@ export class GroupCommit {
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       // Set at the call: queued changes must not wait one after the other for the same other process.
-      const deadline = performance.now() + patience;
+      const deadline = performance.now() + maxWaitMs;
       this.#waiting.push({ work, deadline, resolve: (result) => resolve(result as Result), reject });
       this.#running ??= this.#run();
     });
@@ -82,18 +82,18 @@ export class GroupCommit {
   }
 
   async #commitTogether(): Promise<void> {
-    const batch: Change[] = [];
+    const batch: QueuedSqliteChange[] = [];
     const answers: (() => void)[] = [];
-    let culprit: Change | undefined;
+    let culprit: QueuedSqliteChange | undefined;
     try {
       if (!(await this.#mayBegin())) return;
-      const end = performance.now() + longest;
+      const end = performance.now() + maxBatchMs;
       do {
         culprit = this.#waiting.shift()!;
         batch.push(culprit);
         answers.push(await this.#perform(culprit));
         culprit = undefined;
-      } while (this.#waiting.length > 0 && batch.length < most && performance.now() < end);
+      } while (this.#waiting.length > 0 && batch.length < maxBatchSize && performance.now() < end);
       this.#commit.run();
     } catch (error) {
       if (batch.length === 0) batch.push(this.#waiting.shift()!);
@@ -109,9 +109,9 @@ export class GroupCommit {
     try {
       await begin(this.#begin, this.#waiting[0]!.deadline);
     } catch (error) {
-      if (!(error instanceof Held)) throw error;
+      if (!(error instanceof SqliteLockTimeout)) throw error;
       const now = performance.now();
-      const refusal = heldTooLong(error.cause);
+      const refusal = lockTimeoutRefusal(error.cause);
       while ((this.#waiting[0]?.deadline ?? Infinity) < now) this.#waiting.shift()!.reject(refusal);
       return false;
     }
@@ -119,11 +119,11 @@ export class GroupCommit {
   }
 
   /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
-  async #perform({ work, resolve, reject }: Change): Promise<() => void> {
+  async #perform({ work, resolve, reject }: QueuedSqliteChange): Promise<() => void> {
     let open = true;
     this.#savepoint.run();
     try {
-      const result = await work(whileOpen(this.#writing, () => open && this.#writer.inTransaction));
+      const result = await work(guardQueries(this.#writing, () => open && this.#writer.inTransaction));
       open = false;
       this.#release.run();
       return () => resolve(result);
@@ -140,7 +140,11 @@ export class GroupCommit {
    * Runs the changes of a failed batch again, one at a time and once, except the change that caused the failure. After a failure of the
    * disk none runs again: the system may drop the lost write and accept the next one as if nothing had happened.
    */
-  async #doAlone(batch: readonly Change[], failure: unknown, culprit: Change | undefined): Promise<void> {
+  async #doAlone(
+    batch: readonly QueuedSqliteChange[],
+    failure: unknown,
+    culprit: QueuedSqliteChange | undefined,
+  ): Promise<void> {
     let error = failure;
     const hasRoom = isFull(error) && (await this.#options.makeRoom?.()) === true;
     for (const change of batch) {
@@ -172,7 +176,7 @@ export class GroupCommit {
 const inWords = (error: unknown): unknown => (isFull(error) ? diskFull(error) : error);
 
 /** Another process has held the lock of the database for too long. */
-class Held extends Error {}
+class SqliteLockTimeout extends Error {}
 
 /** Begins a transaction when no other process has one, and tries at least once. */
 async function begin(immediately: SQLite.Statement, deadline: number): Promise<void> {
@@ -183,7 +187,7 @@ async function begin(immediately: SQLite.Statement, deadline: number): Promise<v
     } catch (error) {
       const busy = error instanceof SQLite.SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!busy) throw error;
-      if (performance.now() > deadline) throw new Held('another process writes', { cause: error });
+      if (performance.now() > deadline) throw new SqliteLockTimeout('another process writes', { cause: error });
     }
     // SQLite has no queue between processes. A process that checks seldom rarely gets a turn against a process with a batch always ready.
     await sleep(1);

@@ -5,9 +5,9 @@ import { createHash, hash } from 'node:crypto';
 
 import type SQLite from 'better-sqlite3';
 
-import type { Value } from '../database.ts';
+import type { SqlValue } from '../database.ts';
 
-type Connection = SQLite.Database;
+type SqliteDatabase = SQLite.Database;
 
 /**
  * Tables without row digests. The audit log has its own chain; the digest of the schema covers the migrations; ephemeral rows and counters
@@ -17,7 +17,7 @@ const exempt =
   /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|package_days|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
 
 /** Computes the digests that migrations have made necessary. Call `createDigestTriggers` before the connection writes a row. */
-export function renewRowDigests(writer: Connection): void {
+export function renewRowDigests(writer: SqliteDatabase): void {
   defineDigest(writer);
   withBusyTimeout(writer, () => {
     const schema = schemaName(writer);
@@ -28,12 +28,12 @@ export function renewRowDigests(writer: Connection): void {
 }
 
 /** Keeps the digest of every row that this connection writes from now on. It takes 9 ms, so commands that only read skip it. */
-export function createDigestTriggers(writer: Connection): void {
+export function createDigestTriggers(writer: SqliteDatabase): void {
   defineDigest(writer);
   withBusyTimeout(writer, () => writer.exec(`BEGIN; ${shapes(writer).map(triggersOf).join('\n')} COMMIT;`));
 }
 
-function withBusyTimeout(writer: Connection, work: () => unknown): void {
+function withBusyTimeout(writer: SqliteDatabase, work: () => unknown): void {
   const before = writer.pragma('busy_timeout', { simple: true });
   writer.pragma('busy_timeout = 5000');
   work();
@@ -44,37 +44,37 @@ function withBusyTimeout(writer: Connection, work: () => unknown): void {
 export type RowPlace = number | string;
 
 /** Returns the place of a row that exists and differs from its digest. Returns undefined if it matches, or if its table has no digests. */
-export function damagedRow(
-  connection: Connection,
+export function findCorruptRow(
+  connection: SqliteDatabase,
   table: string,
-  key: Readonly<Record<string, Value>>,
+  key: Readonly<Record<string, SqlValue>>,
 ): RowPlace | undefined {
-  const named = Object.keys(key);
-  const search = searchFor(connection, table, named);
-  return search?.get(table, ...named.map((column) => key[column]!))?.row;
+  const searchColumns = Object.keys(key);
+  const search = searchFor(connection, table, searchColumns);
+  return search?.get(table, ...searchColumns.map((column) => key[column]!))?.row;
 }
 
-type Search = SQLite.Statement<Value[], { row: RowPlace }>;
+type Search = SQLite.Statement<SqlValue[], { row: RowPlace }>;
 
-const searches = new WeakMap<Connection, Map<string, Search>>();
+const searches = new WeakMap<SqliteDatabase, Map<string, Search>>();
 
 /** Prepared once per table. See `defineDigest` for the time this saves, and `sqliteText` for `+?`. */
-function searchFor(connection: Connection, table: string, named: string[]): Search | undefined {
-  const known = searches.get(connection) ?? new Map<string, Search>();
-  searches.set(connection, known);
-  const name = [table, ...named].join(' ');
-  const search = known.get(name) ?? prepareSearch(connection, table, named);
-  if (search !== undefined) known.set(name, search);
+function searchFor(connection: SqliteDatabase, table: string, searchColumns: string[]): Search | undefined {
+  const cached = searches.get(connection) ?? new Map<string, Search>();
+  searches.set(connection, cached);
+  const name = [table, ...searchColumns].join(' ');
+  const search = cached.get(name) ?? prepareSearch(connection, table, searchColumns);
+  if (search !== undefined) cached.set(name, search);
   return search;
 }
 
-function prepareSearch(connection: Connection, table: string, named: string[]): Search | undefined {
+function prepareSearch(connection: SqliteDatabase, table: string, searchColumns: string[]): Search | undefined {
   const covered = connection.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(table);
   if (covered === undefined) return undefined;
   defineDigest(connection);
   const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
-  const isMeant = named.map((column) => `rows.${quoted(column)} = +?`);
-  return connection.prepare<Value[], { row: RowPlace }>(
+  const isMeant = searchColumns.map((column) => `rows.${quoted(column)} = +?`);
+  return connection.prepare<SqlValue[], { row: RowPlace }>(
     `SELECT ${placeOf(connection, table)} AS row FROM ${quoted(table)} AS rows
      LEFT JOIN row_digests AS known ON known.of_table = +? AND known.row = ${keyOf(connection, table, 'rows')}
      WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
@@ -82,7 +82,7 @@ function prepareSearch(connection: Connection, table: string, named: string[]): 
 }
 
 /** Computes the digest of every row: a migration may have changed rows of any table without keeping digests. */
-function digestAnew(writer: Connection, schema: string): void {
+function digestAnew(writer: SqliteDatabase, schema: string): void {
   for (const table of guarded(writer)) digestAll(writer, table, columnsOf(writer, table));
   writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();
   writer
@@ -90,15 +90,15 @@ function digestAnew(writer: Connection, schema: string): void {
     .run(schema, schemaDigest(writer));
 }
 
-interface Shape {
+interface DigestedTable {
   table: string;
   columns: string[];
   key: string[];
 }
 
 /** Reads the columns of every guarded table in one query. One query per table took half of the time for making the triggers. */
-function shapes(writer: Connection): Shape[] {
-  const found = new Map<string, Shape>();
+function shapes(writer: SqliteDatabase): DigestedTable[] {
+  const tables = new Map<string, DigestedTable>();
   const columns = writer.prepare<[], { table: string; column: string; pk: number }>(
     `SELECT tables.name AS "table", columns.name AS "column", columns.pk
      FROM main.sqlite_master AS tables, pragma_table_info(tables.name) AS columns
@@ -106,15 +106,15 @@ function shapes(writer: Connection): Shape[] {
   );
   for (const { table, column, pk } of columns.all()) {
     if (exempt.test(table)) continue;
-    const shape = found.get(table) ?? { table, columns: [], key: [] };
+    const shape = tables.get(table) ?? { table, columns: [], key: [] };
     shape.columns.push(column);
     if (pk > 0) shape.key[pk - 1] = column;
-    found.set(table, shape);
+    tables.set(table, shape);
   }
-  return [...found.values()];
+  return [...tables.values()];
 }
 
-function triggersOf({ table, columns, key }: Shape): string {
+function triggersOf({ table, columns, key }: DigestedTable): string {
   const name = quoted(table);
   const text = `'${table.replaceAll("'", "''")}'`;
   const digestOf = (row: string): string =>
@@ -134,55 +134,55 @@ function triggersOf({ table, columns, key }: Shape): string {
 }
 
 /** A row that differs from its digest, has no digest, or is missing. */
-export interface DamagedRow {
+export interface CorruptRow {
   table: string;
   row: RowPlace;
-  what: 'changed' | 'not written by larder' | 'missing';
+  problem: 'changed' | 'not written by larder' | 'missing';
 }
 
 /** Compares every row with its digest. */
-export function* damagedRows(reader: Connection): Generator<DamagedRow> {
+export function* findCorruptRows(reader: SqliteDatabase): Generator<CorruptRow> {
   defineDigest(reader);
   const schema = coveredColumns(reader, schemaName(reader));
-  if (schema !== schemaDigest(reader)) yield { table: 'sqlite_master', row: 0, what: 'changed' };
-  const kept = new Map(
+  if (schema !== schemaDigest(reader)) yield { table: 'sqlite_master', row: 0, problem: 'changed' };
+  const digestCounts = new Map(
     reader.prepare<[], [string, number]>('SELECT of_table, COUNT(*) FROM row_digests GROUP BY of_table').raw().all(),
   );
   for (const table of guarded(reader)) {
     // The list of digested columns has no digest itself, but it can have only one correct value.
     const actual = columnsOf(reader, table);
     if (coveredColumns(reader, table) !== actual.join(','))
-      yield { table: 'row_digest_tables', row: 0, what: 'changed' };
+      yield { table: 'row_digest_tables', row: 0, problem: 'changed' };
     const columns = actual.map((column) => `rows.${quoted(column)}`).join(', ');
     const changed = reader.prepare<[string], { row: RowPlace; known: Buffer | null }>(`
       SELECT ${placeOf(reader, table)} AS row, known.digest AS known FROM ${quoted(table)} AS rows
       LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = ${keyOf(reader, table, 'rows')}
       WHERE known.digest IS NOT row_digest(${columns})`);
     let strange = 0;
-    for (const { row, known } of changed.iterate(table)) {
-      if (known === null) strange++;
-      yield { table, row, what: known === null ? 'not written by larder' : 'changed' };
+    for (const { row, known: storedDigest } of changed.iterate(table)) {
+      if (storedDigest === null) strange++;
+      yield { table, row, problem: storedDigest === null ? 'not written by larder' : 'changed' };
     }
-    const there = reader
+    const rowCount = reader
       .prepare<[], number>(`SELECT COUNT(*) FROM ${quoted(table)}`)
       .pluck()
       .get()!;
     // Search for digests without a row only if there are more digests than rows.
-    if ((kept.get(table) ?? 0) > there - strange) yield* missingRows(reader, table);
+    if ((digestCounts.get(table) ?? 0) > rowCount - strange) yield* missingRows(reader, table);
   }
 }
 
-function* missingRows(reader: Connection, table: string): Generator<DamagedRow> {
+function* missingRows(reader: SqliteDatabase, table: string): Generator<CorruptRow> {
   const missing = reader.prepare<[string], { row: RowPlace }>(`
     SELECT known.row FROM row_digests AS known WHERE known.of_table = ?
     AND NOT EXISTS (SELECT 1 FROM ${quoted(table)} AS rows WHERE ${hasKey(reader, table)})`);
-  for (const { row } of missing.iterate(table)) yield { table, row, what: 'missing' };
+  for (const { row } of missing.iterate(table)) yield { table, row, problem: 'missing' };
 }
 
-const coveredColumns = (connection: Connection, name: string): string | undefined =>
+const coveredColumns = (connection: SqliteDatabase, name: string): string | undefined =>
   connection.prepare<[string], string>('SELECT columns FROM row_digest_tables WHERE of_table = ?').pluck().get(name);
 
-function digestAll(writer: Connection, table: string, columns: string[]): void {
+function digestAll(writer: SqliteDatabase, table: string, columns: string[]): void {
   writer.prepare('DELETE FROM row_digests WHERE of_table = ?').run(table);
   writer
     .prepare(
@@ -198,7 +198,7 @@ function digestAll(writer: Connection, table: string, columns: string[]): void {
     .run(table, columns.join(','));
 }
 
-const guarded = (connection: Connection): string[] =>
+const guarded = (connection: SqliteDatabase): string[] =>
   connection
     .prepare<[], { name: string }>(`SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name`)
     .all()
@@ -206,12 +206,12 @@ const guarded = (connection: Connection): string[] =>
     .filter((name) => !exempt.test(name));
 
 /** Names the schema by the number of migrations, so that the next migration has another name. */
-const schemaName = (connection: Connection): string => {
+const schemaName = (connection: SqliteDatabase): string => {
   const { done } = connection.prepare<[], { done: number }>('SELECT COUNT(*) AS done FROM migrations').get()!;
   return `(schema ${String(done)})`;
 };
 
-const schemaDigest = (connection: Connection): string =>
+const schemaDigest = (connection: SqliteDatabase): string =>
   hash(
     'sha256',
     JSON.stringify([
@@ -220,14 +220,14 @@ const schemaDigest = (connection: Connection): string =>
     ]),
   );
 
-const columnsOf = (connection: Connection, table: string): string[] =>
+const columnsOf = (connection: SqliteDatabase, table: string): string[] =>
   connection
     .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?) ORDER BY cid')
     .all(table)
     .map(({ name }) => name);
 
 /** Returns the key of a row's digest: the primary key as JSON. It is the rowid if the table has no primary key, or in an older release. */
-function keyOf(connection: Connection, table: string, row: string): string {
+function keyOf(connection: SqliteDatabase, table: string, row: string): string {
   const key = keyColumns(connection, table);
   if (goesByNumber(connection)) return `${row}.rowid`;
   return jsonKey(key, row);
@@ -237,7 +237,7 @@ const jsonKey = (key: string[], row: string): string =>
   `json_array(${key.length === 0 ? `${row}.rowid` : key.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
 
 /** Returns the condition that a row belongs to a digest. */
-function hasKey(connection: Connection, table: string): string {
+function hasKey(connection: SqliteDatabase, table: string): string {
   if (goesByNumber(connection)) return 'rows.rowid = known.row';
   const key = keyColumns(connection, table).map(quoted);
   return (key.length === 0 ? ['rowid'] : key)
@@ -245,30 +245,30 @@ function hasKey(connection: Connection, table: string): string {
     .join(' AND ');
 }
 
-const placeOf = (connection: Connection, table: string): string =>
+const placeOf = (connection: SqliteDatabase, table: string): string =>
   connection.prepare('SELECT 1 FROM pragma_table_list(?) WHERE wr').get(table) === undefined
     ? 'rows.rowid'
     : keyOf(connection, table, 'rows');
 
-const keyColumns = (connection: Connection, table: string): string[] =>
+const keyColumns = (connection: SqliteDatabase, table: string): string[] =>
   connection
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')
     .pluck()
     .all(table);
 
 /** Returns whether the digests come from an older release. Such a database is checked before it is upgraded. */
-const goesByNumber = (connection: Connection): boolean =>
+const goesByNumber = (connection: SqliteDatabase): boolean =>
   connection.prepare(`SELECT 1 FROM pragma_table_info('row_digests') WHERE name = 'row' AND type = 'INTEGER'`).get() !==
   undefined;
 
-const defined = new WeakSet<Connection>();
+const defined = new WeakSet<SqliteDatabase>();
 
 /**
  * Defines `row_digest`: 128 bits of SHA-256 over the values, each with its type. It detects accidents, not attacks. It is defined once per
  * connection, because a new definition makes SQLite prepare all statements of the connection again. Without this, and without the prepared
  * statements of `searchFor`, preparing took more than half of a release's processor time (`npm run bench -- writes`).
  */
-function defineDigest(connection: Connection): void {
+function defineDigest(connection: SqliteDatabase): void {
   if (defined.has(connection)) return;
   defined.add(connection);
   connection.function(

@@ -1,15 +1,15 @@
 // Reads or writes all rows of a database file unchanged.
 import SQLite from 'better-sqlite3';
 
-import { sendOn } from '#files/durable.ts';
-import { batch, sizeOf, type Cell, type RowSource, type RowTarget, type Table } from '../rows.ts';
-import type { FileOptions } from './check.ts';
+import { createPeriodicSync } from '#files/durable.ts';
+import { batch, sizeOf, type Cell, type RowSource, type RowTarget, type StoreTable } from '../rows.ts';
+import type { SqliteFileOptions } from './check.ts';
 import { renewRowDigests } from './row-digests.ts';
 
-type Connection = SQLite.Database;
+type SqliteFile = SQLite.Database;
 
 /** Opens a snapshot of a file, valid until it is closed. */
-export function sqliteSource(file: string, options: FileOptions = {}): RowSource & { close(): void } {
+export function sqliteSource(file: string, options: SqliteFileOptions = {}): RowSource & { close(): void } {
   const db = open(file, { ...options, readonly: true });
   db.exec('BEGIN');
   return { ...readingOf(db), close: () => void db.close() };
@@ -20,9 +20,12 @@ export function sqliteSource(file: string, options: FileOptions = {}): RowSource
  * makes the indexes and triggers again, computes the digests of all rows, and throws if a row refers to a missing one. The file is complete
  * only after `finish`; the caller makes it durable.
  */
-export function sqliteTarget(file: string, options: FileOptions = {}): RowTarget & { finish(): void; close(): void } {
+export function sqliteTarget(
+  file: string,
+  options: SqliteFileOptions = {},
+): RowTarget & { finish(): void; close(): void } {
   const db = open(file, { ...options, readonly: false });
-  const sent = sendOn(file);
+  const sent = createPeriodicSync(file);
   // An incomplete file is discarded, so it needs no journal.
   for (const pragma of ['journal_mode = DELETE', 'journal_mode = OFF', 'synchronous = OFF', 'foreign_keys = OFF'])
     db.pragma(pragma);
@@ -67,7 +70,7 @@ export function sqliteTarget(file: string, options: FileOptions = {}): RowTarget
   };
 }
 
-const readingOf = (db: Connection): RowSource => ({
+const readingOf = (db: SqliteFile): RowSource => ({
   tables: async () => tablesOf(db),
   async *read({ name, columns }) {
     const key = db
@@ -93,7 +96,7 @@ const readingOf = (db: Connection): RowSource => ({
 });
 
 /** Returns the tables without row digests, which the target computes itself, and without the internal tables of SQLite. */
-function tablesOf(db: Connection): Table[] {
+function tablesOf(db: SqliteFile): StoreTable[] {
   const names = db
     .prepare<[], string>(
       `SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'row_digest*'
@@ -105,7 +108,7 @@ function tablesOf(db: Connection): Table[] {
   return names.map((name) => ({ name, columns: columns.all(name) }));
 }
 
-function open(file: string, { nativeBinding, readonly }: FileOptions & { readonly: boolean }): Connection {
+function open(file: string, { nativeBinding, readonly }: SqliteFileOptions & { readonly: boolean }): SqliteFile {
   return new SQLite(file, {
     readonly,
     fileMustExist: true,

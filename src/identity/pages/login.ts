@@ -3,7 +3,7 @@ import { html, nothing, type Html } from '#api/pages/html.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
 /** The application that asks for the login, and its request. */
-export type About =
+export type LoginPageSubject =
   | { kind: 'purpose'; asker: string; may: string; where: string; until: Date; address: string }
   | { kind: 'site'; site: string }
   | { kind: 'unknown'; address: string };
@@ -11,7 +11,7 @@ export type About =
 export interface LoginWords {
   /** The id of the pending login. */
   did: string;
-  about: About;
+  about: LoginPageSubject;
   username: string | undefined;
   problem: string | undefined;
 }
@@ -27,7 +27,7 @@ export const loginContent = ({ did, about, username, problem }: LoginWords): Htm
     <p class="hint">Go on only if you have just begun this login yourself.</p>`;
 
 /** A login without a known purpose is shown as a warning, because it can be an attack. */
-function aboutText(about: About): Html {
+function aboutText(about: LoginPageSubject): Html {
   if (about.kind === 'purpose') return purposeText(about);
   if (about.kind === 'site') {
     return html`<section class="purpose" aria-labelledby="purpose">
@@ -44,7 +44,7 @@ function aboutText(about: About): Html {
   </section>`;
 }
 
-const purposeText = ({ asker, may, where, until, address }: Extract<About, { kind: 'purpose' }>): Html =>
+const purposeText = ({ asker, may, where, until, address }: Extract<LoginPageSubject, { kind: 'purpose' }>): Html =>
   html`<section class="purpose" aria-labelledby="purpose">
     <h2 id="purpose">${asker} asks for a token</h2>
     <dl>

@@ -4,22 +4,22 @@ import { randomBytes } from 'node:crypto';
 import { bytesFromBase64, isJsonObject, member, uvarint } from './encoding.ts';
 import { toJson1, toJson2, versionedFromJson, type JsonMacaroon1, type JsonMacaroon2 } from './json.ts';
 import type { KeyPair } from './keys.ts';
-import { limits, mint, withThirdPartyCaveat, type Caveat, type Macaroon } from './macaroon.ts';
-import { namespaceText, readNamespace, standardNamespace, type Namespace } from './namespace.ts';
+import { limits, mint, withThirdPartyCaveat, type Caveat, type DecodedMacaroon } from './macaroon.ts';
+import { namespaceText, readNamespace, standardNamespace, type BakeryNamespace } from './namespace.ts';
 import { decodePayload, encodePayload, type BakeryVersion, type CaveatPayload } from './payload.ts';
 
 export interface BakeryMacaroon {
-  macaroon: Macaroon;
+  macaroon: DecodedMacaroon;
   /** Selects the JSON form: 1 and 2 are the macaroon's own, 3 wraps it. */
   version: BakeryVersion;
-  namespace: Namespace;
+  namespace: BakeryNamespace;
   /** Version 3 only: payloads by the base64url of the caveat's identifier. */
   caveatData: ReadonlyMap<string, Buffer>;
   /** The prefix of the identifiers of added caveats: in a discharge, the identifier of the caveat that it discharges. */
   identifierPrefix?: Buffer;
 }
 
-export function bakeryMacaroon(macaroon: Macaroon, version: BakeryVersion): BakeryMacaroon {
+export function bakeryMacaroon(macaroon: DecodedMacaroon, version: BakeryVersion): BakeryMacaroon {
   return { macaroon, version, namespace: standardNamespace, caveatData: new Map() };
 }
 
@@ -92,10 +92,10 @@ export interface WrappedJsonMacaroon {
   cdata: Record<string, string>;
 }
 
-export type BakeryJson = JsonMacaroon1 | JsonMacaroon2 | WrappedJsonMacaroon;
+export type BakeryJsonMacaroon = JsonMacaroon1 | JsonMacaroon2 | WrappedJsonMacaroon;
 
 /** The JSON form that readers of this version expect. `ns` is always present: the Python client fails without it. */
-export function bakeryToJson({ macaroon, version, namespace, caveatData }: BakeryMacaroon): BakeryJson {
+export function bakeryToJson({ macaroon, version, namespace, caveatData }: BakeryMacaroon): BakeryJsonMacaroon {
   if (version === 1) return toJson1(macaroon);
   if (version === 2) return toJson2(macaroon);
   const cdata = Object.fromEntries([...caveatData].map(([id, payload]) => [id, payload.toString('base64url')]));

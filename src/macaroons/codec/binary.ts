@@ -1,30 +1,30 @@
 // The binary forms of a macaroon, versions 1 and 2 (libmacaroons, doc/format.txt), one or several in a row. Reading is
 // strict: fields in order, lengths in their shortest form, no trailing bytes.
-import { textFromBytes, readUvarint, take, uvarint, type Cursor } from './encoding.ts';
-import { limits, macaroonFrom, type Macaroon, type ReadMacaroon } from './macaroon.ts';
+import { textFromBytes, readUvarint, take, uvarint, type ByteCursor } from './encoding.ts';
+import { limits, macaroonFrom, type DecodedMacaroon, type ReadMacaroon } from './macaroon.ts';
 
 export type BinaryVersion = 1 | 2;
 
-export function writeBinary(macaroon: Macaroon, version: BinaryVersion = 2): Buffer {
+export function writeBinary(macaroon: DecodedMacaroon, version: BinaryVersion = 2): Buffer {
   return Buffer.concat(version === 1 ? version1(macaroon) : version2(macaroon));
 }
 
 /** Reads one macaroon of either version; undefined if the bytes are anything else. */
-export function readBinary(bytes: Buffer): Macaroon | undefined {
+export function readBinary(bytes: Buffer): DecodedMacaroon | undefined {
   const list = readBinaryList(bytes);
   return list?.length === 1 ? list[0] : undefined;
 }
 
 /** Writes a root and its discharges one after the other, the form that agents send. */
-export function writeBinaryList(macaroons: readonly Macaroon[], version: BinaryVersion = 2): Buffer {
+export function writeBinaryList(macaroons: readonly DecodedMacaroon[], version: BinaryVersion = 2): Buffer {
   return Buffer.concat(macaroons.map((macaroon) => writeBinary(macaroon, version)));
 }
 
 /** Reads one or more macaroons; undefined if the bytes contain anything else. */
-export function readBinaryList(bytes: Buffer): Macaroon[] | undefined {
+export function readBinaryList(bytes: Buffer): DecodedMacaroon[] | undefined {
   if (bytes.length > limits.text) return undefined;
-  const cursor: Cursor = { bytes, at: 0 };
-  const macaroons: Macaroon[] = [];
+  const cursor: ByteCursor = { bytes, at: 0 };
+  const macaroons: DecodedMacaroon[] = [];
   while (cursor.at < bytes.length) {
     const macaroon = readNext(cursor);
     if (!macaroon || macaroons.length > limits.discharges) return undefined;
@@ -34,7 +34,7 @@ export function readBinaryList(bytes: Buffer): Macaroon[] | undefined {
 }
 
 /** Version 2 starts with its number, version 1 with the first hexadecimal digit of a length. */
-function readNext(cursor: Cursor): Macaroon | undefined {
+function readNext(cursor: ByteCursor): DecodedMacaroon | undefined {
   const read = cursor.bytes[cursor.at] === 2 ? readVersion2(cursor) : readVersion1(cursor);
   return read && macaroonFrom(read);
 }
@@ -43,7 +43,7 @@ function readNext(cursor: Cursor): Macaroon | undefined {
 
 const types = { end: 0, location: 1, identifier: 2, verificationId: 4, signature: 6 } as const;
 
-function version2(macaroon: Macaroon): Buffer[] {
+function version2(macaroon: DecodedMacaroon): Buffer[] {
   const field = (type: number, bytes: Buffer): Buffer[] => [Buffer.from([type]), uvarint(bytes.length), bytes];
   const place = (text: string | undefined): Buffer[] => (text ? field(types.location, Buffer.from(text)) : []);
   const stop = Buffer.from([types.end]);
@@ -63,7 +63,7 @@ function version2(macaroon: Macaroon): Buffer[] {
   ];
 }
 
-function readVersion2(cursor: Cursor): ReadMacaroon | undefined {
+function readVersion2(cursor: ByteCursor): ReadMacaroon | undefined {
   cursor.at += 1;
   const head = readSection(cursor);
   if (!head?.identifier || head.verificationId) return undefined;
@@ -82,15 +82,15 @@ function readVersion2(cursor: Cursor): ReadMacaroon | undefined {
   return { location: head.location, identifier: head.identifier, caveats, signature: last.bytes };
 }
 
-interface Section {
+interface MacaroonSection {
   location: string | undefined;
   identifier: Buffer | undefined;
   verificationId: Buffer | undefined;
 }
 
 /** Reads the fields up to the next end mark: at most one of each, by ascending type. */
-function readSection(cursor: Cursor): Section | undefined {
-  const section: Section = { location: undefined, identifier: undefined, verificationId: undefined };
+function readSection(cursor: ByteCursor): MacaroonSection | undefined {
+  const section: MacaroonSection = { location: undefined, identifier: undefined, verificationId: undefined };
   let before: number = types.end;
   for (;;) {
     const field = readField(cursor);
@@ -113,7 +113,7 @@ function readSection(cursor: Cursor): Section | undefined {
 
 const nothing = Buffer.alloc(0);
 
-function readField(cursor: Cursor): { type: number; bytes: Buffer } | undefined {
+function readField(cursor: ByteCursor): { type: number; bytes: Buffer } | undefined {
   const type = cursor.bytes[cursor.at];
   if (type === undefined) return undefined;
   cursor.at += 1;
@@ -125,7 +125,7 @@ function readField(cursor: Cursor): { type: number; bytes: Buffer } | undefined 
 
 // Version 1: packets of a length in four hexadecimal digits, a name, a space, the bytes and a line feed.
 
-function version1(macaroon: Macaroon): Buffer[] {
+function version1(macaroon: DecodedMacaroon): Buffer[] {
   return [
     packet('location', Buffer.from(macaroon.location)),
     packet('identifier', macaroon.identifier),
@@ -145,7 +145,7 @@ function packet(name: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${length.toString(16).padStart(4, '0')}${name} `), bytes, Buffer.from('\n')]);
 }
 
-function readVersion1(cursor: Cursor): ReadMacaroon | undefined {
+function readVersion1(cursor: ByteCursor): ReadMacaroon | undefined {
   const location = textOf(readPacket(cursor, 'location'));
   const identifier = readPacket(cursor, 'identifier');
   if (location === undefined || !identifier) return undefined;
@@ -169,7 +169,7 @@ function textOf(bytes: Buffer | undefined): string | undefined {
 }
 
 /** Reads the bytes of the next packet; undefined, with the cursor unchanged, if it is malformed or has another name. */
-function readPacket(cursor: Cursor, name: string): Buffer | undefined {
+function readPacket(cursor: ByteCursor, name: string): Buffer | undefined {
   const { bytes, at } = cursor;
   const digits = bytes.toString('latin1', at, at + 4);
   if (!/^[0-9a-f]{4}$/.test(digits)) return undefined;

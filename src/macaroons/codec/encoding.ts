@@ -46,12 +46,12 @@ export function member(object: JsonObject, name: string): unknown {
 }
 
 /** A position in bytes; reading advances it. */
-export interface Cursor {
+export interface ByteCursor {
   readonly bytes: Buffer;
   at: number;
 }
 
-export function take(cursor: Cursor, length: number): Buffer | undefined {
+export function take(cursor: ByteCursor, length: number): Buffer | undefined {
   const end = cursor.at + length;
   if (end > cursor.bytes.length) return undefined;
   const taken = cursor.bytes.subarray(cursor.at, end);
@@ -62,7 +62,7 @@ export function take(cursor: Cursor, length: number): Buffer | undefined {
 /** The maximum bytes of an integer: it is always a length, and all lengths are far below 2^21. */
 const longestUvarint = 3;
 
-export function readUvarint(cursor: Cursor): number | undefined {
+export function readUvarint(cursor: ByteCursor): number | undefined {
   let value = 0;
   for (let count = 0; count < longestUvarint; count += 1) {
     const byte = cursor.bytes[cursor.at];

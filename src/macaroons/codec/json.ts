@@ -1,7 +1,7 @@
 // The JSON forms of a macaroon: version 1 with long names, version 2 with single letters and their base64 variants.
 // Unknown members are ignored, because they are not signed.
 import { bytesFromBase64, bytesFromText, isJsonObject, member, textFromBytes, type JsonObject } from './encoding.ts';
-import { limits, macaroonFrom, type Macaroon, type ReadMacaroon } from './macaroon.ts';
+import { limits, macaroonFrom, type DecodedMacaroon, type ReadMacaroon } from './macaroon.ts';
 
 export interface JsonMacaroon1 {
   caveats: { cid: string; vid?: string; cl?: string }[];
@@ -19,7 +19,7 @@ export interface JsonMacaroon2 {
 }
 
 /** Version 1 has only text: identifiers that are not UTF-8 cannot be written in it. */
-export function toJson1({ location, identifier, caveats, signature }: Macaroon): JsonMacaroon1 {
+export function toJson1({ location, identifier, caveats, signature }: DecodedMacaroon): JsonMacaroon1 {
   const text = (bytes: Buffer): string => {
     const written = textFromBytes(bytes);
     if (written === undefined) throw new Error('cannot write an identifier that is not UTF-8 as version 1 JSON');
@@ -37,7 +37,7 @@ export function toJson1({ location, identifier, caveats, signature }: Macaroon):
 }
 
 /** Writes no member `v`, as the publisher gateways of the field do; every reader takes that as version 2. */
-export function toJson2({ location, identifier, caveats, signature }: Macaroon): JsonMacaroon2 {
+export function toJson2({ location, identifier, caveats, signature }: DecodedMacaroon): JsonMacaroon2 {
   return {
     c: caveats.map((caveat) => ({
       ...writtenIdentifier(caveat.identifier),
@@ -56,12 +56,12 @@ function writtenIdentifier(bytes: Buffer): { i: string } | { i64: string } {
 
 /** A macaroon with the version of its JSON form. */
 export interface VersionedMacaroon {
-  macaroon: Macaroon;
+  macaroon: DecodedMacaroon;
   version: 1 | 2;
 }
 
 /** Reads a macaroon from a parsed JSON value of either version; undefined if it is not one. */
-export function fromJson(value: unknown): Macaroon | undefined {
+export function fromJson(value: unknown): DecodedMacaroon | undefined {
   return versionedFromJson(value)?.macaroon;
 }
 
@@ -128,17 +128,21 @@ function readCaveats(value: unknown, read: (caveat: JsonObject) => ReadCaveat | 
   return caveats;
 }
 
-type Bytes = Buffer | 'absent' | 'malformed';
+type MemberBytes = Buffer | 'absent' | 'malformed';
 
 /** Reads a member of version 2: text under its letter, or base64 under the letter followed by 64, but not both. */
-function eitherBytes(object: JsonObject, letter: string): Bytes {
+function eitherBytes(object: JsonObject, letter: string): MemberBytes {
   const text = bytesIn(object, letter);
   const base64 = bytesIn(object, `${letter}64`, bytesFromBase64);
   if (text === 'absent') return base64;
   return base64 === 'absent' ? text : 'malformed';
 }
 
-function bytesIn(object: JsonObject, name: string, read: (text: string) => Buffer | undefined = bytesFromText): Bytes {
+function bytesIn(
+  object: JsonObject,
+  name: string,
+  read: (text: string) => Buffer | undefined = bytesFromText,
+): MemberBytes {
   const text = member(object, name);
   if (text === undefined) return 'absent';
   return (typeof text === 'string' ? read(text) : undefined) ?? 'malformed';

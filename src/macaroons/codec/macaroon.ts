@@ -12,7 +12,7 @@ export interface Caveat {
 }
 
 /** The signature covers the identifier and the caveats' identifiers and verification ids; it covers no location. */
-export interface Macaroon {
+export interface DecodedMacaroon {
   location: string;
   identifier: Buffer;
   caveats: Caveat[];
@@ -22,13 +22,13 @@ export interface Macaroon {
 /** Limits of reading and of creating. `depth` counts discharges of discharges: the first is 1. */
 export const limits = { text: 64 * 1024, field: 32 * 1024, caveats: 64, discharges: 8, depth: 2 } as const;
 
-export function mint(rootKey: Buffer, identifier: Buffer | string, location: string): Macaroon {
+export function mint(rootKey: Buffer, identifier: Buffer | string, location: string): DecodedMacaroon {
   if (rootKey.length === 0) throw new Error('cannot mint a macaroon from an empty root key');
   const id = bytesToSign(identifier);
   return made({ location, identifier: id, caveats: [], signature: hmac(derivedKey(rootKey), id) });
 }
 
-export function withFirstPartyCaveat(macaroon: Macaroon, text: string): Macaroon {
+export function withFirstPartyCaveat(macaroon: DecodedMacaroon, text: string): DecodedMacaroon {
   const identifier = bytesToSign(text);
   return made({
     ...macaroon,
@@ -45,7 +45,7 @@ export interface ThirdPartyCaveat {
   nonce?: Buffer;
 }
 
-export function withThirdPartyCaveat(macaroon: Macaroon, caveat: ThirdPartyCaveat): Macaroon {
+export function withThirdPartyCaveat(macaroon: DecodedMacaroon, caveat: ThirdPartyCaveat): DecodedMacaroon {
   if (caveat.caveatRootKey.length === 0) throw new Error('cannot add a caveat with an empty root key');
   const nonce = caveat.nonce ?? randomBytes(nonceLength);
   const identifier = bytesToSign(caveat.identifier);
@@ -59,7 +59,7 @@ export function withThirdPartyCaveat(macaroon: Macaroon, caveat: ThirdPartyCavea
 }
 
 /** Binds a discharge to its root for sending; it is worthless with any other root. */
-export function bindForRequest(root: Macaroon, discharge: Macaroon): Macaroon {
+export function bindForRequest(root: DecodedMacaroon, discharge: DecodedMacaroon): DecodedMacaroon {
   return { ...discharge, signature: hmacOfTwo(zeroKey, root.signature, discharge.signature) };
 }
 
@@ -69,10 +69,10 @@ export type Origin = 'primary' | Buffer;
 export type Met = { met: true } | { met: false; reason: string };
 
 export interface VerifyRequest {
-  macaroon: Macaroon;
+  macaroon: DecodedMacaroon;
   rootKey: Buffer;
   /** Bound to the macaroon, in any order. */
-  discharges?: readonly Macaroon[];
+  discharges?: readonly DecodedMacaroon[];
   /** Pure and synchronous. Any result except `{ met: true }`, and any exception, counts as not met. */
   check: (condition: string, from: Origin) => Met;
 }
@@ -104,7 +104,7 @@ export function verify({ macaroon, rootKey, discharges = [], check }: VerifyRequ
     return failure('signature', 'The signature does not match.');
   }
 
-  const proven: { macaroon: Macaroon; from: Origin }[] = [{ macaroon, from: 'primary' }];
+  const proven: { macaroon: DecodedMacaroon; from: Origin }[] = [{ macaroon, from: 'primary' }];
   const unused = new Map(discharges.map((discharge) => [discharge.identifier.toString('latin1'), discharge]));
   if (unused.size < discharges.length) return failure('discharges', 'Two discharges answer the same caveat.');
   let open = primary.thirdParty;
@@ -147,7 +147,7 @@ export function verify({ macaroon, rootKey, discharges = [], check }: VerifyRequ
  * Whether the signature of a macaroon without third-party caveats is valid: the check of every request. Conditions are
  * not checked. A macaroon with third-party caveats never matches.
  */
-export function signatureMatches(macaroon: Macaroon, rootKey: Buffer): boolean {
+export function signatureMatches(macaroon: DecodedMacaroon, rootKey: Buffer): boolean {
   if (rootKey.length === 0 || macaroon.caveats.length > limits.caveats) return false;
   let signature = hmacText(derivedKey(rootKey).toString('latin1'), macaroon.identifier);
   for (const caveat of macaroon.caveats) {
@@ -158,7 +158,7 @@ export function signatureMatches(macaroon: Macaroon, rootKey: Buffer): boolean {
 }
 
 /** The conditions of a macaroon; undefined if it has a third-party caveat, or a condition that is not text. */
-export function conditionsOf(macaroon: Macaroon): string[] | undefined {
+export function conditionsOf(macaroon: DecodedMacaroon): string[] | undefined {
   const conditions: string[] = [];
   for (const { identifier, verificationId } of macaroon.caveats) {
     const condition = verificationId === undefined ? textFromBytes(identifier) : undefined;
@@ -177,7 +177,7 @@ export interface ReadMacaroon {
 }
 
 /** Makes a macaroon of parsed fields; undefined if it exceeds a limit or a first-party caveat has a location. */
-export function macaroonFrom(read: ReadMacaroon): Macaroon | undefined {
+export function macaroonFrom(read: ReadMacaroon): DecodedMacaroon | undefined {
   const caveats: Caveat[] = [];
   for (const { identifier, verificationId, location } of read.caveats) {
     if (verificationId !== undefined) caveats.push({ identifier, verificationId, location: location ?? '' });
@@ -201,7 +201,7 @@ interface SealedCaveat {
   under: Buffer;
 }
 
-function chain(macaroon: Macaroon, key: Buffer): { signature: Buffer; thirdParty: SealedCaveat[] } {
+function chain(macaroon: DecodedMacaroon, key: Buffer): { signature: Buffer; thirdParty: SealedCaveat[] } {
   let signature = hmac(key, macaroon.identifier);
   const thirdParty: SealedCaveat[] = [];
   for (const { identifier, verificationId } of macaroon.caveats) {
@@ -235,7 +235,7 @@ function unmetReason(check: VerifyRequest['check'], condition: string, from: Ori
   return 'reason' in answer && typeof answer.reason === 'string' ? answer.reason : 'A condition is not met.';
 }
 
-function withinLimits({ location, identifier, caveats, signature }: Macaroon): boolean {
+function withinLimits({ location, identifier, caveats, signature }: DecodedMacaroon): boolean {
   const fits = (bytes: Buffer): boolean => bytes.length > 0 && bytes.length <= limits.field;
   const locationFits = (text: string): boolean =>
     text.length <= limits.field && Buffer.byteLength(text) <= limits.field;
@@ -254,7 +254,7 @@ function withinLimits({ location, identifier, caveats, signature }: Macaroon): b
 }
 
 /** A caller that makes a macaroon beyond the limits has a defect: it could not be read again. */
-function made(macaroon: Macaroon): Macaroon {
+function made(macaroon: DecodedMacaroon): DecodedMacaroon {
   if (!withinLimits(macaroon)) throw new Error('cannot make a macaroon beyond the limits, or with an empty field');
   return macaroon;
 }
@@ -269,8 +269,8 @@ function failure(failed: 'limits' | 'signature' | 'discharges' | 'condition', re
   return { verified: false, reason, failed } as const;
 }
 
-function sameSignature(one: Buffer, other: Buffer): boolean {
-  return one.length === other.length && timingSafeEqual(one, other);
+function sameSignature(signature: Buffer, other: Buffer): boolean {
+  return signature.length === other.length && timingSafeEqual(signature, other);
 }
 
 /** Root keys have any length and origin; the chain starts with a key derived from them. */
@@ -302,6 +302,6 @@ function hmacText(key: string, data: Buffer): string {
 
 const latin1 = { encoding: 'latin1' } as const;
 
-function hmacOfTwo(key: Buffer, one: Buffer, other: Buffer): Buffer {
-  return hmac(key, Buffer.concat([hmac(key, one), hmac(key, other)]));
+function hmacOfTwo(key: Buffer, first: Buffer, other: Buffer): Buffer {
+  return hmac(key, Buffer.concat([hmac(key, first), hmac(key, other)]));
 }

@@ -2,25 +2,25 @@
 // other:x`.
 
 /** Prefixes by schema URI. */
-export type Namespace = ReadonlyMap<string, string>;
+export type BakeryNamespace = ReadonlyMap<string, string>;
 
 export const standardSchema = 'std';
 
 /** The namespace of macaroons before version 3: standard conditions without a prefix. */
-export const standardNamespace: Namespace = new Map([[standardSchema, '']]);
+export const standardNamespace: BakeryNamespace = new Map([[standardSchema, '']]);
 
-export function namespaceText(namespace: Namespace): string {
+export function namespaceText(namespace: BakeryNamespace): string {
   const entries = [...namespace].map(([uri, prefix]) => {
     if (!/^\S+$/.test(uri) || !/^[^\s:]*$/.test(prefix)) throw new Error('cannot write a namespace with a space in it');
     return { uri: Buffer.from(uri), text: `${uri}:${prefix}` };
   });
   return entries
-    .sort((one, other) => Buffer.compare(one.uri, other.uri))
+    .sort((entry, other) => Buffer.compare(entry.uri, other.uri))
     .map(({ text }) => text)
     .join(' ');
 }
 
-export function readNamespace(text: string): Namespace | undefined {
+export function readNamespace(text: string): BakeryNamespace | undefined {
   const namespace = new Map<string, string>();
   for (const entry of text.split(/\s+/).filter((part) => part !== '')) {
     const colon = entry.lastIndexOf(':');
@@ -32,7 +32,11 @@ export function readNamespace(text: string): Namespace | undefined {
 }
 
 /** Writes a condition for a macaroon with this namespace; undefined if the namespace lacks the schema. */
-export function conditionIn(namespace: Namespace, condition: string, schema = standardSchema): string | undefined {
+export function conditionIn(
+  namespace: BakeryNamespace,
+  condition: string,
+  schema = standardSchema,
+): string | undefined {
   const prefix = namespace.get(schema);
   if (prefix === undefined) return undefined;
   return prefix === '' ? condition : `${prefix}:${condition}`;

@@ -13,11 +13,11 @@ import {
   textFromBytes,
   uvarint,
   valueFromJson,
-  type Cursor,
+  type ByteCursor,
 } from './encoding.ts';
 import { keyLength, keyText, type KeyPair } from './keys.ts';
 import { limits } from './macaroon.ts';
-import { namespaceText, readNamespace, standardNamespace, type Namespace } from './namespace.ts';
+import { namespaceText, readNamespace, standardNamespace, type BakeryNamespace } from './namespace.ts';
 
 export type BakeryVersion = 1 | 2 | 3;
 
@@ -31,7 +31,7 @@ export interface CaveatPayload {
    */
   firstPartyKey: Buffer;
   /** The namespace of the macaroon with the caveat; versions 1 and 2 always use the standard one. */
-  namespace: Namespace;
+  namespace: BakeryNamespace;
 }
 
 export interface PayloadToEncode {
@@ -40,7 +40,7 @@ export interface PayloadToEncode {
   rootKey: Buffer;
   thirdPartyKey: Buffer;
   firstParty: KeyPair;
-  namespace: Namespace;
+  namespace: BakeryNamespace;
   /** 24 bytes never used before between these two keys. */
   nonce?: Buffer;
 }
@@ -124,7 +124,7 @@ function decodeVersion1(bytes: Buffer, thirdParty: KeyPair): DecodedPayload {
 
 function decodeVersion2Or3(bytes: Buffer, version: 2 | 3, thirdParty: KeyPair): DecodedPayload {
   if (bytes.length < shortestPayload) return undecoded('malformed');
-  const cursor: Cursor = { bytes, at: 1 };
+  const cursor: ByteCursor = { bytes, at: 1 };
   const prefix = take(cursor, keyPrefixLength);
   const firstPartyKey = take(cursor, keyLength);
   const nonce = take(cursor, nonceLength);
@@ -139,19 +139,19 @@ function decodeSecret(
   secret: Buffer,
   version: 2 | 3,
 ): Pick<CaveatPayload, 'condition' | 'rootKey' | 'namespace'> | undefined {
-  const cursor: Cursor = { bytes: secret, at: 1 };
+  const cursor: ByteCursor = { bytes: secret, at: 1 };
   const rootKey = takeCounted(cursor);
   const namespace = version === 3 ? namespaceIn(takeCounted(cursor)) : standardNamespace;
   const condition = textFromBytes(secret.subarray(cursor.at));
   return rootKey?.length && namespace && condition ? { condition, rootKey, namespace } : undefined;
 }
 
-function namespaceIn(bytes: Buffer | undefined): Namespace | undefined {
+function namespaceIn(bytes: Buffer | undefined): BakeryNamespace | undefined {
   const text = bytes && textFromBytes(bytes);
   return text === undefined ? undefined : readNamespace(text);
 }
 
-function takeCounted(cursor: Cursor): Buffer | undefined {
+function takeCounted(cursor: ByteCursor): Buffer | undefined {
   const length = readUvarint(cursor);
   return length === undefined ? undefined : take(cursor, length);
 }

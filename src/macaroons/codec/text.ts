@@ -3,15 +3,15 @@ import { bakeryFromJson } from './bakery.ts';
 import { readBinary, writeBinary, type BinaryVersion } from './binary.ts';
 import { bytesFromBase64, textFromBytes, valueFromJson } from './encoding.ts';
 import { toJson2 } from './json.ts';
-import { limits, type Macaroon } from './macaroon.ts';
+import { limits, type DecodedMacaroon } from './macaroon.ts';
 
 /** Writes unpadded base64url of the binary form, which clients that parse tokens expect. */
-export function writeToken(macaroon: Macaroon, version: BinaryVersion = 2): string {
+export function writeToken(macaroon: DecodedMacaroon, version: BinaryVersion = 2): string {
   return withinText(writeBinary(macaroon, version).toString('base64url'));
 }
 
 /** Reads a token: base64 of a binary form, in either alphabet, padded or not, or JSON in any form. */
-export function readToken(text: string): Macaroon | undefined {
+export function readToken(text: string): DecodedMacaroon | undefined {
   if (Buffer.byteLength(text) > limits.text) return undefined;
   if (text.startsWith('{')) return bakeryFromJson(valueFromJson(text))?.macaroon;
   const bytes = bytesFromBase64(text);
@@ -19,12 +19,12 @@ export function readToken(text: string): Macaroon | undefined {
 }
 
 /** Writes the `Macaroons` header: base64 of a JSON list, the root first and then its bound discharges. */
-export function writeTokenList(macaroons: readonly Macaroon[]): string {
+export function writeTokenList(macaroons: readonly DecodedMacaroon[]): string {
   return withinText(Buffer.from(JSON.stringify(macaroons.map(toJson2))).toString('base64url'));
 }
 
 /** Reads such a list, or its JSON text without base64; it has at least one macaroon. */
-export function readTokenList(text: string): Macaroon[] | undefined {
+export function readTokenList(text: string): DecodedMacaroon[] | undefined {
   if (Buffer.byteLength(text) > limits.text) return undefined;
   if (text.startsWith('[')) return tokenListFromJson(valueFromJson(text));
   const bytes = bytesFromBase64(text);
@@ -33,9 +33,9 @@ export function readTokenList(text: string): Macaroon[] | undefined {
 }
 
 /** Reads a parsed list; each item is the JSON of a macaroon, wrapped or not, or the text of a token. */
-export function tokenListFromJson(value: unknown): Macaroon[] | undefined {
+export function tokenListFromJson(value: unknown): DecodedMacaroon[] | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > 1 + limits.discharges) return undefined;
-  const macaroons: Macaroon[] = [];
+  const macaroons: DecodedMacaroon[] = [];
   for (const item of value as unknown[]) {
     const macaroon = typeof item === 'string' ? readToken(item) : bakeryFromJson(item)?.macaroon;
     if (!macaroon) return undefined;

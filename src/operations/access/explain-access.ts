@@ -2,7 +2,7 @@ import { asksAboutPackage, asksForOthers } from '#api/may.ts';
 import { operation, type Operation } from '#api/operation.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { principalOf } from './principal-of.ts';
+import { readPrincipal } from './principal-of.ts';
 
 /** Takes a function, because the list of all operations contains this one. */
 export const explainAccess = (operations: () => readonly Operation[]) =>
@@ -23,12 +23,18 @@ export const explainAccess = (operations: () => readonly Operation[]) =>
       if (query.channel !== undefined && channel === undefined) {
         throw new Refusal('api-error', 'This is not a channel at /channel');
       }
-      const named = query.operation ?? (channel === undefined ? undefined : 'push_releases');
-      const wanted = operations().filter((op) => asksAboutPackage(op) && (named === undefined || op.name === named));
-      if (wanted.length === 0) throw new Refusal('api-error', 'No operation on packages is called so at /operation');
-      const question = { principal: await principalOf(records, query.account), subject: { namespace, name }, channel };
+      const operationName = query.operation ?? (channel === undefined ? undefined : 'push_releases');
+      const selected = operations().filter(
+        (op) => asksAboutPackage(op) && (operationName === undefined || op.name === operationName),
+      );
+      if (selected.length === 0) throw new Refusal('api-error', 'No operation on packages is called so at /operation');
+      const question = {
+        principal: await readPrincipal(records, query.account),
+        subject: { namespace, name },
+        channel,
+      };
       const verdicts = [];
-      for (const op of wanted) verdicts.push(await mayCall(op, question));
+      for (const op of selected) verdicts.push(await mayCall(op, question));
       return { verdicts };
     },
   });

@@ -1,7 +1,7 @@
 import { account } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { AccessType } from '#api/wire.ts';
-import type { Namespace, PackageType } from '#domain/namespace.ts';
+import type { PackageNamespace, PackageType } from '#domain/namespace.ts';
 import { grants } from '#domain/permission.ts';
 import { inCommon, reachesPackage, shownChannels } from '#domain/principal.ts';
 import { presentPrincipal } from '../present.ts';
@@ -18,12 +18,15 @@ export const packageAccess = operation({
   unstable: true,
 
   async handle({ principal, body, records }) {
-    const wanted = new Map(
+    const filtersByName = new Map(
       body.filters.map((filter) => [`${filter.type}/${filter.name}`, { ...filter, ...meanings[filter.type] }]),
     );
-    const names = [...wanted.values()].map(({ namespace, name }) => ({ namespace, name }));
-    const found = new Map(
-      (await records.packages.named(names, principal.accountId)).map((one) => [`${one.namespace}/${one.name}`, one]),
+    const names = [...filtersByName.values()].map(({ namespace, name }) => ({ namespace, name }));
+    const packagesByName = new Map(
+      (await records.packages.findByNames(names, principal.accountId)).map((row) => [
+        `${row.namespace}/${row.name}`,
+        row,
+      ]),
     );
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-manage');
     return {
@@ -34,8 +37,8 @@ export const packageAccess = operation({
         permissions: principal.permissions,
       },
       authorization: {
-        packages: [...wanted.values()].flatMap(({ type, namespace, name, packageType }) => {
-          const subject = found.get(`${namespace}/${name}`);
+        packages: [...filtersByName.values()].flatMap(({ type, namespace, name, packageType }) => {
+          const subject = packagesByName.get(`${namespace}/${name}`);
           if (subject?.type !== packageType || !reachesPackage(principal, subject)) return [];
           const publishes = subject.publishes === 1 || administers;
           if (!publishes && subject.collaborates === 0) return [];
@@ -48,7 +51,7 @@ export const packageAccess = operation({
 });
 
 /** Maps the package types of this operation to namespace and type in the store. */
-const meanings: Record<AccessType, { namespace: Namespace; packageType: PackageType }> = {
+const meanings: Record<AccessType, { namespace: PackageNamespace; packageType: PackageType }> = {
   bin: { namespace: 'bin', packageType: 'bin' },
   charm: { namespace: 'charm', packageType: 'charm' },
   'charm-bundle': { namespace: 'charm', packageType: 'bundle' },

@@ -3,7 +3,7 @@ import { operation } from '#api/operation.ts';
 import type { PackagePermissionsResponse } from '#api/wire.ts';
 import { grants } from '#domain/permission.ts';
 import { reachesPackage } from '#domain/principal.ts';
-import { then } from '#domain/soon.ts';
+import { whenReady } from '#domain/soon.ts';
 import { presentPrincipal } from '../present.ts';
 
 export const packagePermissions = operation({
@@ -21,10 +21,10 @@ export const packagePermissions = operation({
   handle({ principal, body, records }) {
     const ids = new Set(body.filters.map(({ id }) => id));
     const administers = principal.storeAdministrator && grants(principal.permissions, 'store-view');
-    return then(records.packages.snapsFor([...ids], principal.accountId), (found) => {
+    return whenReady(records.packages.snapsFor([...ids], principal.accountId), (snaps) => {
       // A loop without intermediate copies: copying takes a tenth of the call.
       const packages: PackagePermissionsResponse['packages'] = [];
-      for (const snap of found) {
+      for (const snap of snaps) {
         if (snap === undefined) continue;
         const has = administers || snap.publishes === 1 || snap.collaborates === 1;
         if ((!has && snap.private === 1 && snap.granted === 0) || !reachesPackage(principal, snap)) continue;

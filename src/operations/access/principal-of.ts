@@ -1,12 +1,15 @@
 // Builds the principal of an account's unrestricted token.
 import type { Principal } from '#domain/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
 /** Refuses an account that does not exist or is disabled. */
-export async function principalOf({ accounts }: Pick<Records, 'accounts'>, named: string): Promise<Principal> {
-  const account = await accounts.named(named);
-  if (account === undefined) throw new Refusal('account-not-found', `There is no account '${named}'.`);
+export async function readPrincipal(
+  { accounts }: Pick<StoreRecords, 'accounts'>,
+  identifier: string,
+): Promise<Principal> {
+  const account = await accounts.findByName(identifier);
+  if (account === undefined) throw new Refusal('account-not-found', `There is no account '${identifier}'.`);
   const disabledAt = await accounts.disabledAt(account.id);
   if (disabledAt !== null) {
     throw new Refusal(

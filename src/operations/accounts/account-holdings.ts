@@ -3,7 +3,7 @@ import { operation } from '#api/operation.ts';
 import type { AccountHoldings } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { Holdings } from '#records/holdings.ts';
-import { accountNamed } from './present.ts';
+import { findAccount } from './present.ts';
 
 export const accountHoldings = operation({
   name: 'account_holdings',
@@ -15,7 +15,7 @@ export const accountHoldings = operation({
   response: 'AccountHoldings',
 
   async handle({ params, records, authority }) {
-    const { id, username } = await accountNamed(params.account_id, records);
+    const { id, username } = await findAccount(params.account_id, records);
     const held = await records.holdings.of(id, timestamp(authority.latestTime()));
     return { id, username, ...presentHoldings(held), roles: await records.accounts.rolesOf(id) };
   },

@@ -2,8 +2,8 @@ import { changeRole as act } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
-import { accountNamed } from './present.ts';
-import { roleNamed } from './role-named.ts';
+import { findAccount } from './present.ts';
+import { parseRole } from './role-named.ts';
 
 export const changeRole = operation({
   name: 'change_role',
@@ -18,8 +18,8 @@ export const changeRole = operation({
 
   async handle(call) {
     const { params, body, records, acts } = call;
-    const { id, username } = await accountNamed(params.account_id, records);
-    const roles = await acts.do(act, caller(call), { id, role: roleNamed(body.role), remove: body.remove ?? false });
+    const { id, username } = await findAccount(params.account_id, records);
+    const roles = await acts.do(act, caller(call), { id, role: parseRole(body.role), remove: body.remove ?? false });
     return { id, username, roles };
   },
 });

@@ -4,7 +4,7 @@ import { operation } from '#api/operation.ts';
 import type { DisableAccountRequest } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { caller } from '../by.ts';
-import { accountNamed, presentState } from './present.ts';
+import { findAccount, presentState } from './present.ts';
 
 export const disableAccount = operation({
   name: 'disable_account',
@@ -20,10 +20,10 @@ export const disableAccount = operation({
 
   async handle(call) {
     const { params, body, records, authority, acts } = call;
-    const account = await accountNamed(params.account_id, records);
+    const account = await findAccount(params.account_id, records);
     const { 'end-tokens': endTokens = false } = (body as DisableAccountRequest | undefined) ?? {};
-    const wanted = { id: account.id, moment: timestamp(authority.latestTime()), endTokens };
-    const { disabledAt, endedTokens } = await acts.do(act, caller(call), wanted);
+    const input = { id: account.id, moment: timestamp(authority.latestTime()), endTokens };
+    const { disabledAt, endedTokens } = await acts.do(act, caller(call), input);
     return presentState(account, disabledAt, endedTokens);
   },
 });

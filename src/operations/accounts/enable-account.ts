@@ -2,7 +2,7 @@ import { enableAccount as act } from '#acts/accounts.ts';
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
-import { accountNamed, presentState } from './present.ts';
+import { findAccount, presentState } from './present.ts';
 
 export const enableAccount = operation({
   name: 'enable_account',
@@ -15,7 +15,7 @@ export const enableAccount = operation({
 
   async handle(call) {
     const { params, records, acts } = call;
-    const account = await accountNamed(params.account_id, records);
+    const account = await findAccount(params.account_id, records);
     await acts.do(act, caller(call), { id: account.id });
     return presentState(account, null, undefined);
   },

@@ -4,7 +4,7 @@ import { operation } from '#api/operation.ts';
 import type { EndTokensRequest } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { caller } from '../by.ts';
-import { accountNamed, presentState } from './present.ts';
+import { findAccount, presentState } from './present.ts';
 
 export const endTokens = operation({
   name: 'end_tokens',
@@ -19,11 +19,11 @@ export const endTokens = operation({
 
   async handle(call) {
     const { params, body, records, authority, acts } = call;
-    const account = await accountNamed(params.account_id, records);
+    const account = await findAccount(params.account_id, records);
     const { 'issued-before': before } = (body as EndTokensRequest | undefined) ?? {};
     const issuedBefore = before === undefined ? null : timestamp(new Date(before));
-    const wanted = { id: account.id, moment: timestamp(authority.latestTime()), issuedBefore };
-    const ended = await acts.do(act, caller(call), wanted);
+    const input = { id: account.id, moment: timestamp(authority.latestTime()), issuedBefore };
+    const ended = await acts.do(act, caller(call), input);
     return presentState(account, await records.accounts.disabledAt(account.id), ended);
   },
 });

@@ -2,9 +2,9 @@ import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { pageSize } from '../page.ts';
-import { isGiven } from '../tokens/include-inactive.ts';
+import { includesInactive } from '../tokens/include-inactive.ts';
 import { presentToken } from './present-token.ts';
-import { tokensPage } from './tokens-page.ts';
+import { readTokensPage } from './tokens-page.ts';
 
 export const listTokens = operation({
   name: 'list_tokens',
@@ -17,12 +17,12 @@ export const listTokens = operation({
   response: 'ListTokensResponse',
 
   async handle({ query, records, authority }) {
-    const { account, 'ending-before': by } = query;
-    const { entries, next } = await tokensPage(records, query, {
+    const { account, 'ending-before': endingBefore } = query;
+    const { entries, next } = await readTokensPage(records, query, {
       accountId: account ?? null,
       now: timestamp(authority.latestTime()),
-      endingBefore: by === undefined ? undefined : timestamp(new Date(by)),
-      includeInactive: isGiven(query['include-inactive']),
+      endingBefore: endingBefore === undefined ? undefined : timestamp(new Date(endingBefore)),
+      includeInactive: includesInactive(query['include-inactive']),
       size: pageSize(query),
     });
     return { tokens: entries.map(presentToken), 'next-cursor': next };

@@ -1,10 +1,10 @@
 import type { AccountState } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Account } from '#records/accounts.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
 /** The account that a path names; throws if it does not exist. */
-export async function accountNamed(id: string, { accounts }: Pick<Records, 'accounts'>): Promise<Account> {
+export async function findAccount(id: string, { accounts }: Pick<StoreRecords, 'accounts'>): Promise<Account> {
   const account = await accounts.find(id);
   if (account !== undefined) return account;
   throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);

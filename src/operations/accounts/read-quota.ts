@@ -1,7 +1,7 @@
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
-import { accountNamed } from './present.ts';
+import { findAccount } from './present.ts';
 import { presentQuota } from './present-quota.ts';
 
 export const readQuota = operation({
@@ -14,5 +14,5 @@ export const readQuota = operation({
   response: 'AccountQuota',
 
   handle: async ({ params, records, config }) =>
-    presentQuota(records, await accountNamed(params.account_id, records), quotaOfEverybody(config.quotas)),
+    presentQuota(records, await findAccount(params.account_id, records), quotaOfEverybody(config.quotas)),
 });

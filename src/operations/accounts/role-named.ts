@@ -1,8 +1,8 @@
 import { Refusal } from '#domain/refusal.ts';
-import { plainRoles, readRole, type Role } from '#domain/role.ts';
+import { plainRoles, readRole, type AccountRole } from '#domain/role.ts';
 
 /** Parses the role that a request names. */
-export function roleNamed(text: string): Role {
+export function parseRole(text: string): AccountRole {
   const role = readRole(text);
   if (role !== undefined) return role;
   throw new Refusal(

@@ -3,8 +3,8 @@ import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
-import { accountNamed } from './present.ts';
-import { keptLimit, presentQuota } from './present-quota.ts';
+import { findAccount } from './present.ts';
+import { toStoredLimit, presentQuota } from './present-quota.ts';
 
 export const setQuota = operation({
   name: 'set_quota',
@@ -18,11 +18,11 @@ export const setQuota = operation({
 
   async handle(call) {
     const { params, body, records, config, acts } = call;
-    const account = await accountNamed(params.account_id, records);
+    const account = await findAccount(params.account_id, records);
     const { bytes, packages } = body;
     const quota = {
-      ...(bytes !== undefined && { bytes: keptLimit(bytes) }),
-      ...(packages !== undefined && { packages: keptLimit(packages) }),
+      ...(bytes !== undefined && { bytes: toStoredLimit(bytes) }),
+      ...(packages !== undefined && { packages: toStoredLimit(packages) }),
     };
     await acts.do(act, caller(call), { id: account.id, quota });
     return presentQuota(records, account, quotaOfEverybody(config.quotas));

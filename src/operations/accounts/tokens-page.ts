@@ -3,7 +3,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import type { OwnedMacaroon } from '#records/macaroons.ts';
 import { pageOf, placeOf } from '../page.ts';
 
-export interface TokensSought {
+export interface TokenListFilter {
   /** Only tokens of this account; null for all accounts. */
   accountId: string | null;
   /** The latest time that the store has seen. */
@@ -21,30 +21,30 @@ export interface TokensPage {
   next: string | null;
 }
 
-export const tokensPage = (
+export const readTokensPage = (
   records: Pick<HandlerRecords, 'macaroons'>,
   at: { cursor?: string },
-  sought: TokensSought,
+  sought: TokenListFilter,
 ): Promise<TokensPage> =>
   sought.endingBefore === undefined ? newest(records, at, sought) : ending(records, at, sought, sought.endingBefore);
 
 async function newest(
   { macaroons }: Pick<HandlerRecords, 'macaroons'>,
   at: { cursor?: string },
-  { size, accountId, now, includeInactive }: TokensSought,
+  { size, accountId, now, includeInactive }: TokenListFilter,
 ): Promise<TokensPage> {
   const [since, sessionId] = placeOf(at, ['~', ''] as const);
-  const found = await macaroons.page({ accountId, now, includeInactive, before: { since, sessionId } }, size + 1);
-  return pageOf(found, size, (one) => [one.validSince, one.sessionId]);
+  const rows = await macaroons.page({ accountId, now, includeInactive, before: { since, sessionId } }, size + 1);
+  return pageOf(rows, size, (row) => [row.validSince, row.sessionId]);
 }
 
 async function ending(
   { macaroons }: Pick<HandlerRecords, 'macaroons'>,
   at: { cursor?: string },
-  { size, accountId, now }: TokensSought,
-  by: string,
+  { size, accountId, now }: TokenListFilter,
+  endingBefore: string,
 ): Promise<TokensPage> {
   const [until, sessionId] = placeOf(at, ['', ''] as const);
-  const found = await macaroons.ending({ accountId, now, by, after: { until, sessionId } }, size + 1);
-  return pageOf(found, size, (one) => [one.validUntil, one.sessionId]);
+  const rows = await macaroons.ending({ accountId, now, endsBy: endingBefore, after: { until, sessionId } }, size + 1);
+  return pageOf(rows, size, (row) => [row.validUntil, row.sessionId]);
 }

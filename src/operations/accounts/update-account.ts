@@ -4,7 +4,7 @@ import { operation } from '#api/operation.ts';
 import { emailAddress } from '#domain/account.ts';
 import { caller } from '../by.ts';
 import { presentAccount } from '../present.ts';
-import { accountNamed } from './present.ts';
+import { findAccount } from './present.ts';
 
 export const updateAccount = operation({
   name: 'update_account',
@@ -19,7 +19,7 @@ export const updateAccount = operation({
 
   async handle(call) {
     const { params, body, records, acts } = call;
-    const { id } = await accountNamed(params.account_id, records);
+    const { id } = await findAccount(params.account_id, records);
     const { username, 'display-name': displayName, email, validation } = body;
     const details = {
       ...(username !== undefined && { username }),

@@ -16,7 +16,7 @@ export const updateOwnAccount = operation({
 
   async handle(call) {
     const { principal, body, acts } = call;
-    const wanted = { id: principal.accountId, displayName: body['display-name'].trim() };
-    return presentAccount(await acts.do(act, caller(call), wanted));
+    const input = { id: principal.accountId, displayName: body['display-name'].trim() };
+    return presentAccount(await acts.do(act, caller(call), input));
   },
 });

@@ -1,6 +1,6 @@
 import { anyone } from '#api/access.ts';
 import { attachment } from '#api/content-disposition.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 export const caCertificate = operation({
@@ -23,7 +23,7 @@ export const caCertificate = operation({
         'This store has no certificate authority of its own, and none is named in its configuration.',
       );
     }
-    return new Answer({
+    return new OperationResponse({
       headers: { 'content-type': 'application/x-pem-file', ...attachment('ca.pem') },
       body: certificate,
     });

@@ -1,7 +1,7 @@
 import { anyone } from '#api/access.ts';
 import { json } from '#api/sent.ts';
 import type { Documents } from '#api/documents/page.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#src/config.ts';
@@ -26,7 +26,7 @@ export const openapiDocument = operation({
   prefixed: false,
   enabledBy: 'http.documents',
   response: 'OpenapiDocument',
-  handle: ({ documents, config }) => new Answer({ headers: json, body: documents.openapi(config) }),
+  handle: ({ documents, config }) => new OperationResponse({ headers: json, body: documents.openapi(config) }),
 });
 
 /** The first page, with and without a slash at its end. */
@@ -47,7 +47,7 @@ export const documentsHome = operation({
   summary: 'Show the first page of the documents.',
 });
 
-export const documentsDoor = operation({
+export const documentsRedirect = operation({
   ...home,
   name: 'documents_door',
   path: '/docs',
@@ -59,9 +59,9 @@ export const documentsAt = ({ http }: Config): string | undefined =>
   http.documents ? `${http.base_url}/docs/` : undefined;
 
 /** The first page of the documents, with the headers of all pages. */
-function firstPage(documents: Documents): Answer {
+function firstPage(documents: Documents): OperationResponse {
   const page = documents.page('');
-  return new Answer({
+  return new OperationResponse({
     headers: { ...policy, 'content-type': page?.type ?? 'text/html' },
     body: page?.text ?? '',
   });
@@ -80,7 +80,7 @@ export const documentsPage = operation({
   handle({ documents, params }) {
     const page = documents.page(params.page);
     if (page === undefined) throw new Refusal('resource-not-found', 'There is no such page; /docs/ lists them.');
-    return new Answer({ headers: { ...policy, 'content-type': page.type }, body: page.text });
+    return new OperationResponse({ headers: { ...policy, 'content-type': page.type }, body: page.text });
   },
 });
 
@@ -97,7 +97,7 @@ export const searchDocuments = operation({
   produces: ['text/html'],
   handle({ documents, query }) {
     const { type, text } = documents.search(query.q ?? '');
-    return new Answer({ headers: { ...policy, 'content-type': type }, body: text });
+    return new OperationResponse({ headers: { ...policy, 'content-type': type }, body: text });
   },
 });
 
@@ -111,7 +111,7 @@ export const favicon = operation({
   prefixed: false,
   produces: ['image/svg+xml'],
   handle: () =>
-    new Answer({
+    new OperationResponse({
       headers: { 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=3600' },
       body: embeddedText('src/api/documents/mark.svg'),
     }),

@@ -1,6 +1,6 @@
 import { anyone } from '#api/access.ts';
 import { json } from '#api/sent.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { servingSecretHeader } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -31,7 +31,7 @@ export const readyz = operation({
     const { working, problems, notices, workers } = await health();
     const serving = workers && { workers: { serving: workers.serving, wanted: workers.wanted } };
     const body = { status: working ? ('ok' as const) : ('failing' as const), problems, notices, ...serving };
-    return working ? body : new Answer({ status: 503, headers: json, body: JSON.stringify(body) });
+    return working ? body : new OperationResponse({ status: 503, headers: json, body: JSON.stringify(body) });
   },
 });
 

@@ -1,6 +1,6 @@
 import { anyone } from '#api/access.ts';
-import { isAmong, isLoopback, networks } from '#api/address.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { isInNetworks, isLoopback, toBlockList } from '#api/address.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 export const metrics = operation({
@@ -16,7 +16,7 @@ export const metrics = operation({
   refuses: ['forbidden'],
 
   async handle({ metrics: figures, address, config }) {
-    if (!isLoopback(address) && !isAmong(address, networks(config.http.monitors))) {
+    if (!isLoopback(address) && !isInNetworks(address, toBlockList(config.http.monitors))) {
       throw new Refusal(
         'forbidden',
         'The figures are for the host of the store itself; an administrator names who else may read them in ' +
@@ -24,6 +24,6 @@ export const metrics = operation({
       );
     }
     const { type, text } = await figures.page();
-    return new Answer({ headers: { 'content-type': type }, body: text });
+    return new OperationResponse({ headers: { 'content-type': type }, body: text });
   },
 });

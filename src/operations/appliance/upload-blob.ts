@@ -1,4 +1,4 @@
-import { mendBlob } from '#acts/integrity.ts';
+import { markBlobRepaired } from '#acts/integrity.ts';
 import { anyone } from '#api/access.ts';
 import { receiveUpload } from '#api/multipart.ts';
 import { operation } from '#api/operation.ts';
@@ -7,11 +7,11 @@ import { clientOf } from '#domain/client.ts';
 import { after, hours, minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Chunks } from '#blobs/blobs.ts';
-import { removeNeedless } from '#blobs/needless.ts';
+import { removeUnneeded } from '#blobs/needless.ts';
 import type { Unclaimed } from '#records/unclaimed-uploads.ts';
 
 /** Idle timeout: an upload that receives no byte for this long is abandoned; a slow one is not. */
-const idle = minutes(2);
+const idleTimeoutMs = minutes(2);
 
 export const uploadBlob = operation({
   name: 'upload_blob',
@@ -33,9 +33,9 @@ export const uploadBlob = operation({
     return receiveUpload(request, response, {
       field: 'binary',
       limit,
-      idle,
+      idle: idleTimeoutMs,
       async receive(content, expected) {
-        const quota = { ...most, bytes: await quotaOf(call) };
+        const quota = { ...maxUnclaimed, bytes: await quotaOf(call) };
         const begun = now();
         const held = await records.unclaimedUploads.of(client);
         refuseBeyond(quota, held);
@@ -51,17 +51,17 @@ export const uploadBlob = operation({
         const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
           // Several uploads of a client can finish at the same time, each of them within the limits on its own.
           refuseBeyond(quota, await unclaimedUploads.of(client));
-          const given =
-            (await unclaimedUploads.count()) < most.inAll ? undefined : await unclaimedUploads.oldestOfMost();
-          if (given !== undefined) await unclaimedUploads.forget(given.id);
+          const evicted =
+            (await unclaimedUploads.count()) < maxUnclaimed.inAll ? undefined : await unclaimedUploads.oldestOfMost();
+          if (evicted !== undefined) await unclaimedUploads.forget(evicted.id);
           await unclaimedUploads.add(upload);
           await unclaimedUploads.sending(client, untilOf(call));
-          return given === undefined || (await neededContents.has(given.sha3_384)) ? [] : [given.sha3_384];
+          return evicted === undefined || (await neededContents.has(evicted.sha3_384)) ? [] : [evicted.sha3_384];
         });
-        await removeNeedless(blobs, needless, now());
+        await removeUnneeded(blobs, needless, now());
         // A corrupt blob is repaired when the same content is received again.
         if (await records.damagedBlobs.has(taken.sha3_384)) {
-          await acts.do(mendBlob, { actor: 'anyone', requestId: call.requestId }, { sha3_384: taken.sha3_384 });
+          await acts.do(markBlobRepaired, { actor: 'anyone', requestId: call.requestId }, { sha3_384: taken.sha3_384 });
         }
         return { successful: true, upload_id: id };
       },
@@ -70,7 +70,7 @@ export const uploadBlob = operation({
 });
 
 /** How often the lease of a sending client is renewed; it protects the uploads that the client sent before. */
-const noteEvery = minutes(10);
+const leaseRenewalMs = minutes(10);
 
 /** The time until when the uploads of a sending client are kept. */
 const untilOf = ({ config, now }: Pick<Services, 'config' | 'now'>): string =>
@@ -88,7 +88,7 @@ async function* whileNoted(
 ): AsyncGenerator<Chunks> {
   let notedAt = since.getTime();
   for await (const chunks of content) {
-    if (call.now().getTime() - notedAt >= noteEvery) {
+    if (call.now().getTime() - notedAt >= leaseRenewalMs) {
       notedAt = call.now().getTime();
       // The lease only protects earlier uploads, so this upload continues if the renewal fails.
       await noteSending(call, client).catch(() => undefined);
@@ -98,13 +98,13 @@ async function* whileNoted(
 }
 
 /** Maximum number of unclaimed uploads: of one client, and of all clients together. */
-const most = { uploads: 1000, inAll: 10_000 };
+const maxUnclaimed = { uploads: 1000, inAll: 10_000 };
 
 /** The maximum share of the disk per client; a higher limit in the configuration has no effect. */
-const partOfDisk = 1 / 10;
+const maxDiskShare = 1 / 10;
 
 const quotaOf = async ({ blobs, config }: Services): Promise<number> =>
-  Math.min(config.uploads.unclaimed_per_address, (await blobs.capacity()) * partOfDisk);
+  Math.min(config.uploads.unclaimed_per_address, (await blobs.capacity()) * maxDiskShare);
 
 /** Counts only finished unclaimed uploads: a client that has none may send one file up to the store's maximum size. */
 function refuseBeyond(quota: Unclaimed, held: Unclaimed): void {

@@ -1,7 +1,7 @@
-import { proposalState } from '#acts/proposal-state.ts';
+import { readProposalStatus } from '#acts/proposal-state.ts';
 import { approveProposal as approve, rejectProposal as reject, type StrongLogin } from '#acts/proposals.ts';
 import { account } from '#api/access.ts';
-import type { Identity } from '#api/identity.ts';
+import type { IdentityProvider } from '#api/identity.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { Principal } from '#domain/principal.ts';
@@ -35,7 +35,7 @@ export const approveProposal = operation({
     const number = numberOf(params.number);
     const { signature } = body;
     const { fell } = await acts.do(approve, caller(call), { number, login: await logIn(call, body), signature });
-    const shown = await proposalState(records, number, timestamp(now()));
+    const shown = await readProposalStatus(records, number, timestamp(now()));
     return presentProposal(fell ? { ...shown, state: 'fallen' } : shown);
   },
 });
@@ -55,13 +55,13 @@ export const rejectProposal = operation({
     const { params, body, acts, records, now } = call;
     const number = numberOf(params.number);
     await acts.do(reject, caller(call), { number, login: await logIn(call, body), reason: body.reason });
-    return presentProposal(await proposalState(records, number, timestamp(now())));
+    return presentProposal(await readProposalStatus(records, number, timestamp(now())));
   },
 });
 
-export interface Asking {
+export interface ApprovalLoginCall {
   principal: Principal;
-  identity: Identity;
+  identity: IdentityProvider;
   address: string;
   requestId: string;
   now: Now;
@@ -69,7 +69,7 @@ export interface Asking {
 
 /** Logs in the person behind the token or session again: a stolen token or session alone cannot approve. */
 export async function logIn(
-  { principal: { username }, identity, address, requestId, now }: Asking,
+  { principal: { username }, identity, address, requestId, now }: ApprovalLoginCall,
   { password, 'one-time-password': oneTimePassword }: { password: string; 'one-time-password': string },
 ): Promise<StrongLogin> {
   const { id } = await identity.logins.logInWithBoth({ name: username, password, oneTimePassword, address, requestId });

@@ -1,4 +1,4 @@
-import { stateOf } from '#acts/proposal-state.ts';
+import { computeProposalStatus } from '#acts/proposal-state.ts';
 import { overseer } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -22,11 +22,11 @@ export const listProposals = operation({
     const size = pageSize(query);
     const at = timestamp(now());
     const openAt = query.all === 'true' ? undefined : at;
-    const found = await records.proposals.list({ before: numberBefore(query), openAt }, size + 1);
-    const { entries, next } = pageOf(found, size, ({ number }) => [String(number)]);
+    const rows = await records.proposals.list({ before: numberBefore(query), openAt }, size + 1);
+    const { entries, next } = pageOf(rows, size, ({ number }) => [String(number)]);
     const proposals = [];
-    for (const one of entries) {
-      const { lines, ...rest } = presentProposal(await stateOf(records, one, at));
+    for (const proposal of entries) {
+      const { lines, ...rest } = presentProposal(await computeProposalStatus(records, proposal, at));
       proposals.push({ ...rest, lines: lines.slice(0, linesShown) });
     }
     return { proposals, 'next-cursor': next };

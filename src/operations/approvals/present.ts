@@ -1,9 +1,9 @@
 // Presents proposals.
-import type { ProposalState } from '#acts/proposal-state.ts';
+import type { ProposalStatus } from '#acts/proposal-state.ts';
 import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
 import type { Proposal } from '#api/wire.ts';
 
-export function presentProposal({ proposal, state, approvals, missing, mayApprove }: ProposalState): Proposal {
+export function presentProposal({ proposal, state, approvals, missing, mayApprove }: ProposalStatus): Proposal {
   const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;
   return {
     proposal: number,

@@ -1,7 +1,7 @@
 import { textToSign } from '#acts/approval-texts.ts';
 import { account } from '#api/access.ts';
 import { shownFile } from '#api/content-disposition.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { proposalFor } from './read-proposal.ts';
 
@@ -20,6 +20,6 @@ export const readProposalText = operation({
     const { proposal } = await proposalFor(principal, params.number, records, timestamp(now()));
     const body = await textToSign(records, proposal);
     const headers = { 'content-type': 'text/plain; charset=utf-8', ...shownFile(`proposal-${params.number}.txt`) };
-    return new Answer({ headers, body });
+    return new OperationResponse({ headers, body });
   },
 });

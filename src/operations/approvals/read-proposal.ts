@@ -1,4 +1,4 @@
-import { proposalState, type ProposalState } from '#acts/proposal-state.ts';
+import { readProposalStatus, type ProposalStatus } from '#acts/proposal-state.ts';
 import { account } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
@@ -28,9 +28,9 @@ export async function proposalFor(
   number: string,
   records: Pick<HandlerRecords, 'accounts' | 'approvalPolicy' | 'proposals' | 'totpSecrets'>,
   at: string,
-): Promise<ProposalState> {
-  const shown = await proposalState(records, numberOf(number), at);
-  const isAsked = [...shown.approvals, ...shown.mayApprove].some((one) => one.accountId === accountId);
+): Promise<ProposalStatus> {
+  const shown = await readProposalStatus(records, numberOf(number), at);
+  const isAsked = [...shown.approvals, ...shown.mayApprove].some((approver) => approver.accountId === accountId);
   const roles = await records.accounts.rolesOf(accountId);
   const oversees = roles.some((role) => role === 'transfer-approver' || role === 'auditor');
   if (isAsked || oversees || storeAdministrator || shown.proposal.actor === accountId) return shown;

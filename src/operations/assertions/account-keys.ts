@@ -1,12 +1,12 @@
 // Finds the account-keys that the online store issued for signing keys of this store.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
 /** The account-keys of these signing keys, by key id; keys without an account-key are missing. */
 export async function accountKeysOf(
   keys: readonly { sha3_384: string }[],
-  records: Pick<Records, 'assertions'>,
+  records: Pick<StoreRecords, 'assertions'>,
 ): Promise<Map<string, Assertion>> {
-  const kept = await records.assertions.listOf(keys.map(({ sha3_384 }) => `account-key/${sha3_384}`));
-  return new Map(kept.map(({ name, text }) => [name.slice('account-key/'.length), parseAssertion(text)]));
+  const stored = await records.assertions.listOf(keys.map(({ sha3_384 }) => `account-key/${sha3_384}`));
+  return new Map(stored.map(({ name, text }) => [name.slice('account-key/'.length), parseAssertion(text)]));
 }

@@ -1,4 +1,4 @@
-import { askForRegistration, readKeyRequest } from '#acts/assertions.ts';
+import { storeKeyRequest, readKeyRequest } from '#acts/assertions.ts';
 import { joined } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
 import { account } from '#api/access.ts';
@@ -23,10 +23,10 @@ export const dashboardAccountKey = operation({
     const { principal, body, records, acts } = call;
     const { accountId } = principal;
     const request = readKeyRequest(body.account_key_request);
-    const known = await records.assertions.find(nameOf(request));
+    const stored = await records.assertions.find(nameOf(request));
     // A request that is already stored changes nothing.
-    if (known?.keptBy !== accountId || known.text !== joined(request)) {
-      await acts.do(askForRegistration, caller(call), { accountId, request });
+    if (stored?.keptBy !== accountId || stored.text !== joined(request)) {
+      await acts.do(storeKeyRequest, caller(call), { accountId, request });
     }
     return { 'public-key-sha3-384': request.headers['public-key-sha3-384'] as string };
   },

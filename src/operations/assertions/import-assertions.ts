@@ -35,6 +35,8 @@ export const importBrandAssertions = operation({
       brandAccountId: brand.accountId,
     });
     signSoon();
-    return { imported: imported.map((one) => ({ type: one.type, 'primary-key': primaryKeyOf(one) })) };
+    return {
+      imported: imported.map((assertion) => ({ type: assertion.type, 'primary-key': primaryKeyOf(assertion) })),
+    };
   },
 });

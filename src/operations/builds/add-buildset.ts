@@ -3,7 +3,7 @@ import { operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
 import { presentBuildSet } from './present.ts';
-import { buildHost, channelName, told } from './writer.ts';
+import { buildHost, readChannelName, parseBuildReport } from './writer.ts';
 
 export const addBuildset = operation({
   name: 'add_buildset',
@@ -20,17 +20,17 @@ export const addBuildset = operation({
 
   async handle(call) {
     const { packageOfId, body, acts, newId } = call;
-    const named = body.package;
-    const subject = await packageOfId(named.id);
-    if (subject.name !== named.name || subject.type !== named.type) {
+    const target = body.package;
+    const subject = await packageOfId(target.id);
+    if (subject.name !== target.name || subject.type !== target.type) {
       throw new Refusal('api-error', `The package ${subject.id} is the ${subject.type} '${subject.name}' at /package`);
     }
     const set = {
       id: newId.uuid(),
-      commitHash: named['commit-hash'],
-      craftChannel: channelName(named['craft-channel']),
-      craftRevision: named['craft-revision'],
-      craftVersion: named['craft-version'],
+      commitHash: target['commit-hash'],
+      craftChannel: readChannelName(target['craft-channel']),
+      craftRevision: target['craft-revision'],
+      craftVersion: target['craft-version'],
       platforms: body.platforms,
       triggers: body.triggers,
       plane: body.plane ?? null,
@@ -43,9 +43,9 @@ export const addBuildset = operation({
       logs: null,
       releasedChannel: null,
       releasedRevision: null,
-      ...told(build),
+      ...parseBuildReport(build),
     }));
-    const kept = await acts.do(act, caller(call), { package: subject, set, builds });
-    return presentBuildSet(kept.set, kept.builds, subject);
+    const added = await acts.do(act, caller(call), { package: subject, set, builds });
+    return presentBuildSet(added.set, added.builds, subject);
   },
 });

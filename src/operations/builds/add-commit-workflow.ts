@@ -2,7 +2,7 @@ import { addCommitWorkflow as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { buildHost, channelName } from './writer.ts';
+import { buildHost, readChannelName } from './writer.ts';
 
 export const addCommitWorkflow = operation({
   name: 'add_commit_workflow',
@@ -23,7 +23,7 @@ export const addCommitWorkflow = operation({
     const workflow = {
       id: newId.uuid(),
       commitHash: body['commit-hash'],
-      craftChannel: channelName(body['craft-channel']),
+      craftChannel: readChannelName(body['craft-channel']),
       craftRevision: body['craft-revision'],
       buildSets: body.buildsets.map(({ id }) => id),
       status: body.status,

@@ -16,8 +16,8 @@ export const filterCommitWorkflows = operation({
 
   async handle({ package: subject, query, records }) {
     const { 'commit-workflow-id': id = null, 'commit-hash': commitHash = null, plane = null, domain = null } = query;
-    const wanted = { id, commitHash, channel: fullChannelName(query.channel), plane, domain };
-    const found = await records.commitWorkflows.list(subject.id, wanted, newest);
-    return { 'commit-workflows': found.map(presentCommitWorkflow) };
+    const filter = { id, commitHash, channel: fullChannelName(query.channel), plane, domain };
+    const workflows = await records.commitWorkflows.list(subject.id, filter, newest);
+    return { 'commit-workflows': workflows.map(presentCommitWorkflow) };
   },
 });

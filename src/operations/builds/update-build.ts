@@ -2,7 +2,7 @@ import { updateBuild as act } from '#acts/builds.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 import { presentBuild } from './present.ts';
-import { hostOfBuildSet, told } from './writer.ts';
+import { hostOfBuildSet, parseBuildReport } from './writer.ts';
 
 export const updateBuild = operation({
   name: 'update_build',
@@ -20,8 +20,12 @@ export const updateBuild = operation({
     const { package: subject, params, body, acts } = call;
     const { buildset_id: buildSetId, build_id: buildId } = params;
     const { status, errors } = body;
-    const said = { ...(status !== undefined && { status }), ...(errors !== undefined && { errors }), ...told(body) };
-    const build = { package: subject, buildSetId, buildId, told: said };
+    const report = {
+      ...(status !== undefined && { status }),
+      ...(errors !== undefined && { errors }),
+      ...parseBuildReport(body),
+    };
+    const build = { package: subject, buildSetId, buildId, changes: report };
     const changed = await acts.do(act, caller(call), build);
     return presentBuild(changed);
   },

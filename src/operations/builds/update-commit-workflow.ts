@@ -20,12 +20,12 @@ export const updateCommitWorkflow = operation({
     const { package: subject, params, body, acts } = call;
     const id = params.commit_workflow_id;
     const { status, errors, buildsets } = body;
-    const told = {
+    const report = {
       ...(status !== undefined && { status }),
       ...(errors !== undefined && { errors }),
       ...(buildsets !== undefined && { buildSets: buildsets.map(({ id }) => id) }),
     };
-    const changed = await acts.do(act, caller(call), { package: subject, id, told });
+    const changed = await acts.do(act, caller(call), { package: subject, id, changes: report });
     return presentCommitWorkflow(changed);
   },
 });

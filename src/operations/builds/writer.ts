@@ -1,7 +1,15 @@
 // Access rules for build hosts: the token needs package-manage-revisions, and the account must be publisher or collaborator of the
 // package.
 import { unknownBuild, unknownWorkflow } from '#acts/builds.ts';
-import { account, noPackage, nowhere, packageIn, partIn, type Access, type Asked } from '#api/access.ts';
+import {
+  account,
+  invalidPackageRef,
+  packageNotFound,
+  parsePackageRef,
+  mayActOnPackage,
+  type Access,
+  type AccessRequest,
+} from '#api/access.ts';
 import type { Channel as ChannelShape, UpdateBuildRequest } from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -24,37 +32,42 @@ const holdsPermission = account('packages', permission);
 /** Admits build hosts to operations that create a record; the body names the package. */
 export const buildHost: Access<BuildHostEvidence> = {
   ...holdsPermission,
-  async admit(asked) {
-    const { principal } = await holdsPermission.admit(asked);
-    const { records } = asked;
+  async admit(request) {
+    const { principal } = await holdsPermission.admit(request);
+    const { records } = request;
     return {
       principal,
-      packageOfId: async (id) => writable(asked, principal, await records.packages.byId(id), unknownPackage(id)),
+      packageOfId: async (id) => writable(request, principal, await records.packages.byId(id), unknownPackage(id)),
       async packageNamed(text) {
-        const named = packageIn(text);
-        if (named === undefined) throw noPackage(text);
-        return writable(asked, principal, await records.packages.find(named.namespace, named.name), nowhere(named));
+        const packageName = parsePackageRef(text);
+        if (packageName === undefined) throw invalidPackageRef(text);
+        return writable(
+          request,
+          principal,
+          await records.packages.find(packageName.namespace, packageName.name),
+          packageNotFound(packageName),
+        );
       },
     };
   },
 };
 
 /** The package of the existing record that the path names. */
-interface ToldBefore {
+interface BuildRecordEvidence {
   principal: Principal;
   package: PublishedPackage;
 }
 
 const hostOf = (
-  find: (asked: Asked) => Promise<{ packageId: string } | undefined>,
+  find: (request: AccessRequest) => Promise<{ packageId: string } | undefined>,
   unknown: () => Refusal,
-): Access<ToldBefore> => ({
+): Access<BuildRecordEvidence> => ({
   ...holdsPermission,
-  async admit(asked) {
-    const { principal } = await holdsPermission.admit(asked);
-    const kept = await find(asked);
-    const subject = kept && (await asked.records.packages.byId(kept.packageId));
-    return { principal, package: await writable(asked, principal, subject, unknown()) };
+  async admit(request) {
+    const { principal } = await holdsPermission.admit(request);
+    const record = await find(request);
+    const subject = record && (await request.records.packages.byId(record.packageId));
+    return { principal, package: await writable(request, principal, subject, unknown()) };
   },
 });
 
@@ -71,12 +84,12 @@ export const hostOfWorkflow = hostOf(
 );
 
 async function writable(
-  { records }: Pick<Asked, 'records'>,
+  { records }: Pick<AccessRequest, 'records'>,
   principal: Principal,
   subject: PublishedPackage | undefined,
   unknown: Refusal,
 ): Promise<PublishedPackage> {
-  if (subject !== undefined && (await partIn(principal, subject, permission, records))) return subject;
+  if (subject !== undefined && (await mayActOnPackage(principal, subject, permission, records))) return subject;
   throw unknown;
 }
 
@@ -87,23 +100,24 @@ const unknownPackage = (id: string): Refusal =>
   );
 
 /** The name of a channel in a report; throws if the name and the parts disagree. */
-export function channelName(given: ChannelShape): string {
-  const channel = parseChannel(given.name);
-  const agrees = channel?.track === given.track && channel.risk === given.risk && channel.branch === given.branch;
+export function readChannelName(reported: ChannelShape): string {
+  const channel = parseChannel(reported.name);
+  const agrees =
+    channel?.track === reported.track && channel.risk === reported.risk && channel.branch === reported.branch;
   if (channel !== undefined && agrees) return channel.name;
   throw new Refusal(
     'api-error',
-    `The channel '${given.name}' does not have the track, risk and branch that are named beside it.`,
+    `The channel '${reported.name}' does not have the track, risk and branch that are named beside it.`,
   );
 }
 
 /** Translates the report of a build host to members of the record. */
-export function told(body: Pick<UpdateBuildRequest, 'logs' | 'binary-release'>): Partial<Build> {
+export function parseBuildReport(body: Pick<UpdateBuildRequest, 'logs' | 'binary-release'>): Partial<Build> {
   const { logs, 'binary-release': release } = body;
   return {
     ...(logs !== undefined && { logs: logs && { externalBuildUrl: logs['external-build-url'] } }),
     ...(release !== undefined && {
-      releasedChannel: release && channelName(release.channel),
+      releasedChannel: release && readChannelName(release.channel),
       releasedRevision: release && release.revision,
     }),
   };

@@ -1,6 +1,6 @@
 // Compares and lists the bases that charms run on, in juju's format.
 import type { CharmBase } from '#api/wire.ts';
-import { listed, type Shown } from '#domain/catalog.ts';
+import { orderPublicReleases, type ShownRelease } from '#domain/catalog.ts';
 import type { Release } from '#records/releases.ts';
 
 const all = 'all';
@@ -13,20 +13,24 @@ export const baseOf = ({ architecture, baseName, baseChannel }: Release): Requir
 });
 
 /** Whether juju asks for the list of bases: then name or channel is empty or `NA`. */
-export const isOpen = ({ name = '', channel = '' }: CharmBase): boolean =>
-  [name, channel].some((said) => said === '' || said === 'NA');
+export const asksForBases = ({ name = '', channel = '' }: CharmBase): boolean =>
+  [name, channel].some((text) => text === '' || text === 'NA');
 
 /** The bases offered for a charm that runs on all of them, newest first: juju cannot request `all`. */
 const ubuntus = ['24.04', '22.04', '20.04'];
 
 /** The bases that releases can be deployed to on an architecture, best first. */
-export function basesFor(releases: readonly Release[], architecture: string): Required<CharmBase>[] {
+export function listBasesFor(releases: readonly Release[], architecture: string): Required<CharmBase>[] {
   const fitting = releases.map(baseOf).filter((base) => [architecture, all].includes(base.architecture));
-  const named = fitting.flatMap(({ name, channel }) => {
+  const bases = fitting.flatMap(({ name, channel }) => {
     const channels = channel === all ? ubuntus : [channel];
-    return channels.map((one) => ({ architecture, name: name === all ? 'ubuntu' : name, channel: one }));
+    return channels.map((channelName) => ({
+      architecture,
+      name: name === all ? 'ubuntu' : name,
+      channel: channelName,
+    }));
   });
-  const different = new Map(named.map((base) => [`${base.name}/${base.channel}`, base]));
+  const different = new Map(bases.map((base) => [`${base.name}/${base.channel}`, base]));
   return [...different.values()].sort(bestFirst);
 }
 
@@ -41,7 +45,7 @@ const bestFirst = (a: Required<CharmBase>, b: Required<CharmBase>): number =>
 const inOrder = new Intl.Collator('en', { numeric: true });
 
 /** The channels of a charm in display order; within a channel the best base comes first. */
-export const listedByBase = (releases: readonly Release[], defaultTrack: string | null): Shown<Release>[] =>
-  [...Map.groupBy(listed(releases, defaultTrack), ({ channel }) => channel.name).values()].flatMap((ofOne) =>
-    ofOne.sort((a, b) => bestFirst(baseOf(a.held), baseOf(b.held))),
+export const listByBase = (releases: readonly Release[], defaultTrack: string | null): ShownRelease<Release>[] =>
+  [...Map.groupBy(orderPublicReleases(releases, defaultTrack), ({ channel }) => channel.name).values()].flatMap(
+    (ofOne) => ofOne.sort((a, b) => bestFirst(baseOf(a.held), baseOf(b.held))),
   );

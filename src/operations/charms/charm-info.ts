@@ -1,8 +1,8 @@
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
-import { notModified, revalidated } from '#api/revalidated.ts';
+import { notModified, respondRevalidated } from '#api/revalidated.ts';
 import type { CharmInfoResponse, CharmRelease } from '#api/wire.ts';
-import type { Shown } from '#domain/catalog.ts';
+import type { ShownRelease } from '#domain/catalog.ts';
 import { unexpired } from '#domain/channel-map.ts';
 import { fallback, parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -10,9 +10,9 @@ import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionForJuju } from '#records/revisions.ts';
-import { listedByBase } from './bases.ts';
-import { kinOf } from './kin.ts';
-import { only, wantedOf, within } from './members.ts';
+import { listByBase } from './bases.ts';
+import { findRelatedCharms } from './kin.ts';
+import { selectFields, parseFieldSelection, selectionWithin } from './members.ts';
 import { presentRelease, presentSummary, textsOf, typeOf } from './served-charm.ts';
 
 export const charmInfo = operation({
@@ -31,32 +31,34 @@ export const charmInfo = operation({
   prefixed: false,
 
   async handle({ params, query, request, charms, records, now }) {
-    const charm = await charms.named(params.name);
+    const charm = await charms.findByName(params.name);
     const releases = charm === undefined ? [] : unexpired(await records.releases.held(charm.id), timestamp(now()));
-    const shown = listedByBase(releases, charm?.defaultTrack ?? null);
+    const shown = listByBase(releases, charm?.defaultTrack ?? null);
     const numbers = [...new Set(shown.map(({ held }) => held.revision))];
-    const found = charm === undefined ? [] : await records.revisions.listOf(charm.id, numbers);
-    const given = new Map(found.filter(({ status }) => status !== 'rejected').map((one) => [one.revision, one]));
-    const told = shown.filter(({ held }) => given.has(held.revision));
-    const [first] = inChannel(told, query.channel);
+    const revisions = charm === undefined ? [] : await records.revisions.listOf(charm.id, numbers);
+    const revisionsByNumber = new Map(
+      revisions.filter(({ status }) => status !== 'rejected').map((row) => [row.revision, row]),
+    );
+    const served = shown.filter(({ held }) => revisionsByNumber.has(held.revision));
+    const [first] = inChannel(served, query.channel);
     if (charm === undefined || first === undefined) throw notThere(params.name);
-    const wanted = wantedOf(query.fields);
-    const revision = given.get(first.held.revision)!;
+    const selection = parseFieldSelection(query.fields);
+    const revision = revisionsByNumber.get(first.held.revision)!;
     // Read the texts of the files only if the request selects a member that needs them.
-    const isWanted = ['result', 'default-release'].some((member) => within(wanted, member) !== undefined);
+    const isWanted = ['result', 'default-release'].some((member) => selectionWithin(selection, member) !== undefined);
     const texts = isWanted ? await records.revisions.forJuju(charm.id, revision.revision) : undefined;
     const about = { type: typeOf(charm), id: charm.id, name: charm.name };
     const more = {
       result: presentSummary(
         charm,
         revision,
-        await kinOf(charm, texts?.packageYaml ?? '', { wanted, charms, records }),
+        await findRelatedCharms(charm, texts?.packageYaml ?? '', { selection, charms, records }),
       ),
-      'channel-map': told.map((one) => presentRelease(one, given.get(one.held.revision)!)),
+      'channel-map': served.map((entry) => presentRelease(entry, revisionsByNumber.get(entry.held.revision)!)),
       'default-release': defaultRelease(charm, presentRelease(first, revision), texts),
     };
-    const answer: CharmInfoResponse = { ...about, ...only(more, wanted) };
-    return revalidated(request, JSON.stringify(answer), 60);
+    const answer: CharmInfoResponse = { ...about, ...selectFields(more, selection) };
+    return respondRevalidated(request, JSON.stringify(answer), 60);
   },
 });
 
@@ -64,13 +66,13 @@ const notThere = (name: string): Refusal =>
   new Refusal('resource-not-found', `There is no charm or bundle named '${name.slice(0, 64)}'.`);
 
 /** The releases of a channel, or of the next safer channel if it is empty; all releases if no channel is named. */
-function inChannel(shown: Shown<Release>[], name: string | undefined): Shown<Release>[] {
+function inChannel(shown: ShownRelease<Release>[], name: string | undefined): ShownRelease<Release>[] {
   if (name === undefined || name === '') return shown;
   const channel = parseChannel(name);
   if (channel === undefined) throw new Refusal('api-error', `'${name}' is not a channel at /channel`);
   for (let at: string | null = channel.name; at !== null; at = fallback(parseChannel(at)!)) {
-    const here = shown.filter((one) => one.channel.name === at);
-    if (here.length > 0) return here;
+    const matches = shown.filter((entry) => entry.channel.name === at);
+    if (matches.length > 0) return matches;
   }
   return [];
 }

@@ -17,7 +17,7 @@ export const charmResourceRevisions = operation({
   prefixed: false,
 
   async handle({ params: { name, resource }, charms, records, config }): Promise<CharmResourceRevisions> {
-    const charm = await charms.named(name);
+    const charm = await charms.findByName(name);
     const declared = charm && (await records.resources.declared(charm.id, resource));
     if (charm === undefined || declared === undefined) {
       throw new Refusal(
@@ -25,8 +25,10 @@ export const charmResourceRevisions = operation({
         `There is no resource '${resource.slice(0, 64)}' of a charm named '${name.slice(0, 64)}'.`,
       );
     }
-    const said = (await records.revisions.find(charm.id, declared.revision))?.details.said;
+    const declarations = (await records.revisions.find(charm.id, declared.revision))?.details.said;
     const revisions = await records.resourceRevisions.list(charm.id, resource);
-    return { revisions: revisions.reverse().map((one) => presentResource(one, said, config.http.base_url)) };
+    return {
+      revisions: revisions.reverse().map((revision) => presentResource(revision, declarations, config.http.base_url)),
+    };
   },
 });

@@ -1,17 +1,17 @@
 // Chooses the revision of a charm that juju gets: by revision number, or from a channel for a base.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { CharmBase } from '#api/wire.ts';
-import { choose } from '#domain/channel-map.ts';
+import { chooseRelease } from '#domain/channel-map.ts';
 import { channel as channelOf, parseChannel, type Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionForJuju } from '#records/revisions.ts';
-import { baseOf, basesFor, isOpen, listedByBase } from './bases.ts';
+import { baseOf, listBasesFor, asksForBases, listByBase } from './bases.ts';
 import { isBundle } from './served-charm.ts';
 
 /** What juju requests for one charm. */
-export interface Wish {
+export interface CharmRevisionRequest {
   /** Undefined if juju deploys without naming a channel. */
   channel: string | undefined;
   revision: number | undefined;
@@ -22,7 +22,7 @@ export interface Wish {
   isNew: boolean;
 }
 
-export interface Chosen {
+export interface ChosenCharmRevision {
   revision: RevisionForJuju;
   /** The release that holds the revision; undefined for a revision by number. */
   release?: Release;
@@ -30,7 +30,7 @@ export interface Chosen {
 }
 
 /** Why no revision is available, with error codes that juju knows. */
-export interface NoneToGive {
+export interface CharmUnavailableError {
   code: 'revision-not-found' | 'revision-not-ready' | 'invalid-channel' | 'missing-charm-base' | 'invalid-charm-base';
   message: string;
   extra?: { releases?: { base: CharmBase; channel: string }[]; 'default-bases'?: CharmBase[] };
@@ -39,21 +39,21 @@ export interface NoneToGive {
 /** Chooses the revision of one charm that juju may read; `map` is the charm's channel map. */
 export async function chooseCharm(
   charm: PublishedPackage,
-  wish: Wish,
+  wish: CharmRevisionRequest,
   map: readonly Release[],
   { revisions, now }: { revisions: HandlerRecords['revisions']; now: Date },
-): Promise<Chosen | NoneToGive> {
+): Promise<ChosenCharmRevision | CharmUnavailableError> {
   if (wish.revision !== undefined) {
     // A revision by number must have been released at some time; others stay hidden.
-    const found = await revisions.forJuju(charm.id, wish.revision);
-    return found?.status === 'released' ? ready(charm, { revision: found }) : nothing(charm, map);
+    const candidate = await revisions.forJuju(charm.id, wish.revision);
+    return candidate?.status === 'released' ? ready(charm, { revision: candidate }) : nothing(charm, map);
   }
-  const asked = parseChannel(wish.channel ?? 'stable');
-  if (asked === undefined) return { code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
+  const requested = parseChannel(wish.channel ?? 'stable');
+  if (requested === undefined) return { code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
   const place = placeOf(charm, wish.base);
   if ('code' in place) return place;
-  for (const channel of channelsOf(charm, wish, asked)) {
-    const choice = choose(map, { channel, ...place, has: wish.has, now: timestamp(now) });
+  for (const channel of channelsOf(charm, wish, requested)) {
+    const choice = chooseRelease(map, { channel, ...place, has: wish.has, now: timestamp(now) });
     if (choice === undefined) continue;
     if (place.base === undefined && !isBundle(charm)) return whichBase(charm, choice.channel, place.architecture, map);
     const revision = await revisions.forJuju(charm.id, choice.held.revision);
@@ -62,13 +62,13 @@ export async function chooseCharm(
   return nothing(charm, map);
 }
 
-interface Place {
+interface CharmTarget {
   architecture: string;
   /** Undefined if juju asks for the list of bases, and for bundles, which have none. */
   base: { name: string; channel: string } | undefined;
 }
 
-function placeOf(charm: PublishedPackage, base: CharmBase | undefined): Place | NoneToGive {
+function placeOf(charm: PublishedPackage, base: CharmBase | undefined): CharmTarget | CharmUnavailableError {
   if (isBundle(charm)) return { architecture: base?.architecture ?? 'all', base: undefined };
   if (base === undefined) {
     return { code: 'missing-charm-base', message: `Say for which base '${charm.name}' is wanted.` };
@@ -76,14 +76,18 @@ function placeOf(charm: PublishedPackage, base: CharmBase | undefined): Place | 
   const { architecture = '', name = '', channel = '' } = base;
   return {
     architecture: architecture === '' ? 'amd64' : architecture,
-    base: isOpen(base) ? undefined : { name, channel },
+    base: asksForBases(base) ? undefined : { name, channel },
   };
 }
 
 /** The channels to search: the default track first, if a new deployment names no track. */
-function channelsOf({ defaultTrack: track }: PublishedPackage, { channel, isNew }: Wish, asked: Channel): Channel[] {
-  if (!isNew || track === null || track === 'latest' || channel?.split('/')[0] === asked.track) return [asked];
-  return [channelOf(track, asked.risk, asked.branch), asked];
+function channelsOf(
+  { defaultTrack: track }: PublishedPackage,
+  { channel, isNew }: CharmRevisionRequest,
+  requested: Channel,
+): Channel[] {
+  if (!isNew || track === null || track === 'latest' || channel?.split('/')[0] === requested.track) return [requested];
+  return [channelOf(track, requested.risk, requested.branch), requested];
 }
 
 /** The error that lists the bases; juju retries with the first. */
@@ -92,8 +96,8 @@ function whichBase(
   { name }: Channel,
   architecture: string,
   map: readonly Release[],
-): NoneToGive {
-  const bases = basesFor(
+): CharmUnavailableError {
+  const bases = listBasesFor(
     map.filter((release) => release.channel === name),
     architecture,
   );
@@ -105,12 +109,12 @@ function whichBase(
 }
 
 /** The error for a missing revision. It lists neither branches nor progressive releases, which only some clients may know. */
-function nothing({ name, defaultTrack }: PublishedPackage, map: readonly Release[]): NoneToGive {
+function nothing({ name, defaultTrack }: PublishedPackage, map: readonly Release[]): CharmUnavailableError {
   return {
     code: 'revision-not-found',
     message: `There is no revision of '${name}' as it was asked for.`,
     extra: {
-      releases: listedByBase(map, defaultTrack).map(({ held, channel }) => ({
+      releases: listByBase(map, defaultTrack).map(({ held, channel }) => ({
         base: baseOf(held),
         channel: channel.name,
       })),
@@ -119,7 +123,7 @@ function nothing({ name, defaultTrack }: PublishedPackage, map: readonly Release
 }
 
 /** A charm from before the store served juju has no SHA-384 until a job reads it, soon after the start. */
-const ready = ({ name }: PublishedPackage, chosen: Chosen): Chosen | NoneToGive =>
+const ready = ({ name }: PublishedPackage, chosen: ChosenCharmRevision): ChosenCharmRevision | CharmUnavailableError =>
   chosen.revision.sha384 !== ''
     ? chosen
     : {

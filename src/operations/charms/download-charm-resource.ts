@@ -1,6 +1,6 @@
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
-import { answersWithFile, answerWithFile } from '#api/ranges.ts';
+import { fileResponses, respondWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 const address = /^charm_([A-Za-z0-9]{1,64})\.([A-Za-z0-9._-]{1,128})_([1-9]\d{0,9})$/;
@@ -15,14 +15,14 @@ export const downloadCharmResource = operation({
   enabledBy: 'devices.charm',
   errors: 'juju',
   prefixed: false,
-  ...answersWithFile,
+  ...fileResponses,
 
   async handle(call) {
     const { params, charms, records } = call;
     const [, id = '', name = '', number = ''] = address.exec(params.file) ?? [];
-    const charm = await charms.ofId(id);
+    const charm = await charms.findById(id);
     const resource = charm && (await records.resourceRevisions.find(charm.id, name, Number(number)));
     if (resource === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    return answerWithFile({ ...resource, name: params.file, private: false }, call);
+    return respondWithFile({ ...resource, name: params.file, private: false }, call);
   },
 });

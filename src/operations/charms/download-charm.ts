@@ -1,6 +1,6 @@
 import { operation } from '#api/operation.ts';
 import { publicCharms } from '#api/public-charms.ts';
-import { answersWithFile, answerWithFile } from '#api/ranges.ts';
+import { fileResponses, respondWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDownload } from '#records/downloads.ts';
 
@@ -14,18 +14,18 @@ export const downloadCharm = operation({
   enabledBy: 'devices.charm',
   errors: 'juju',
   prefixed: false,
-  ...answersWithFile,
+  ...fileResponses,
 
   async handle(call) {
     const { params, charms, records, now } = call;
     const [, id = '', number = ''] = /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})\.charm$/.exec(params.file) ?? [];
-    const charm = await charms.ofId(id);
+    const charm = await charms.findById(id);
     const revision = charm && (await records.revisions.forDevices(charm.id, Number(number)));
     // A revision that was never released stays hidden, also from guessing.
     if (charm === undefined || revision?.status !== 'released') {
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
-    const answer = await answerWithFile({ ...revision, name: params.file, private: false }, call);
+    const answer = await respondWithFile({ ...revision, name: params.file, private: false }, call);
     if (answer.status === 200) noteDownload(records, charm.id, now());
     return answer;
   },

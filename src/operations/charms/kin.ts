@@ -2,10 +2,10 @@
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublicCharms } from '#api/public-charms.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { charmsOfBundle } from '#review/named-in.ts';
-import { within, type Wanted } from './members.ts';
+import { listBundleCharms } from '#review/named-in.ts';
+import { selectionWithin, type CharmFieldSelection } from './members.ts';
 
-export interface Kin {
+export interface RelatedCharms {
   /** The charms of a bundle; the id is empty if the charm is not public here. */
   contains: readonly { name: string; id: string }[];
   /** The names of bundles. */
@@ -13,19 +13,23 @@ export interface Kin {
 }
 
 /** Maximum number of charms of a bundle, and of bundles of a charm, in a response. */
-const mostTold = 200;
+const maxRelated = 200;
 /** Maximum number of bundles that are searched for the name of a charm; takes about a millisecond. */
-const mostBundles = 500;
+const maxBundles = 500;
 
 /** Reads only the members that the request selects. `text` is the bundle file of the revision that is deployed by default. */
-export async function kinOf(
+export async function findRelatedCharms(
   { name, type }: PublishedPackage,
   text: string,
-  { wanted, charms, records }: { wanted: Wanted; charms: PublicCharms; records: Pick<HandlerRecords, 'heldRevisions'> },
-): Promise<Kin> {
+  {
+    selection,
+    charms,
+    records,
+  }: { selection: CharmFieldSelection; charms: PublicCharms; records: Pick<HandlerRecords, 'heldRevisions'> },
+): Promise<RelatedCharms> {
   const isWanted = (member: string): boolean => {
-    const result = within(wanted, 'result');
-    return result !== undefined && within(result, member) !== undefined;
+    const result = selectionWithin(selection, 'result');
+    return result !== undefined && selectionWithin(result, member) !== undefined;
   };
   if (type === 'bundle')
     return { contains: isWanted('contains-charms') ? await charmsIn(text, charms) : [], usedBy: [] };
@@ -33,15 +37,15 @@ export async function kinOf(
 }
 
 /** The names of the charms that a bundle deploys, without duplicates. */
-const namesIn = (text: string): string[] => [...new Set(charmsOfBundle(text).map(({ name }) => name))];
+const namesIn = (text: string): string[] => [...new Set(listBundleCharms(text).map(({ name }) => name))];
 
-async function charmsIn(text: string, charms: PublicCharms): Promise<Kin['contains']> {
-  const named = namesIn(text).slice(0, mostTold);
-  return Promise.all(named.map(async (name) => ({ name, id: (await charms.named(name))?.id ?? '' })));
+async function charmsIn(text: string, charms: PublicCharms): Promise<RelatedCharms['contains']> {
+  const names = namesIn(text).slice(0, maxRelated);
+  return Promise.all(names.map(async (name) => ({ name, id: (await charms.findByName(name))?.id ?? '' })));
 }
 
 async function bundlesOf(charm: string, { heldRevisions }: Pick<HandlerRecords, 'heldRevisions'>): Promise<string[]> {
-  const found = await heldRevisions.publicBundlesNaming(charm, mostBundles);
-  const using = found.filter(({ text }) => namesIn(text).includes(charm)).map(({ name }) => name);
-  return [...new Set(using)].slice(0, mostTold);
+  const bundles = await heldRevisions.publicBundlesNaming(charm, maxBundles);
+  const using = bundles.filter(({ text }) => namesIn(text).includes(charm)).map(({ name }) => name);
+  return [...new Set(using)].slice(0, maxRelated);
 }

@@ -13,9 +13,14 @@ import { unexpired } from '#domain/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { chooseCharm, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
-import { only, wantedOf, within, type Wanted } from './members.ts';
-import { resourcesAt } from './resources.ts';
+import {
+  chooseCharm,
+  type ChosenCharmRevision,
+  type CharmUnavailableError,
+  type CharmRevisionRequest,
+} from './choosing.ts';
+import { selectFields, parseFieldSelection, selectionWithin, type CharmFieldSelection } from './members.ts';
+import { findPinnedResources } from './resources.ts';
 import { presentCharm } from './served-charm.ts';
 
 export const refreshCharms = operation({
@@ -35,20 +40,20 @@ export const refreshCharms = operation({
     const context = new Map((body.context ?? []).map((item) => [item['instance-key'], item]));
     const actions = body.actions ?? [];
     refuseConfusion(actions, context);
-    const wanted = wantedOf(body.fields?.join(','));
+    const selection = parseFieldSelection(body.fields?.join(','));
     const results: CharmRefreshResult[] = [];
     for (const action of actions) {
       const item = context.get(action['instance-key']);
       results.push(
-        await resultOf(action, item, { wanted, charms, records, baseUrl: config.http.base_url, now: now() }),
+        await resultOf(action, item, { selection, charms, records, baseUrl: config.http.base_url, now: now() }),
       );
     }
     return { results };
   },
 });
 
-interface Calling {
-  wanted: Wanted;
+interface CharmRefreshCall {
+  selection: CharmFieldSelection;
   charms: PublicCharms;
   records: Pick<HandlerRecords, 'releases' | 'revisions' | 'resourceRevisions'>;
   baseUrl: string;
@@ -77,27 +82,30 @@ const idOf = ({ id }: CharmRefreshAction, item: CharmRefreshContext | undefined)
 async function resultOf(
   action: CharmRefreshAction,
   item: CharmRefreshContext | undefined,
-  calling: Calling,
+  calling: CharmRefreshCall,
 ): Promise<CharmRefreshResult> {
   const { charms, records, now } = calling;
   const key = { 'instance-key': action['instance-key'] };
   const id = idOf(action, item);
-  const charm = await (id === undefined ? charms.named(action.name ?? '') : charms.ofId(id));
+  const charm = await (id === undefined ? charms.findByName(action.name ?? '') : charms.findById(id));
   if (charm === undefined) return { result: 'error', ...key, ...unknown(id, action.name ?? '') };
-  const said = { ...key, id: charm.id, name: charm.name };
+  const identity = { ...key, id: charm.id, name: charm.name };
   const wish = wishOf(action, item);
   const map = unexpired(await records.releases.held(charm.id), timestamp(now));
   const chosen = await chooseCharm(charm, wish, map, { revisions: records.revisions, now });
-  if ('code' in chosen) return { result: 'error', ...said, error: chosen };
-  const resources = await resourcesOf(charm, chosen, action, calling);
-  if ('code' in resources) return { result: 'error', ...said, error: resources };
+  if ('code' in chosen) return { result: 'error', ...identity, error: chosen };
+  const resourceResult = await resourcesOf(charm, chosen, action, calling);
+  if ('code' in resourceResult) return { result: 'error', ...identity, error: resourceResult };
   const { release, effective, revision } = chosen;
   return {
     result: action.action,
-    ...said,
+    ...identity,
     ...(effective !== undefined && { 'effective-channel': effective }),
     ...(release !== undefined && { 'released-at': release.releasedAt }),
-    charm: only({ ...presentCharm(charm, revision, calling.baseUrl), resources: resources.found }, calling.wanted),
+    charm: selectFields(
+      { ...presentCharm(charm, revision, calling.baseUrl), resources: resourceResult.resources },
+      calling.selection,
+    ),
   };
 }
 
@@ -107,7 +115,7 @@ const unknown = (id: string | undefined, name: string): Pick<CharmRefreshResult,
     : { id, error: { code: 'id-not-found', message: `There is no charm or bundle with the id '${id}'.` } };
 
 /** Members of the action take precedence over the context. */
-const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefined): Wish => ({
+const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefined): CharmRevisionRequest => ({
   channel: [action.channel, item?.['tracking-channel']].find(isSaid),
   revision: action.revision ?? undefined,
   base: action.base ?? item?.base ?? undefined,
@@ -118,20 +126,20 @@ const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefine
 /** The resources of the release, replaced by the revisions that juju names. For a charm by revision number, only the named ones. */
 async function resourcesOf(
   charm: PublishedPackage,
-  { revision, release }: Chosen,
-  { 'resource-revisions': named }: CharmRefreshAction,
-  { wanted, records: { resourceRevisions }, baseUrl }: Calling,
-): Promise<{ found: CharmResource[] } | (Pick<NoneToGive, 'message'> & { code: string })> {
-  if (within(wanted, 'resources') === undefined) return { found: [] };
+  { revision, release }: ChosenCharmRevision,
+  { 'resource-revisions': pinned }: CharmRefreshAction,
+  { selection, records: { resourceRevisions }, baseUrl }: CharmRefreshCall,
+): Promise<{ resources: CharmResource[] } | (Pick<CharmUnavailableError, 'message'> & { code: string })> {
+  if (selectionWithin(selection, 'resources') === undefined) return { resources: [] };
   const released = (release?.resources ?? []).filter(
-    (one): one is typeof one & { revision: number } =>
-      one.revision !== null && !named?.some(({ name }) => name === one.name),
+    (resource): resource is typeof resource & { revision: number } =>
+      resource.revision !== null && !pinned?.some(({ name }) => name === resource.name),
   );
-  const { said } = revision.details;
-  const kept = await resourcesAt(charm, released, said, { resourceRevisions, baseUrl });
-  const asked = await resourcesAt(charm, named ?? [], said, { resourceRevisions, baseUrl });
-  const { missing } = asked;
-  if (missing === undefined) return { found: [...kept.found, ...asked.found] };
+  const { said: declarations } = revision.details;
+  const fromRelease = await findPinnedResources(charm, released, declarations, { resourceRevisions, baseUrl });
+  const fromRequest = await findPinnedResources(charm, pinned ?? [], declarations, { resourceRevisions, baseUrl });
+  const { missing } = fromRequest;
+  if (missing === undefined) return { resources: [...fromRelease.resources, ...fromRequest.resources] };
   return {
     code: 'resource-not-found',
     message: `There is no revision ${missing.revision} of the resource '${missing.name}' of '${charm.name}'.`,

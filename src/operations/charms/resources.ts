@@ -6,7 +6,7 @@ import type { ResourceRevision } from '#records/resource-revisions.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
 
 /** The declarations of resources in a revision of a charm. */
-type Said = RevisionDetails['said'];
+type CharmDeclarations = RevisionDetails['said'];
 
 /**
  * Presents a revision of a resource. For an image the download is the small file that tells a cluster where to pull it. It was
@@ -14,11 +14,14 @@ type Said = RevisionDetails['said'];
  */
 export function presentResource(
   { packageId, name, revision, type, size, sha256, sha384 }: ResourceRevision,
-  said: Said,
+  declarations: CharmDeclarations,
   baseUrl: string,
 ): CharmResource {
-  const known = said?.resources ?? {};
-  const { filename, description } = (Object.hasOwn(known, name) && known[name]) || { filename: '', description: '' };
+  const declared = declarations?.resources ?? {};
+  const { filename, description } = (Object.hasOwn(declared, name) && declared[name]) || {
+    filename: '',
+    description: '',
+  };
   const url = `${baseUrl}/api/v1/resources/download/charm_${packageId}.${name}_${revision}`;
   return {
     name,
@@ -31,24 +34,24 @@ export function presentResource(
 }
 
 /** A revision of a resource. */
-export interface Pinned {
+export interface CharmResourcePin {
   name: string;
   revision: number;
 }
 
 /** The existing revisions of resources, in the given order; `missing` is the first that does not exist. */
-export async function resourcesAt(
+export async function findPinnedResources(
   charm: PublishedPackage,
-  pinned: readonly Pinned[],
-  said: Said,
+  pinned: readonly CharmResourcePin[],
+  declarations: CharmDeclarations,
   { resourceRevisions, baseUrl }: { resourceRevisions: HandlerRecords['resourceRevisions']; baseUrl: string },
-): Promise<{ found: CharmResource[]; missing: Pinned | undefined }> {
-  const found: CharmResource[] = [];
-  let missing: Pinned | undefined;
-  for (const one of pinned) {
-    const resource = await resourceRevisions.find(charm.id, one.name, one.revision);
-    if (resource === undefined) missing ??= one;
-    else found.push(presentResource(resource, said, baseUrl));
+): Promise<{ resources: CharmResource[]; missing: CharmResourcePin | undefined }> {
+  const resources: CharmResource[] = [];
+  let missing: CharmResourcePin | undefined;
+  for (const pin of pinned) {
+    const resource = await resourceRevisions.find(charm.id, pin.name, pin.revision);
+    if (resource === undefined) missing ??= pin;
+    else resources.push(presentResource(resource, declarations, baseUrl));
   }
-  return { found, missing };
+  return { resources, missing };
 }

@@ -1,24 +1,24 @@
 // Presents a charm and its revisions to juju, which selects the members by name.
 import type { CharmDownload, CharmRelease, CharmSummary, ServedCharm } from '#api/wire.ts';
-import type { Shown } from '#domain/catalog.ts';
+import type { ShownRelease } from '#domain/catalog.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
 import type { CharmTexts, Revision, RevisionForJuju } from '#records/revisions.ts';
 import { baseOf } from './bases.ts';
-import type { Kin } from './kin.ts';
+import type { RelatedCharms } from './kin.ts';
 
 /** Members of the charm, from the revision that is deployed by default. */
 export const presentSummary = (
   charm: PublishedPackage,
-  { details: { said } }: Pick<Revision, 'details'>,
-  { contains, usedBy }: Kin = { contains: [], usedBy: [] },
+  { details: { said: declarations } }: Pick<Revision, 'details'>,
+  { contains, usedBy }: RelatedCharms = { contains: [], usedBy: [] },
 ): CharmSummary => ({
   summary: charm.summary ?? '',
   description: charm.description ?? '',
-  license: said?.license ?? '',
+  license: declarations?.license ?? '',
   ...(charm.title !== null && { title: charm.title }),
   publisher: publisherOf(charm),
-  categories: (said?.categories ?? []).map((name) => ({ featured: false, name })),
+  categories: (declarations?.categories ?? []).map((name) => ({ featured: false, name })),
   'contains-charms': contains.map(({ name, id }) => ({ name, 'package-id': id, 'store-url': '' })),
   'used-by': [...usedBy],
   'store-url': '',
@@ -35,7 +35,7 @@ export const typeOf = (charm: PublishedPackage): 'charm' | 'bundle' => (isBundle
 
 /** The release of a channel for one base, without the texts of its files. */
 export const presentRelease = (
-  { held, channel: { track, risk, name } }: Shown<Release>,
+  { held, channel: { track, risk, name } }: ShownRelease<Release>,
   revision: Revision,
 ): CharmRelease => ({
   channel: { name, base: baseOf(held), risk, track, 'released-at': held.releasedAt },

@@ -18,7 +18,7 @@ export const getCollaborators = operation({
       collaborators.flatMap(({ accountId, createdBy }) => [accountId, createdBy]),
     );
     return {
-      collaborators: collaborators.map((one) => presentCollaborator(one, people)),
+      collaborators: collaborators.map((collaborator) => presentCollaborator(collaborator, people)),
       publisher: presentAccount(subject.publisher),
     };
   },

@@ -19,8 +19,8 @@ export const listOwnInvites = operation({
   async handle({ principal, query, records, now }) {
     const size = pageSize(query);
     const [after] = placeOf(query, [''] as const);
-    const found = await records.invites.to(principal.accountId, timestamp(now()), after, size + 1);
-    const { entries, next } = pageOf(found, size, (invite) => [invite.packageId]);
+    const rows = await records.invites.to(principal.accountId, timestamp(now()), after, size + 1);
+    const { entries, next } = pageOf(rows, size, (invite) => [invite.packageId]);
     const invites = entries.filter((invite) => reachesPackage(principal, { ...invite, id: invite.packageId }));
     return {
       invites: invites.map(({ namespace, name, createdBy, username, createdAt, expiresAt }) => ({

@@ -31,16 +31,16 @@ export const presentPendingInvite = (invite: Invite): PendingInvite => ({
 });
 
 /** A collaborator. A collaborator is never changed, so `updated-at` is always null. */
-export const presentCollaborator = (one: Collaborator, people: People): CollaboratorShape => ({
-  account: person(one.accountId, people),
-  'created-at': one.createdAt,
-  'created-by': person(one.createdBy, people),
+export const presentCollaborator = (collaborator: Collaborator, people: People): CollaboratorShape => ({
+  account: person(collaborator.accountId, people),
+  'created-at': collaborator.createdAt,
+  'created-by': person(collaborator.createdBy, people),
   permissions: ['package-collaborator'],
   'updated-at': null,
 });
 
 function person(id: string, people: People): AccountShape {
-  const found = people.get(id);
-  if (found === undefined) throw new Error(`cannot present the account ${id}: it is not there`);
-  return presentAccount(found);
+  const account = people.get(id);
+  if (account === undefined) throw new Error(`cannot present the account ${id}: it is not there`);
+  return presentAccount(account);
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { updatePackageMetadata } from '#acts/package-metadata.ts';
 import { readForm } from '#api/form-data.ts';
 import { operation, type Operation } from '#api/operation.ts';
-import { check } from '#api/schema.ts';
+import { checkShape } from '#api/schema.ts';
 import type { Services } from '#api/services.ts';
 import { onSnapOfId } from '#api/snap-access.ts';
 import type { DashboardBinaryMetadata, DashboardBinaryMetadataWanted } from '#api/wire.ts';
@@ -44,12 +44,12 @@ const setsIcon = (name: string, method: 'POST' | 'PUT', summary: string): Operat
     async handle(call) {
       const { package: subject, request, acts, blobs } = call;
       const form = await readIconForm(request);
-      const wanted = readWanted(form.get('info'));
-      const icon = await iconIn(wanted, form, call);
+      const requestedIcons = readWanted(form.get('info'));
+      const icon = await iconIn(requestedIcons, form, call);
       const { package: changed } = await acts.do(updatePackageMetadata, caller(call), {
         package: subject,
         members: ['icon'],
-        given: { icon, links: {} },
+        changes: { icon, links: {} },
         inWordsOf: method === 'PUT' ? 'upload, forced' : 'upload',
       });
       return shown(changed, blobs);
@@ -69,11 +69,11 @@ export const dashboardForceBinaryMetadata = setsIcon(
 );
 
 /** Space in the form for everything except the icon: the list, and the headers of the parts. */
-const besideIcon = 64 * 1024;
+const maxFormOverhead = 64 * 1024;
 
 async function readIconForm(request: IncomingMessage): Promise<ReadonlyMap<string, Buffer>> {
   try {
-    return await readForm(request, maxIconBytes + besideIcon);
+    return await readForm(request, maxIconBytes + maxFormOverhead);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'request-too-large') throw error;
     // The publishing tool shows the sentence to a person, so it mentions the icon and not the request body.
@@ -83,28 +83,29 @@ async function readIconForm(request: IncomingMessage): Promise<ReadonlyMap<strin
 
 function readWanted(info: Buffer | undefined): DashboardBinaryMetadataWanted {
   if (info === undefined) throw new Refusal('api-error', "The form has no part named 'info'.");
-  let wanted: unknown;
+  let requestedIcons: unknown;
   try {
-    wanted = JSON.parse(info.toString());
+    requestedIcons = JSON.parse(info.toString());
   } catch (error) {
     throw new Refusal('api-error', `The part 'info' of the form is not JSON: ${(error as Error).name}.`);
   }
-  check('DashboardBinaryMetadataWanted', wanted);
-  if (wanted.some(({ type }) => type !== 'icon')) {
+  checkShape('DashboardBinaryMetadataWanted', requestedIcons);
+  if (requestedIcons.some(({ type }) => type !== 'icon')) {
     throw new Refusal('api-error', 'This store keeps one icon of a snap, and no screenshots or other pictures.');
   }
-  if (wanted.length > 1) throw new Refusal('api-error', 'A snap has one icon at most, and the list names several.');
-  return wanted;
+  if (requestedIcons.length > 1)
+    throw new Refusal('api-error', 'A snap has one icon at most, and the list names several.');
+  return requestedIcons;
 }
 
 /** The name of the requested icon, stored as a blob from here on; null for none. */
 async function iconIn(
-  [wanted]: DashboardBinaryMetadataWanted,
+  [requested]: DashboardBinaryMetadataWanted,
   form: ReadonlyMap<string, Buffer>,
   { package: { icon: present }, blobs, newId }: Pick<Services, 'blobs' | 'newId'> & { package: PublishedPackage },
 ): Promise<string | null> {
-  if (wanted === undefined) return null;
-  const { key, hash } = wanted;
+  if (requested === undefined) return null;
+  const { key, hash } = requested;
   if (key === undefined || key === null) {
     if (present !== null && (await sha256Of(present, blobs)) === hash) return present;
     throw new Refusal(

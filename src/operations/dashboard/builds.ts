@@ -1,4 +1,4 @@
-import { readSigned, signBuild } from '#acts/publisher-assertions.ts';
+import { parseSignedAssertion, signBuild } from '#acts/publisher-assertions.ts';
 import { operation } from '#api/operation.ts';
 import { onSnapOfId } from '#api/snap-access.ts';
 import { caller } from '../by.ts';
@@ -18,7 +18,7 @@ export const dashboardBuilds = operation({
   async handle(call) {
     const { principal, package: subject, body, acts } = call;
     const { accountId } = principal;
-    const signed = readSigned(body.assertion, 'snap-build');
+    const signed = parseSignedAssertion(body.assertion, 'snap-build');
     await acts.do(signBuild, caller(call), { package: subject, accountId, signed });
     const text = (name: string): string => signed.headers[name] as string;
     return {

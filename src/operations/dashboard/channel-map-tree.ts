@@ -21,43 +21,46 @@ export async function channelMapTree(
   const tracks = await records.tracks.list(id);
   const releases = await records.releases.current(id, timestamp(now()));
   const numbers = [...new Set(releases.map(({ revision }) => revision))];
-  const versions = new Map((await records.revisions.listOf(id, numbers)).map((one) => [one.revision, one.version]));
+  const versions = new Map((await records.revisions.listOf(id, numbers)).map((row) => [row.revision, row.version]));
   const built = new Set(
     (await records.revisions.list(id, newest)).flatMap(({ details }) => details.architectures ?? ['all']),
   );
   const placed = releases.map((release) => ({ release, channel: parseChannel(release.channel)! }));
   return Object.fromEntries(
     tracks.map(({ name: track }) => {
-      const inTrack = placed.filter((one) => one.channel.track === track);
+      const inTrack = placed.filter((item) => item.channel.track === track);
       const released = new Set(inTrack.map(({ release }) => release.slot));
       const architectures = [...(released.size > 0 ? released : built)].sort();
       const channelsFor = (architecture: string): DashboardChannel[] => {
         const held = inTrack.filter(({ release }) => release.slot === architecture);
-        return channelsIn(track, held).map((one) => entry(one, held, versions));
+        return channelsIn(track, held).map((target) => entry(target, held, versions));
       };
-      return [track, { '16': Object.fromEntries(architectures.map((one) => [one, channelsFor(one)])) }];
+      return [
+        track,
+        { '16': Object.fromEntries(architectures.map((architecture) => [architecture, channelsFor(architecture)])) },
+      ];
     }),
   );
 }
 
-interface Placed {
+interface DashboardChannelRelease {
   release: Release;
   channel: Channel;
 }
 
 /** The four risks of a track, then its open branches. */
-function channelsIn(track: string, held: Placed[]): Channel[] {
+function channelsIn(track: string, held: DashboardChannelRelease[]): Channel[] {
   const branches = new Map(
-    held.filter((one) => one.channel.branch !== null).map((one) => [one.channel.name, one.channel]),
+    held.filter((item) => item.channel.branch !== null).map((item) => [item.channel.name, item.channel]),
   );
   return [...risks.map((risk) => channel(track, risk)), ...branches.values()];
 }
 
 /** One channel. A progressive release is a separate member and does not count as the content of the channel. */
-function entry(of: Channel, held: Placed[], versions: Map<number, string>): DashboardChannel {
-  const here = held.filter((one) => one.channel.name === of.name).map(({ release }) => release);
-  const ordinary = here.find((one) => !isProgressive(one.progressive));
-  const over = here.find((one) => isProgressive(one.progressive));
+function entry(of: Channel, held: DashboardChannelRelease[], versions: Map<number, string>): DashboardChannel {
+  const releases = held.filter((item) => item.channel.name === of.name).map(({ release }) => release);
+  const ordinary = releases.find((release) => !isProgressive(release.progressive));
+  const over = releases.find((release) => isProgressive(release.progressive));
   const version = ({ revision }: Release): string => versions.get(revision) ?? '';
   const { risk, branch } = of;
   return {
@@ -65,7 +68,7 @@ function entry(of: Channel, held: Placed[], versions: Map<number, string>): Dash
     ...(ordinary === undefined
       ? { info: isTracking(of, held) ? 'tracking' : 'none' }
       : { info: branch === null ? 'specific' : 'branch', revision: ordinary.revision, version: version(ordinary) }),
-    ...(branch !== null && { expires_at: here[0]?.expiresAt ?? null }),
+    ...(branch !== null && { expires_at: releases[0]?.expiresAt ?? null }),
     ...(over !== undefined && {
       progressive: { revision: over.revision, version: version(over), ...over.progressive },
     }),
@@ -73,7 +76,7 @@ function entry(of: Channel, held: Placed[], versions: Map<number, string>): Dash
 }
 
 /** Whether a safer channel holds a revision; devices that ask for this channel get that one. */
-function isTracking(of: Channel, held: Placed[]): boolean {
+function isTracking(of: Channel, held: DashboardChannelRelease[]): boolean {
   for (let name = fallback(of); name !== null;) {
     const safer = name;
     if (held.some(({ release }) => release.channel === safer && !isProgressive(release.progressive))) return true;

@@ -1,4 +1,4 @@
-import { heldBack } from '#acts/gate.ts';
+import { gateErrorCodes } from '#acts/gate.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { operation } from '#api/operation.ts';
 import { onSnapOfId } from '#api/snap-access.ts';
@@ -17,7 +17,7 @@ export const dashboardClose = operation({
   errors: 'dashboard',
   body: 'DashboardCloseRequest',
   response: 'DashboardCloseResponse',
-  refuses: heldBack,
+  refuses: gateErrorCodes,
 
   async handle(call) {
     const { principal, package: subject, body, acts } = call;

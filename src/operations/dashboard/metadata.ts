@@ -1,4 +1,4 @@
-import { updatePackageMetadata, type Description } from '#acts/package-metadata.ts';
+import { updatePackageMetadata, type MetadataChange } from '#acts/package-metadata.ts';
 import { operation, type Operation } from '#api/operation.ts';
 import { onSnapOfId } from '#api/snap-access.ts';
 import type { DashboardMetadataRequest } from '#api/wire.ts';
@@ -20,12 +20,12 @@ const describes = (name: string, method: 'POST' | 'PUT', summary: string): Opera
 
     async handle(call) {
       const { package: subject, body, acts } = call;
-      const given = described(body);
-      const members = Object.entries(given)
+      const changes = described(body);
+      const members = Object.entries(changes)
         .flatMap(([member, value]) => (member === 'links' ? Object.keys(value as object) : [member]))
         .map((member) => (member === 'defaultTrack' ? 'default-track' : member));
       const inWordsOf = method === 'PUT' ? 'upload, forced' : 'upload';
-      const description = { package: subject, members, given, inWordsOf } as const;
+      const description = { package: subject, members, changes, inWordsOf } as const;
       const { package: changed } = await acts.do(updatePackageMetadata, caller(call), description);
       const { title, summary, description: text, license, defaultTrack, links } = changed;
       const [contact = null, website = null] = [links.contact?.[0], links.website?.[0]];
@@ -46,7 +46,7 @@ export const dashboardForceMetadata = describes(
 );
 
 /** The members of the request that the store keeps; an empty text clears a member. */
-function described(body: DashboardMetadataRequest): Description {
+function described(body: DashboardMetadataRequest): MetadataChange {
   const { title, summary, description, license, default_track: defaultTrack, contact, website } = body;
   const link = (value: string | null): string[] => (value === null || value === '' ? [] : [value]);
   return {

@@ -9,7 +9,7 @@ import type { PastRelease } from '#records/past-releases.ts';
 import { presentSnapRevision } from './present.ts';
 
 /** The maximum and default number of entries per page. */
-const most = 500;
+const maxEntries = 500;
 
 export const dashboardReleases = operation({
   name: 'dashboard_releases',
@@ -23,9 +23,10 @@ export const dashboardReleases = operation({
   response: 'DashboardReleasesResponse',
 
   async handle({ package: { id }, query, records, now }) {
-    const [page, size] = [Number(query.page ?? '1'), Number(query.size ?? most)];
+    const [page, size] = [Number(query.page ?? '1'), Number(query.size ?? maxEntries)];
     if (page < 1) throw new Refusal('api-error', 'The first page is 1 at /page');
-    if (size < 1 || size > most) throw new Refusal('api-error', `A page holds 1 to ${most} entries at /size`);
+    if (size < 1 || size > maxEntries)
+      throw new Refusal('api-error', `A page holds 1 to ${maxEntries} entries at /size`);
     const passedOver = (page - 1) * size;
     // The entries are numbered without gaps.
     const [last] = await records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, 1);
@@ -44,13 +45,13 @@ export const dashboardReleases = operation({
  */
 function withExpiries(past: PastRelease[], now: string): PastRelease[] {
   const seen = new Set<string>();
-  const all = past.flatMap((one) => {
-    const place = `${one.channel} ${one.slot}`;
+  const all = past.flatMap((release) => {
+    const place = `${release.channel} ${release.slot}`;
     const isLatest = !seen.has(place);
     seen.add(place);
-    const end = one.revision === null ? null : expiryOf(one);
-    if (!isLatest || end === null || end > now) return [one];
-    return [{ ...one, revision: null, percentage: null, paused: null, releasedAt: end }, one];
+    const end = release.revision === null ? null : expiryOf(release);
+    if (!isLatest || end === null || end > now) return [release];
+    return [{ ...release, revision: null, percentage: null, paused: null, releasedAt: end }, release];
   });
   return all.sort((a, b) => (a.releasedAt < b.releasedAt ? 1 : a.releasedAt > b.releasedAt ? -1 : 0));
 }

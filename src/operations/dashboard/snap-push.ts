@@ -1,5 +1,5 @@
-import { isWanted, pushRevision, wasPushed, type Wanted } from '#acts/uploads.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { areFollowUpsRecorded, pushRevision, wasPushed, type UploadFollowUp } from '#acts/uploads.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { snapsInBody } from '#api/snap-access.ts';
 import type { DashboardSnapPushRequest } from '#api/wire.ts';
 import { parseChannel } from '#domain/channel.ts';
@@ -37,24 +37,24 @@ export const dashboardSnapPush = operation({
       const channel = kind === 'channel' ? parseChannel(name) : undefined;
       if (channel !== undefined) refuseOutOfReach(principal, channel);
     }
-    const wanted = { package: subject, upload, then, everybody: quotaOfEverybody(config.quotas) };
-    if (!(await wasPushed(records, wanted)) || !(await isWanted(records, upload, then))) {
-      await acts.do(pushRevision, caller(call), wanted);
+    const input = { package: subject, upload, then, everybody: quotaOfEverybody(config.quotas) };
+    if (!(await wasPushed(records, input)) || !(await areFollowUpsRecorded(records, upload, then))) {
+      await acts.do(pushRevision, caller(call), input);
     }
     reviewSoon();
     return { success: true, status_details_url: config.http.base_url + statusUrl(subject, upload) };
   },
 });
 
-const mayBePushed = (): Answer =>
-  new Answer({
+const mayBePushed = (): OperationResponse =>
+  new OperationResponse({
     status: 200,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ success: true }),
   });
 
 /** The follow-ups of an approved upload: its components, then the releases. */
-function wantedThen(body: DashboardSnapPushRequest): Wanted[] {
+function wantedThen(body: DashboardSnapPushRequest): UploadFollowUp[] {
   const { components, channels, only_if_newer: onlyIfNewer } = body;
   return [
     ...Object.entries(components ?? {}).map(([name, component]) => ({

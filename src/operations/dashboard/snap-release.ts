@@ -1,8 +1,8 @@
-import { heldBack } from '#acts/gate.ts';
+import { gateErrorCodes } from '#acts/gate.ts';
 import { pushReleases } from '#acts/releases.ts';
 import { operation } from '#api/operation.ts';
 import { snapsInBody } from '#api/snap-access.ts';
-import { progressOf } from '#domain/channel-map.ts';
+import { readProgress } from '#domain/channel-map.ts';
 import { caller } from '../by.ts';
 import { readChannel, refuseOutOfReach } from '../releases/channels.ts';
 import { channelMapTree } from './channel-map-tree.ts';
@@ -17,12 +17,12 @@ export const dashboardSnapRelease = operation({
   errors: 'dashboard',
   body: 'DashboardSnapReleaseRequest',
   response: 'DashboardSnapReleaseResponse',
-  refuses: ['conflict', 'resource-not-found', ...heldBack],
+  refuses: ['conflict', 'resource-not-found', ...gateErrorCodes],
 
   async handle(call) {
     const { principal, snapNamed, body, acts } = call;
     const subject = await snapNamed(body.name);
-    const progressive = progressOf(body.progressive ?? undefined);
+    const progressive = readProgress(body.progressive ?? undefined);
     const releases = body.channels.map((channel) => ({
       channel: readChannel(channel),
       revision: Number(body.revision),

@@ -4,7 +4,7 @@ import { onSnapOfId } from '#api/snap-access.ts';
 import type { DashboardUploadStatusResponse } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Review, ReviewError } from '#records/uploads.ts';
+import type { Review, UploadReviewError } from '#records/uploads.ts';
 
 export const dashboardUploadStatus = operation({
   name: 'dashboard_upload_status',
@@ -38,7 +38,7 @@ async function statusOf(
   records: Pick<HandlerRecords, 'afterReview' | 'uploads'>,
   url: string,
 ): Promise<DashboardUploadStatusResponse> {
-  const failed = (code: 'processing_error' | 'need_manual_review', errors: ReviewError[]) =>
+  const failed = (code: 'processing_error' | 'need_manual_review', errors: UploadReviewError[]) =>
     ({ code, processed: true, can_release: code !== 'need_manual_review', url, errors }) as const;
   switch (review.status) {
     case 'new':
@@ -53,16 +53,19 @@ async function statusOf(
   if (waiting) return { code: 'being_processed', processed: false };
   const revision = review.revision ?? 0;
   if (errors.length === 0) return { code: 'ready_to_release', processed: true, can_release: true, revision, url };
-  const told = errors.map(({ code, message }) => ({ code, message: `Revision ${revision} is there, but: ${message}` }));
-  return { ...failed('processing_error', told), revision };
+  const reported = errors.map(({ code, message }) => ({
+    code,
+    message: `Revision ${revision} is there, but: ${message}`,
+  }));
+  return { ...failed('processing_error', reported), revision };
 }
 
 /** Whether follow-ups of the revision are pending, and the errors of failed follow-ups. */
 async function whatFollowed(
   { id, packageId }: Review,
   { afterReview, uploads }: Pick<HandlerRecords, 'afterReview' | 'uploads'>,
-): Promise<{ waiting: boolean; errors: ReviewError[] }> {
-  const errors: ReviewError[] = [];
+): Promise<{ waiting: boolean; errors: UploadReviewError[] }> {
+  const errors: UploadReviewError[] = [];
   let waiting = false;
   for (const { kind, name, component, settled, error } of await afterReview.of(id)) {
     if (error !== null) {
@@ -91,7 +94,7 @@ const words = {
 /** The code that clients treat as success. */
 const heldCode = 'review-queued';
 
-const waitsForPerson = (what: string): ReviewError => ({
+const waitsForPerson = (subject: string): UploadReviewError => ({
   code: heldCode,
-  message: `${what} is kept and waits for a person, who has to approve of it; then it gets its revision.`,
+  message: `${subject} is kept and waits for a person, who has to approve of it; then it gets its revision.`,
 });

@@ -1,21 +1,21 @@
 // Lists, builds and accepts validation sets for the older publishing tools.
-import { postValidationSet, readSigned } from '#acts/publisher-assertions.ts';
+import { postValidationSet, parseSignedAssertion } from '#acts/publisher-assertions.ts';
 import type { Access } from '#api/access.ts';
 import { readBody } from '#api/body.ts';
 import { operation } from '#api/operation.ts';
-import { check } from '#api/schema.ts';
+import { checkShape } from '#api/schema.ts';
 import type { BuildValidationSetRequest, ValidationSetHeaders } from '#api/wire.ts';
-import { mediaType, parseAssertion, type Assertion, type Headers, type Value } from '#assertions/assertion.ts';
+import { mediaType, parseAssertion, type Assertion, type Headers, type AssertionValue } from '#assertions/assertion.ts';
 import { writeTime } from '#assertions/times.ts';
 import { checkAssertion, nameOf, series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Principal } from '#domain/principal.ts';
-import type { KeptAssertion } from '#records/assertions.ts';
-import type { Records } from '#records/index.ts';
+import type { StoredAssertion } from '#records/assertions.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { caller } from '../by.ts';
 
 /** The evidence of the caller: the accounts that they may read and make validation sets for, and the snaps that they may name. */
-interface SetMaker {
+interface ValidationSetEvidence {
   principal: Principal;
   /** The account itself, and the brands that it administers. */
   accounts(): Promise<string[]>;
@@ -25,7 +25,7 @@ interface SetMaker {
   idOfSnap(name: string): Promise<string | undefined>;
 }
 
-const setMaker: Access<SetMaker> = {
+const setMaker: Access<ValidationSetEvidence> = {
   about: 'store',
   permissions: [],
   who: 'any account',
@@ -47,10 +47,10 @@ const setMaker: Access<SetMaker> = {
   },
 };
 
-async function idOfSnap(name: string, accountId: string, records: Records): Promise<string | undefined> {
-  const found = await records.packages.find('snap', name);
-  if (found !== undefined) {
-    const { id, private: hidden, publisherId } = found;
+async function idOfSnap(name: string, accountId: string, records: StoreRecords): Promise<string | undefined> {
+  const snap = await records.packages.find('snap', name);
+  if (snap !== undefined) {
+    const { id, private: hidden, publisherId } = snap;
     if (!hidden || publisherId === accountId || (await records.collaborators.has(id, accountId))) return id;
   }
   const [declaration] = await records.assertions.ofSnap(name);
@@ -70,16 +70,16 @@ export const dashboardListValidationSets = operation({
   refuses: ['permission-required'],
 
   async handle({ accounts, query, records }) {
-    const found: KeptAssertion[] = [];
+    const sets: StoredAssertion[] = [];
     for (const account of await accounts()) {
-      found.push(...(query.sequence === 'all' ? await records.assertions.setsOf(account) : await ofNumber(account)));
+      sets.push(...(query.sequence === 'all' ? await records.assertions.setsOf(account) : await ofNumber(account)));
     }
-    return presentSets(found);
+    return presentSets(sets);
 
-    async function ofNumber(account: string): Promise<KeptAssertion[]> {
+    async function ofNumber(account: string): Promise<StoredAssertion[]> {
       const { sequence = 'latest' } = query;
       if (sequence === 'latest') return records.assertions.newestSetsOf(account);
-      return (await records.assertions.setsOf(account)).filter((one) => one.sequence === Number(sequence));
+      return (await records.assertions.setsOf(account)).filter((set) => set.sequence === Number(sequence));
     }
   },
 });
@@ -99,14 +99,14 @@ export const dashboardReadValidationSet = operation({
   /** A missing set gives an empty list: the tools then create it. */
   async handle({ accounts, params, query, records }) {
     const { sequence = 'latest' } = query;
-    const found: KeptAssertion[] = [];
+    const sets: StoredAssertion[] = [];
     for (const account of await accounts()) {
       const name = `validation-set/${series}/${account}/${params.name}`;
-      if (sequence === 'all') found.push(...(await records.assertions.setsOf(account, params.name)));
-      else if (sequence !== 'latest') found.push(...(await records.assertions.listOf([`${name}/${Number(sequence)}`])));
-      else found.push(...(await records.assertions.setsOf(account, params.name)).slice(0, 1));
+      if (sequence === 'all') sets.push(...(await records.assertions.setsOf(account, params.name)));
+      else if (sequence !== 'latest') sets.push(...(await records.assertions.listOf([`${name}/${Number(sequence)}`])));
+      else sets.push(...(await records.assertions.setsOf(account, params.name)).slice(0, 1));
     }
-    return presentSets(found);
+    return presentSets(sets);
   },
 });
 
@@ -125,7 +125,7 @@ export const dashboardBuildValidationSet = operation({
   async handle({ body, refuseForeign, idOfSnap: idOf, records, now }) {
     const accountId = body['account-id'];
     await refuseForeign(accountId);
-    const snaps: Value[] = [];
+    const snaps: AssertionValue[] = [];
     for (const snap of body.snaps) snaps.push(await snapHeaders(snap, idOf));
     const headers: Headers = {
       type: 'validation-set',
@@ -148,15 +148,15 @@ export const dashboardBuildValidationSet = operation({
 
 async function snapHeaders(
   { name, id, presence, revision, components }: BuildValidationSetRequest['snaps'][number],
-  idOf: SetMaker['idOfSnap'],
+  idOf: ValidationSetEvidence['idOfSnap'],
 ): Promise<Headers> {
-  const known = id ?? (await idOf(name));
-  if (known === undefined) {
+  const snapId = id ?? (await idOf(name));
+  if (snapId === undefined) {
     throw new Refusal('api-error', `There is no snap '${name}' here; write its id into the set.`);
   }
   return {
     name,
-    id: known,
+    id: snapId,
     presence: presence ?? 'required',
     ...(revision !== undefined && { revision: String(revision) }),
     ...(components !== undefined && { components: inTexts(components) }),
@@ -166,11 +166,14 @@ async function snapHeaders(
 /** All values of an assertion are strings. */
 const inTexts = (components: NonNullable<BuildValidationSetRequest['snaps'][number]['components']>): Headers =>
   Object.fromEntries(
-    Object.entries(components).map(([name, one]) => [
+    Object.entries(components).map(([name, component]) => [
       name,
-      typeof one === 'string'
-        ? one
-        : { presence: one.presence, ...(one.revision !== undefined && { revision: String(one.revision) }) },
+      typeof component === 'string'
+        ? component
+        : {
+            presence: component.presence,
+            ...(component.revision !== undefined && { revision: String(component.revision) }),
+          },
     ]),
   );
 
@@ -193,10 +196,10 @@ export const dashboardPostValidationSet = operation({
     if (type?.trim().toLowerCase() !== mediaType) {
       throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
     }
-    const signed = readSigned(await readBody(request, longest), 'validation-set');
+    const signed = parseSignedAssertion(await readBody(request, maxSetBytes), 'validation-set');
     // Components are validated here, because only newer devices read them and earlier checks skip them.
     const headers = presentHeaders(signed);
-    check('ValidationSetHeaders', headers);
+    checkShape('ValidationSetHeaders', headers);
     await refuseForeign(headers['account-id']);
     await acts.do(postValidationSet, caller(call), { signed });
     return { assertions: [{ headers }] };
@@ -204,16 +207,16 @@ export const dashboardPostValidationSet = operation({
 });
 
 /** Maximum bytes of a set; a set of a thousand snaps has a tenth of that. */
-const longest = 1024 * 1024;
+const maxSetBytes = 1024 * 1024;
 
-const presentSets = (kept: readonly KeptAssertion[]) => ({
-  assertions: kept.slice(0, 1000).map(({ text }) => ({ headers: presentHeaders(parseAssertion(text)) })),
+const presentSets = (sets: readonly StoredAssertion[]) => ({
+  assertions: sets.slice(0, 1000).map(({ text }) => ({ headers: presentHeaders(parseAssertion(text)) })),
 });
 
 /** Exactly the headers that those tools accept: they refuse all others. */
 function presentHeaders({ headers, revision }: Pick<Assertion, 'headers' | 'revision'>): ValidationSetHeaders {
   const text = (name: string): string => headers[name] as string;
-  const snaps = headers['snaps'] as readonly Record<string, Value | undefined>[];
+  const snaps = headers['snaps'] as readonly Record<string, AssertionValue | undefined>[];
   return {
     type: 'validation-set',
     'authority-id': text('authority-id'),

@@ -2,7 +2,7 @@ import { grantToDevices as act } from '#acts/device-grants.ts';
 import { storeAdministratorOnPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
-import { meant, presentGrant } from './present.ts';
+import { readGrantedDevices, presentGrant } from './present.ts';
 
 export const grantToDevices = operation({
   name: 'grant_to_devices',
@@ -18,6 +18,6 @@ export const grantToDevices = operation({
 
   async handle(call) {
     const { package: subject, body, acts } = call;
-    return presentGrant(await acts.do(act, caller(call), { package: subject, devices: meant(body) }));
+    return presentGrant(await acts.do(act, caller(call), { package: subject, devices: readGrantedDevices(body) }));
   },
 });

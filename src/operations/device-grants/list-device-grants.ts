@@ -16,8 +16,8 @@ export const listDeviceGrants = operation({
   async handle({ package: subject, query, records }) {
     const size = pageSize(query);
     const place = placeOf(query, ['', '', ''] as const);
-    const found = await records.deviceGrants.list(subject.id, place, size + 1);
-    const { entries, next } = pageOf(found, size, ({ brandId, model = '', serial = '' }) => [brandId, model, serial]);
+    const rows = await records.deviceGrants.list(subject.id, place, size + 1);
+    const { entries, next } = pageOf(rows, size, ({ brandId, model = '', serial = '' }) => [brandId, model, serial]);
     return { grants: entries.map(presentGrant), 'next-cursor': next };
   },
 });

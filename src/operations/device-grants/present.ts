@@ -2,7 +2,7 @@
 import type { DeviceGrant, GrantedDevices } from '#api/wire.ts';
 import type { DeviceGrant as Kept, GrantedDevices as Meant } from '#records/device-grants.ts';
 
-export const meant = ({ 'brand-id': brandId, model, serial }: GrantedDevices): Meant => ({
+export const readGrantedDevices = ({ 'brand-id': brandId, model, serial }: GrantedDevices): Meant => ({
   brandId,
   model: model ?? undefined,
   serial: serial ?? undefined,

@@ -2,7 +2,7 @@ import { revokeFromDevices as act } from '#acts/device-grants.ts';
 import { storeAdministratorOnPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
-import { meant } from './present.ts';
+import { readGrantedDevices } from './present.ts';
 
 export const revokeFromDevices = operation({
   name: 'revoke_from_devices',
@@ -16,7 +16,7 @@ export const revokeFromDevices = operation({
 
   async handle(call) {
     const { package: subject, body, acts } = call;
-    await acts.do(act, caller(call), { package: subject, devices: meant(body) });
+    await acts.do(act, caller(call), { package: subject, devices: readGrantedDevices(body) });
     return undefined;
   },
 });

@@ -3,9 +3,9 @@ import { mediaType, stream } from '#assertions/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { anyone } from '#api/access.ts';
 import { readBody } from '#api/body.ts';
-import { Answer, operation, type Call } from '#api/operation.ts';
+import { OperationResponse, operation, type OperationCall } from '#api/operation.ts';
 import { refuseOtherService } from './named-service.ts';
-import { giveSerial } from './give-serial.ts';
+import { issueSerial } from './give-serial.ts';
 
 /** Room for a request with the former model and serial that a device can enclose. */
 const bodyLimit = 256 * 1024;
@@ -20,15 +20,15 @@ const declaration = {
   prefixed: false,
   errors: 'device',
 
-  async handle(call: Call<string, object, undefined, undefined>) {
+  async handle(call: OperationCall<string, object, undefined, undefined>) {
     const { request, records, config } = call;
     refuseOtherService(request.headers, config);
     const { 'api-key': apiKey, 'snap-device-capabilities': capabilities = '' } = request.headers;
-    const serial = await giveSerial(await readBody(request, bodyLimit), String(apiKey ?? ''), call);
+    const serial = await issueSerial(await readBody(request, bodyLimit), String(apiKey ?? ''), call);
     // Devices that do not announce support for a stream get only the serial.
     const takesStream = String(capabilities).split(' ').includes('serial-stream');
     const sent = takesStream ? await withPrerequisites(serial, (names) => records.assertions.listOf(names)) : [serial];
-    return new Answer({ headers: { 'content-type': mediaType }, body: stream(sent) });
+    return new OperationResponse({ headers: { 'content-type': mediaType }, body: stream(sent) });
   },
 } as const;
 

@@ -1,11 +1,11 @@
 // Issues the serial of a device: verifies the request, signs with the key of the model's serial policy, and writes the serial log.
 import { hash, timingSafeEqual } from 'node:crypto';
 
-import { giveSerial as act, type Terms } from '#acts/serials.ts';
+import { storeSerial as act, type SerialTerms } from '#acts/serials.ts';
 import { parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
 import { readSerialRequest, signSerial, type SerialRequest } from '#assertions/signing.ts';
-import { restsOn } from '#assertions/prerequisites.ts';
+import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { series } from '#assertions/types.ts';
 import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -13,12 +13,12 @@ import type { Model } from '#records/models.ts';
 import type { SerialLogEntry } from '#records/serial-log.ts';
 import { accountKeysOf } from '../assertions/account-keys.ts';
 
-type Parts = Pick<Services, 'records' | 'acts' | 'roots' | 'custody' | 'requestIds' | 'now' | 'newId'> & {
+type SerialIssueServices = Pick<Services, 'records' | 'acts' | 'roots' | 'custody' | 'requestIds' | 'now' | 'newId'> & {
   requestId: string;
 };
 
 /** The serial assertion for this request; a device that asks again gets the same assertion. */
-export async function giveSerial(text: string, apiKey: string, parts: Parts): Promise<Assertion> {
+export async function issueSerial(text: string, apiKey: string, parts: SerialIssueServices): Promise<Assertion> {
   const { records, requestIds, now } = parts;
   const moment = now();
   const request = readSerialRequest(text);
@@ -46,10 +46,12 @@ export async function giveSerial(text: string, apiKey: string, parts: Parts): Pr
   return signAndKeep({ request, text, serial, apiKey: model.apiKey, remodelled }, moment, parts);
 }
 
-function checkApiKey({ apiKey, name }: Model, given: string): void {
+function checkApiKey({ apiKey, name }: Model, presentedKey: string): void {
   if (apiKey === null) return;
-  const [wanted, said] = [apiKey, given].map((key) => Buffer.from(hash('sha256', key), 'hex')) as [Buffer, Buffer];
-  if (timingSafeEqual(wanted, said)) return;
+  const [expectedHash, presentedHash] = [apiKey, presentedKey].map((key) =>
+    Buffer.from(hash('sha256', key), 'hex'),
+  ) as [Buffer, Buffer];
+  if (timingSafeEqual(expectedHash, presentedHash)) return;
   throw new Refusal('forbidden', `The header api-key of this request is not the api-key of the model '${name}'.`);
 }
 
@@ -57,7 +59,7 @@ function checkApiKey({ apiKey, name }: Model, given: string): void {
 async function refuseRevoked(
   serials: readonly SerialLogEntry[],
   brandId: string,
-  { revokedSerials }: Pick<Parts['records'], 'revokedSerials'>,
+  { revokedSerials }: Pick<SerialIssueServices['records'], 'revokedSerials'>,
 ): Promise<void> {
   for (const { modelName, serial } of serials) {
     const revoked = await revokedSerials.find(serial, `${brandId}/${modelName}`);
@@ -70,7 +72,7 @@ async function refuseRevoked(
 async function formerSerial(
   request: SerialRequest,
   earlier: readonly SerialLogEntry[],
-  parts: Parts,
+  parts: SerialIssueServices,
 ): Promise<{ model: string; serial: string } | undefined> {
   const { records } = parts;
   const enclosed = request.enclosed.find(({ type }) => type === 'serial');
@@ -96,9 +98,9 @@ async function believed(
   serial: Assertion,
   request: SerialRequest,
   earlier: readonly SerialLogEntry[],
-  { records, roots, now }: Parts,
+  { records, roots, now }: SerialIssueServices,
 ): Promise<{ brand: string; model: string; serial: string }> {
-  const said = {
+  const content = {
     brand: serial.headers['brand-id'] as string,
     model: serial.headers['model'] as string,
     serial: serial.headers['serial'] as string,
@@ -106,16 +108,16 @@ async function believed(
   if (serial.headers['device-key-sha3-384'] !== request.deviceKeyId) {
     throw new Refusal('forbidden', 'The serial that was sent along belongs to another device.');
   }
-  const isOurs = earlier.some(({ modelName, serial }) => modelName === said.model && serial === said.serial);
+  const isOurs = earlier.some(({ modelName, serial }) => modelName === content.model && serial === content.serial);
   if (!isOurs) {
-    const kept = await records.assertions.listOf(restsOn(serial));
-    const known = kept.map(({ text }) => parseAssertion(text));
-    acceptUpload(stream([serial]), { roots: roots(), known, held: [], now: now() });
+    const stored = await records.assertions.listOf(prerequisitesOf(serial));
+    const prerequisites = stored.map(({ text }) => parseAssertion(text));
+    acceptUpload(stream([serial]), { roots: roots(), storedAssertions: prerequisites, held: [], now: now() });
   }
-  return said;
+  return content;
 }
 
-interface Wanted extends Omit<Terms, 'policy'> {
+interface SerialSigningInput extends Omit<SerialTerms, 'policy'> {
   request: SerialRequest;
   /** The request as it was sent. */
   text: string;
@@ -123,9 +125,9 @@ interface Wanted extends Omit<Terms, 'policy'> {
 }
 
 async function signAndKeep(
-  { request, text, serial, ...terms }: Wanted,
+  { request, text, serial, ...terms }: SerialSigningInput,
   moment: Date,
-  parts: Parts,
+  parts: SerialIssueServices,
 ): Promise<Assertion> {
   const { records, acts, custody, requestId } = parts;
   const { brandId, model, deviceKeyId } = request;
@@ -140,9 +142,12 @@ async function signAndKeep(
   const accountKey = (await accountKeysOf([{ sha3_384: keyId }], records)).get(keyId);
   const key = { signer: custody, keyId, accountId: authority, accountKey };
   // If another account signs, the model assertion of the brand must still permit it.
-  const kept = authority === brandId ? undefined : await records.assertions.find(`model/${series}/${brandId}/${model}`);
-  const signed = parseAssertion(await signSerial(key, request, serial, moment, kept && parseAssertion(kept.text)));
-  const by = { actor: `device:${deviceKeyId}`, requestId };
-  await acts.do(act, by, { signed, request, text, under: { ...terms, policy: policy.revision } });
+  const storedModel =
+    authority === brandId ? undefined : await records.assertions.find(`model/${series}/${brandId}/${model}`);
+  const signed = parseAssertion(
+    await signSerial(key, request, serial, moment, storedModel && parseAssertion(storedModel.text)),
+  );
+  const actor = { actor: `device:${deviceKeyId}`, requestId };
+  await acts.do(act, actor, { signed, request, text, under: { ...terms, policy: policy.revision } });
   return signed;
 }

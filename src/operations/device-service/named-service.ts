@@ -12,19 +12,19 @@ export function refuseOtherService(
   headers: IncomingHttpHeaders,
   { http: { base_url: baseUrl } }: Pick<Config, 'http'>,
 ): void {
-  const [named = ''] = [headers['x-snap-device-service-url'] ?? ''].flat();
-  if (named === '' || isOwn(named, baseUrl)) return;
+  const [serviceUrl = ''] = [headers['x-snap-device-service-url'] ?? ''].flat();
+  if (serviceUrl === '' || isOwn(serviceUrl, baseUrl)) return;
   throw new Refusal(
     'forbidden',
-    `The gadget of this device names the device service ${JSON.stringify(named.slice(0, 200))}, and this store asks no other one; ` +
+    `The gadget of this device names the device service ${JSON.stringify(serviceUrl.slice(0, 200))}, and this store asks no other one; ` +
       `let 'device-service.url' be ${baseUrl}/device-service/, or leave it out.`,
   );
 }
 
 /** Whether a URL is this store's device service: `/device-service/` below its base URL, or the base URL itself for the older paths. */
-function isOwn(named: string, baseUrl: string): boolean {
-  if (!URL.canParse(named)) return false;
-  const { origin, pathname, username, password } = new URL(named);
+function isOwn(url: string, baseUrl: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { origin, pathname, username, password } = new URL(url);
   const own = new URL(baseUrl);
   const below = own.pathname.replace(/\/$/, '');
   const path = pathname.replace(/\/$/, '');

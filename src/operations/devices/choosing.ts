@@ -2,22 +2,29 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { toldOf } from '#domain/catalog.ts';
-import { choose, stepTowards, unexpired, type Asking, type Choice, type Holding } from '#domain/channel-map.ts';
+import { publicReleases } from '#domain/catalog.ts';
+import {
+  chooseRelease,
+  stepTowards,
+  unexpired,
+  type ReleaseQuery,
+  type Choice,
+  type SlotRelease,
+} from '#domain/channel-map.ts';
 import { channel as channelOf, parseChannel, type Channel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { canRead, type Epoch } from '#domain/epoch.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { Device } from '#api/device-access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
 import type { History } from './history.ts';
 import type { HeldForDevices } from './components.ts';
-import { announced } from './served-snap.ts';
+import { readAnnouncement } from './served-snap.ts';
 
 /** The properties of the calling device that apply to all snaps of a call. */
-export interface Asker {
+export interface DeviceRequestContext {
   /** In Debian's naming, such as amd64. */
   architecture: string;
   /** Distinguishes the device from all others; decides which progressive releases reach it. */
@@ -30,7 +37,12 @@ export interface Asker {
 }
 
 /** Reads the device's properties from the headers and the device session. */
-export function askerOf(headers: IncomingHttpHeaders, device: Device | undefined, address: string, now: Date): Asker {
+export function readDeviceContext(
+  headers: IncomingHttpHeaders,
+  device: Device | undefined,
+  address: string,
+  now: Date,
+): DeviceRequestContext {
   const [architecture] = [headers['snap-device-architecture'] ?? headers['x-ubuntu-architecture'] ?? 'amd64'].flat();
   const [capabilities = ''] = [headers['snap-device-capabilities'] ?? ''].flat();
   return {
@@ -43,7 +55,7 @@ export function askerOf(headers: IncomingHttpHeaders, device: Device | undefined
 }
 
 /** What the device requests for one snap. */
-export interface Wish {
+export interface SnapRevisionRequest {
   /** Undefined if the device installs without naming a channel. */
   channel: string | undefined;
   revision: number | undefined;
@@ -58,7 +70,7 @@ export interface Wish {
   isPinned(snap: PublishedPackage, revision: number): Promise<boolean>;
 }
 
-export interface Chosen {
+export interface ChosenSnapRevision {
   revision: RevisionForDevices;
   /** The components released together with the revision. Undefined for a revision by number or an intermediate revision. */
   resources?: HeldForDevices['resources'];
@@ -71,23 +83,23 @@ export interface Chosen {
 }
 
 /** Why no revision is available, with error codes that snapd knows. */
-export interface NoneToGive {
+export interface SnapUnavailableError {
   code: 'revision-not-found' | 'invalid-channel' | 'invalid-cohort-key';
   message: string;
   /** The architectures and channels that hold a revision. */
   releases: { architecture: string; channel: string }[];
 }
 
-type Reads = Pick<HandlerRecords, 'releases' | 'revisions'> & { history: History };
+type SnapChoiceRecords = Pick<HandlerRecords, 'releases' | 'revisions'> & { history: History };
 
 /** Chooses the revision of one snap that the device may read. Returns synchronously if all records are cached. */
 export const chooseRevision = (
   snap: PublishedPackage,
-  wish: Wish,
-  asker: Asker,
-  records: Reads,
-): Soon<Chosen | NoneToGive> =>
-  then(records.releases.held(snap.id), (held): Soon<Chosen | NoneToGive> => {
+  wish: SnapRevisionRequest,
+  asker: DeviceRequestContext,
+  records: SnapChoiceRecords,
+): MaybePromise<ChosenSnapRevision | SnapUnavailableError> =>
+  whenReady(records.releases.held(snap.id), (held): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
     const current = unexpired(held, asker.at);
     if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map: current, asker, records });
     if (wish.cohort === undefined) return byChannel(snap, wish, { map: current, asker, records });
@@ -96,27 +108,31 @@ export const chooseRevision = (
       const message = `The cohort key is none of '${snap.name}', or it has ended; make a new one.`;
       return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
     }
-    return then(records.history.heldAt(snap.id, madeAt), (map) => byChannel(snap, wish, { map, asker, records }));
+    return whenReady(records.history.heldAt(snap.id, madeAt), (map) => byChannel(snap, wish, { map, asker, records }));
   });
 
-function byChannel(snap: PublishedPackage, wish: Wish, at: At): Soon<Chosen | NoneToGive> {
-  const asked = parseChannel(wish.channel ?? 'stable');
-  if (asked === undefined) {
+function byChannel(
+  snap: PublishedPackage,
+  wish: SnapRevisionRequest,
+  at: SnapChoiceContext,
+): MaybePromise<ChosenSnapRevision | SnapUnavailableError> {
+  const requested = parseChannel(wish.channel ?? 'stable');
+  if (requested === undefined) {
     return { ...nothing(snap, at.map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
   }
-  const moved = defaultTrack(snap, wish, asked, at.asker);
-  const asWished = (): Soon<Chosen | NoneToGive> =>
-    then(inChannel(snap, asked, wish, at), (found) => found ?? nothing(snap, at.map));
+  const moved = defaultTrack(snap, wish, requested, at.asker);
+  const asWished = (): MaybePromise<ChosenSnapRevision | SnapUnavailableError> =>
+    whenReady(inChannel(snap, requested, wish, at), (chosen) => chosen ?? nothing(snap, at.map));
   if (moved === undefined) return asWished();
-  return then(inChannel(snap, moved, wish, at), (found) =>
-    found === undefined ? asWished() : { ...found, redirect: moved.name },
+  return whenReady(inChannel(snap, moved, wish, at), (chosen) =>
+    chosen === undefined ? asWished() : { ...chosen, redirect: moved.name },
   );
 }
 
-interface At {
+interface SnapChoiceContext {
   map: readonly HeldForDevices[];
-  asker: Asker;
-  records: Reads;
+  asker: DeviceRequestContext;
+  records: SnapChoiceRecords;
 }
 
 /**
@@ -127,55 +143,58 @@ interface At {
 async function byNumber(
   snap: PublishedPackage,
   number: number,
-  { has, isPinned }: Wish,
-  { map, asker, records }: At,
-): Promise<Chosen | NoneToGive> {
-  const found = await records.revisions.forDevices(snap.id, number);
+  { has, isPinned }: SnapRevisionRequest,
+  { map, asker, records }: SnapChoiceContext,
+): Promise<ChosenSnapRevision | SnapUnavailableError> {
+  const candidate = await records.revisions.forDevices(snap.id, number);
   const isTold =
     map.some(({ revision }) => revision === number) ||
-    (number === has && found?.status === 'released') ||
+    (number === has && candidate?.status === 'released') ||
     (await isPinned(snap, number));
-  const { architectures = ['all'] } = found?.details ?? {};
+  const { architectures = ['all'] } = candidate?.details ?? {};
   const fits = architectures.includes('all') || architectures.includes(asker.architecture);
-  return found !== undefined && isTold && fits ? { revision: found } : nothing(snap, map);
+  return candidate !== undefined && isTold && fits ? { revision: candidate } : nothing(snap, map);
 }
 
 /** The channel on the publisher's default track, for a device that installs without naming a track. */
 function defaultTrack(
   { defaultTrack: track }: PublishedPackage,
-  { channel, isNew }: Wish,
-  asked: Channel,
-  { knowsDefaultTracks }: Asker,
+  { channel, isNew }: SnapRevisionRequest,
+  requested: Channel,
+  { knowsDefaultTracks }: DeviceRequestContext,
 ): Channel | undefined {
   if (!isNew || !knowsDefaultTracks || track === null || track === 'latest') return undefined;
-  const namesTrack = channel !== undefined && channel.split('/')[0] === asked.track;
-  return namesTrack ? undefined : channelOf(track, asked.risk, asked.branch);
+  const namesTrack = channel !== undefined && channel.split('/')[0] === requested.track;
+  return namesTrack ? undefined : channelOf(track, requested.risk, requested.branch);
 }
 
 function inChannel(
   snap: PublishedPackage,
-  asked: Channel,
-  wish: Wish,
-  { map, asker, records }: At,
-): Soon<Chosen | undefined> {
+  requested: Channel,
+  wish: SnapRevisionRequest,
+  { map, asker, records }: SnapChoiceContext,
+): MaybePromise<ChosenSnapRevision | undefined> {
   const { architecture, identity, at } = asker;
-  const asking: Asking = {
-    channel: asked,
+  const asking: ReleaseQuery = {
+    channel: requested,
     architecture,
     share: (release) => shareOf(identity, snap.id, release),
     has: wish.has,
     now: at,
   };
-  const choice = choose(map, asking);
+  const choice = chooseRelease(map, asking);
   if (choice === undefined) return undefined;
   const effective = choice.channel.name;
-  return then(records.revisions.forDevices(snap.id, choice.held.revision), (present): Soon<Chosen | undefined> => {
-    if (present === undefined) return undefined;
-    if (wish.epoch === undefined || canRead(announced(present).epoch, wish.epoch))
-      return { revision: present, resources: choice.held.resources, effective, forAll: choice.forAll };
-    const step = stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
-    return then(step, (revision) => revision && { revision, effective });
-  });
+  return whenReady(
+    records.revisions.forDevices(snap.id, choice.held.revision),
+    (present): MaybePromise<ChosenSnapRevision | undefined> => {
+      if (present === undefined) return undefined;
+      if (wish.epoch === undefined || canRead(readAnnouncement(present).epoch, wish.epoch))
+        return { revision: present, resources: choice.held.resources, effective, forAll: choice.forAll };
+      const step = stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
+      return whenReady(step, (revision) => revision && { revision, effective });
+    },
+  );
 }
 
 /** The newest revision that the channel ever held and that reads the data of the device. */
@@ -183,28 +202,33 @@ async function stepOnTheWay(
   snap: PublishedPackage,
   { channel }: Choice<HeldForDevices>,
   present: RevisionForDevices,
-  { wish, epoch, architecture, records }: { wish: Wish; epoch: Epoch; architecture: string; records: Reads },
+  {
+    wish,
+    epoch,
+    architecture,
+    records,
+  }: { wish: SnapRevisionRequest; epoch: Epoch; architecture: string; records: SnapChoiceRecords },
 ): Promise<RevisionForDevices | undefined> {
   const slots = [architecture, 'all', '*'];
   const steps = await records.history.steps(snap.id, channel.name, slots, wish.cohort?.madeAt);
-  return stepTowards({ ...present, epoch: announced(present).epoch }, steps, { has: wish.has ?? 0, epoch });
+  return stepTowards({ ...present, epoch: readAnnouncement(present).epoch }, steps, { has: wish.has ?? 0, epoch });
 }
 
 /** The position of a device for a progressive release, from 0 up to 100. It is stable per release and differs between releases. */
-function shareOf(identity: string, packageId: string, { channel, slot, revision }: Holding): number {
-  const said = [identity, packageId, channel, slot, String(revision)].join('\0');
-  return (createHash('sha256').update(said).digest().readUInt32BE() / 2 ** 32) * 100;
+function shareOf(identity: string, packageId: string, { channel, slot, revision }: SlotRelease): number {
+  const seed = [identity, packageId, channel, slot, String(revision)].join('\0');
+  return (createHash('sha256').update(seed).digest().readUInt32BE() / 2 ** 32) * 100;
 }
 
 /** The error for a missing revision. It lists neither branches nor progressive releases, which only some devices may know. */
-function nothing({ name }: PublishedPackage, map: readonly HeldForDevices[]): NoneToGive {
-  const told = toldOf(map).map(
+function nothing({ name }: PublishedPackage, map: readonly HeldForDevices[]): SnapUnavailableError {
+  const visible = publicReleases(map).map(
     ({ architecture, channel }) =>
       [`${architecture} ${channel}`, { architecture: architecture ?? 'all', channel }] as const,
   );
   return {
     code: 'revision-not-found',
     message: `There is no revision of '${name}' as it was asked for.`,
-    releases: [...new Map(told).values()],
+    releases: [...new Map(visible).values()],
   };
 }

@@ -7,7 +7,7 @@ import type { HandlerRecords } from '#api/handler-records.ts';
 import type { HeldForDevices } from './components.ts';
 
 /** Leaves out progressive releases, because all devices of a cohort get the same revision. Branches expire as for other devices. */
-export async function mapAt(
+export async function readChannelMapAt(
   packageId: string,
   moment: Date,
   { pastReleases }: Pick<HandlerRecords, 'pastReleases'>,

@@ -1,18 +1,18 @@
 // Finds the components of a snap revision: separate files that a device downloads on request.
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { SnapResource } from '#api/wire.ts';
-import type { Holding } from '#domain/channel-map.ts';
+import type { SlotRelease } from '#domain/channel-map.ts';
 import type { ResourceRevision } from '#records/resource-revisions.ts';
 import type { Release } from '#records/releases.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
 import { isPinnedComponent, pinnedComponents } from './pinned.ts';
-import { announced } from './served-snap.ts';
+import { readAnnouncement } from './served-snap.ts';
 
-type Reads = Pick<HandlerRecords, 'assertions' | 'pastReleases' | 'resourceRevisions'>;
+type SnapComponentRecords = Pick<HandlerRecords, 'assertions' | 'pastReleases' | 'resourceRevisions'>;
 type GivenResource = Release['resources'][number];
 
 /** What a slot of a channel gives to devices: a revision and the components released with it. */
-export type HeldForDevices = Holding & Pick<Release, 'resources'>;
+export type HeldForDevices = SlotRelease & Pick<Release, 'resources'>;
 
 /**
  * The components of a revision that a device may have; undefined if the snap declares no components.
@@ -21,38 +21,38 @@ export type HeldForDevices = Holding & Pick<Release, 'resources'>;
  * release counts, even if no channel holds it any longer. If the revision was never released, the validation sets that name it
  * count.
  */
-export async function componentsOf(
+export async function findComponents(
   revision: RevisionForDevices,
   released: readonly GivenResource[] | undefined,
-  records: Reads,
+  records: SnapComponentRecords,
   baseUrl: string,
 ): Promise<SnapResource[] | undefined> {
-  const { components } = announced(revision);
+  const { components } = readAnnouncement(revision);
   if (components.length === 0) return undefined;
   const { packageId: id, revision: number } = revision;
-  const given =
+  const pins =
     released ?? (await records.pastReleases.resourcesOf(id, number)) ?? (await pinnedComponents(id, number, records));
-  const found: SnapResource[] = [];
+  const resources: SnapResource[] = [];
   for (const { name, description } of components) {
-    const its = given.find((one) => one.name === name)?.revision ?? undefined;
-    const one = its === undefined ? undefined : await records.resourceRevisions.find(id, name, its);
-    if (one !== undefined) found.push(present(one, description, baseUrl));
+    const its = pins.find((pin) => pin.name === name)?.revision ?? undefined;
+    const resource = its === undefined ? undefined : await records.resourceRevisions.find(id, name, its);
+    if (resource !== undefined) resources.push(present(resource, description, baseUrl));
   }
-  return found;
+  return resources;
 }
 
 /** Finds a revision of a component, if it was ever released or a validation set names it. */
-export async function toldComponent(
+export async function findVisibleComponent(
   id: string,
   name: string,
   number: number,
-  records: Reads,
+  records: SnapComponentRecords,
 ): Promise<ResourceRevision | undefined> {
-  const found = await records.resourceRevisions.find(id, name, number);
-  if (found === undefined) return undefined;
+  const revision = await records.resourceRevisions.find(id, name, number);
+  if (revision === undefined) return undefined;
   const isTold =
     (await records.pastReleases.hasGiven(id, name, number)) || (await isPinnedComponent(id, name, number, records));
-  return isTold ? found : undefined;
+  return isTold ? revision : undefined;
 }
 
 const present = (

@@ -3,28 +3,28 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { SnapDelta } from '#api/wire.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { Delta } from '#records/deltas.ts';
 
 /** The only supported format: VCDIFF between the two unmodified files. Devices apply it with xdelta3. */
 const format = 'xdelta3';
 
 /** Whether the device accepts deltas in this format. */
-export function takesDeltas(headers: IncomingHttpHeaders): boolean {
+export function acceptsDeltas(headers: IncomingHttpHeaders): boolean {
   const [accepted = ''] = [headers['snap-accept-delta-format'] ?? ''].flat();
   return accepted.split(/[ ,]+/).includes(format);
 }
 
 /** The delta from `source` to `target`, if the source revision is still available to devices. */
-export const deltaBetween = (
+export const findDelta = (
   packageId: string,
   source: number,
   target: number,
   { deltas, revisions }: Pick<HandlerRecords, 'deltas' | 'revisions'>,
-): Soon<Delta | undefined> =>
-  then(
+): MaybePromise<Delta | undefined> =>
+  whenReady(
     deltas.find(packageId, source, target),
-    (delta) => delta && then(revisions.forDevices(packageId, source), (there) => there && delta),
+    (delta) => delta && whenReady(revisions.forDevices(packageId, source), (sourceRevision) => sourceRevision && delta),
   );
 
 /** The URL contains a part of the digest, so a cache does not return the old bytes of a delta that was rebuilt. */
@@ -38,14 +38,14 @@ export const presentDelta = ({ packageId, source, target, size, sha3_384 }: Delt
 });
 
 /** The delta with this file name; undefined if the name is invalid or the digest differs. */
-export async function deltaNamed(
+export async function findDeltaByFileName(
   name: string,
   records: Pick<HandlerRecords, 'deltas' | 'revisions'>,
 ): Promise<Delta | undefined> {
   const [, id = '', source, target, marked] =
     /^([A-Za-z0-9]{1,64})_([1-9]\d{0,9})_([1-9]\d{0,9})_([0-9a-f]{16})\.xdelta3$/.exec(name) ?? [];
   if (marked === undefined) return undefined;
-  const delta = await deltaBetween(id, Number(source), Number(target), records);
+  const delta = await findDelta(id, Number(source), Number(target), records);
   return delta !== undefined && mark(delta.sha3_384) === marked ? delta : undefined;
 }
 

@@ -1,7 +1,7 @@
 // Issues the nonce that a device signs in its session request.
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { refuseCrowd } from './crowds.ts';
+import { refuseBeyondRateLimit } from './crowds.ts';
 
 export const deviceNonce = operation({
   name: 'device_nonce',
@@ -17,7 +17,7 @@ export const deviceNonce = operation({
   enabledBy: 'devices.snap',
 
   handle(call) {
-    refuseCrowd(call);
+    refuseBeyondRateLimit(call);
     return { nonce: call.deviceNonces.make(call.authority.latestTime()) };
   },
 });

@@ -1,17 +1,17 @@
 // Issues device sessions: a device proves its serial and uses the session for 30 days.
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
-import { believe, namesFor, readProof, type Proof } from '#assertions/device-proof.ts';
+import { verifyDeviceProof, namesFor, readProof, type DeviceProof } from '#assertions/device-proof.ts';
 import { nonceKept } from '#assertions/request-ids.ts';
 import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { countedAs, proven, refuseCrowd, tooManyOf } from './crowds.ts';
+import { deviceRateKey, refundProof, refuseBeyondRateLimit, checkSessionLimit } from './crowds.ts';
 
 /** Room for three assertions in JSON, where each line break takes one character more. */
 const bodyLimit = 384 * 1024;
-const life = days(30);
+const sessionLifetimeMs = days(30);
 
 export const deviceSession = operation({
   name: 'device_session',
@@ -31,7 +31,7 @@ export const deviceSession = operation({
 
   async handle(call) {
     const { body, deviceNonces, deviceSessions, records, authority, config, log } = call;
-    refuseCrowd(call);
+    refuseBeyondRateLimit(call);
     const moment = authority.latestTime();
     const proof = readProof({
       request: body['device-session-request'],
@@ -40,10 +40,10 @@ export const deviceSession = operation({
     });
     if (!deviceNonces.holds(proof.nonce, moment)) throw staleNonce();
     await vouchedFor(proof, call);
-    proven(call);
-    const counted = countedAs(proof);
+    refundProof(call);
+    const counted = deviceRateKey(proof);
     const refusal = await records.passing(async (tx) => {
-      const tooMany = await tooManyOf(counted, moment, tx);
+      const tooMany = await checkSessionLimit(counted, moment, tx);
       if (tooMany !== undefined) return tooMany;
       const isFirst = await tx.deviceNonces.use(proof.nonce, counted, timestamp(after(moment, nonceKept)));
       return isFirst ? undefined : staleNonce();
@@ -54,13 +54,19 @@ export const deviceSession = operation({
     // The clock of the device is only logged: boards without a battery start with any date.
     if (config.devices.remember) records.noteContact({ ...device, at: timestamp(call.now()) });
     log.info({ device, clock: proof.timestamp }, 'a device has a session');
-    const session = { device, store: config.store.id, deviceKeyId, signedWith, until: after(moment, life) };
+    const session = {
+      device,
+      store: config.store.id,
+      deviceKeyId,
+      signedWith,
+      until: after(moment, sessionLifetimeMs),
+    };
     return { macaroon: deviceSessions.write(session) };
   },
 });
 
 /** Refuses a device if its serial is revoked here, or if its chain of trust does not reach a trusted root. */
-async function vouchedFor(proof: Proof, { records, roots, now }: Pick<Services, 'records' | 'roots' | 'now'>) {
+async function vouchedFor(proof: DeviceProof, { records, roots, now }: Pick<Services, 'records' | 'roots' | 'now'>) {
   const { brandId, model: modelName, serial: ownSerial } = proof;
   const revoked = await records.revokedSerials.find(ownSerial, `${brandId}/${modelName}`);
   if (revoked !== null) {
@@ -68,11 +74,11 @@ async function vouchedFor(proof: Proof, { records, roots, now }: Pick<Services, 
     throw new Refusal('unauthorized', `The serial '${ownSerial}' was revoked here on ${when}: ${revoked.because}`);
   }
   const names = namesFor(proof);
-  const kept = await records.assertions.listOf([...names.keys, names.model, names.serial]);
+  const stored = await records.assertions.listOf([...names.keys, names.model, names.serial]);
   const read = (name: string): Assertion[] =>
-    kept.filter((one) => one.name === name).map(({ text }) => parseAssertion(text));
+    stored.filter((assertion) => assertion.name === name).map(({ text }) => parseAssertion(text));
   const [[model], [serial]] = [read(names.model), read(names.serial)];
-  believe(proof, { roots: roots(), known: names.keys.flatMap(read), model, serial, now: now() });
+  verifyDeviceProof(proof, { roots: roots(), signerKeys: names.keys.flatMap(read), model, serial, now: now() });
 }
 
 const staleNonce = (): Refusal =>

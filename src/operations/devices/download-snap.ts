@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
-import { answersWithFile, answerWithFile } from '#api/ranges.ts';
+import { fileResponses, respondWithFile } from '#api/ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { noteDelta, noteDownload } from '#records/downloads.ts';
-import { toldComponent } from './components.ts';
-import { deltaNamed } from './deltas.ts';
+import { findVisibleComponent } from './components.ts';
+import { findDeltaByFileName } from './deltas.ts';
 import { isPinned } from './pinned.ts';
 
 export const downloadSnap = operation({
@@ -21,15 +21,15 @@ export const downloadSnap = operation({
   enabledBy: 'devices.snap',
   errors: 'snapd',
   prefixed: false,
-  ...answersWithFile,
-  also: { ...answersWithFile.also, 302: 'Where the server of the files gives it, for five minutes.' },
-  headers: [...answersWithFile.headers, 'location'],
+  ...fileResponses,
+  also: { ...fileResponses.also, 302: 'Where the server of the files gives it, for five minutes.' },
+  headers: [...fileResponses.headers, 'location'],
 
   async handle(call) {
     const { params, request, snaps, records, now } = call;
     const file = await fileOf(params.file, snaps, records);
     if (file === undefined) throw new Refusal('resource-not-found', 'There is no such file.');
-    const answer = await answerWithFile({ ...file, name: params.file }, call, { mayLeave: showsNothing(request) });
+    const answer = await respondWithFile({ ...file, name: params.file }, call, { mayLeave: showsNothing(request) });
     const isWhole = answer.status === 200 || (answer.status === 302 && request.headers.range === undefined);
     if (isWhole && file.kind !== 'component') {
       noteDownload(records, file.packageId, now());
@@ -43,7 +43,7 @@ export const downloadSnap = operation({
 const showsNothing = ({ headers }: IncomingMessage): boolean =>
   headers.authorization === undefined && headers['snap-device-authorization'] === undefined;
 
-interface File {
+interface SnapDownloadFile {
   packageId: string;
   sha3_384: string;
   size: number;
@@ -55,21 +55,25 @@ interface File {
  * The file of this name that the device may download. A revision that was never released stays hidden, also from guessing, unless a
  * validation set names it. A device that knows a formerly released revision can still download it.
  */
-async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
+async function fileOf(
+  name: string,
+  snaps: SnapsForDevice,
+  records: HandlerRecords,
+): Promise<SnapDownloadFile | undefined> {
   if (name.endsWith('.xdelta3')) return deltaFile(name, snaps, records);
   const [, id = '', component, number = '', kind] =
     /^([A-Za-z0-9]{1,64})_(?:([a-z0-9-]{1,64})_)?([1-9]\d{0,9})\.(snap|comp)$/.exec(name) ?? [];
   const isSnap = component === undefined;
-  const snap = isSnap === (kind === 'snap') ? await snaps.ofId(id) : undefined;
+  const snap = isSnap === (kind === 'snap') ? await snaps.findById(id) : undefined;
   if (snap === undefined) return undefined;
-  const found = isSnap
+  const content = isSnap
     ? await toldRevision(id, Number(number), records)
-    : await toldComponent(id, component, Number(number), records);
+    : await findVisibleComponent(id, component, Number(number), records);
   return (
-    found && {
+    content && {
       packageId: id,
-      sha3_384: found.sha3_384,
-      size: found.size,
+      sha3_384: content.sha3_384,
+      size: content.size,
       private: snap.private,
       kind: isSnap ? 'snap' : 'component',
     }
@@ -77,9 +81,13 @@ async function fileOf(name: string, snaps: SnapsForDevice, records: HandlerRecor
 }
 
 /** The delta of this name, if the device may have both of its revisions. */
-async function deltaFile(name: string, snaps: SnapsForDevice, records: HandlerRecords): Promise<File | undefined> {
-  const snap = await snaps.ofId(name.slice(0, name.indexOf('_')));
-  const delta = snap && (await deltaNamed(name, records));
+async function deltaFile(
+  name: string,
+  snaps: SnapsForDevice,
+  records: HandlerRecords,
+): Promise<SnapDownloadFile | undefined> {
+  const snap = await snaps.findById(name.slice(0, name.indexOf('_')));
+  const delta = snap && (await findDeltaByFileName(name, records));
   if (delta === undefined) return undefined;
   const { packageId, source, target, sha3_384, size } = delta;
   const isTold = (await toldRevision(packageId, source, records)) && (await toldRevision(packageId, target, records));

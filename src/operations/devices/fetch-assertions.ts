@@ -1,5 +1,5 @@
 // Answers `fetch-assertions` in a refresh: lists the URLs of assertions that the device lacks or has in an older revision.
-import { askedFor } from '#assertions/lookup.ts';
+import { resolveLookup } from '#assertions/lookup.ts';
 import type { AssertionsForDevice, ReadableAssertion } from '#api/device-assertions.ts';
 import type { WantedAssertion } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -29,36 +29,39 @@ export interface FetchOptions {
 
 /** Answers one group of a refresh. Leaves out assertions that the device already has in their newest revision. */
 export async function fetchAssertions(
-  wanted: readonly WantedAssertion[],
+  requested: readonly WantedAssertion[],
   { maxFormats, assertions, baseUrl }: FetchOptions,
 ): Promise<FetchedAssertions> {
   const fetched: FetchedAssertions = { 'assertion-stream-urls': [], 'error-list': [] };
-  const asked = wanted.map((item) => ({ item, names: namesOf(item) }));
-  const named = asked.flatMap(({ names }) => ('name' in names ? names.name : []));
-  const kept = new Map((await assertions.listOf([...new Set(named)])).map((one) => [one.name, one]));
-  for (const { item, names } of asked) {
+  const lookups = requested.map((item) => ({ item, names: namesOf(item) }));
+  const namesToRead = lookups.flatMap(({ names }) => ('name' in names ? names.name : []));
+  const storedByName = new Map(
+    (await assertions.listOf([...new Set(namesToRead)])).map((assertion) => [assertion.name, assertion]),
+  );
+  for (const { item, names } of lookups) {
     if ('refused' in names) {
       fetched['error-list'].push(missing(item, 'api-error', names.refused));
       continue;
     }
-    const found = 'name' in names ? kept.get(names.name) : await assertions.newestOfSet(names.accountId, names.setName);
+    const match =
+      'name' in names ? storedByName.get(names.name) : await assertions.newestOfSet(names.accountId, names.setName);
     const maxFormat = maxFormats[item.type] ?? 0;
-    if (found === undefined || found.assertion.format > maxFormat)
+    if (match === undefined || match.assertion.format > maxFormat)
       fetched['error-list'].push(missing(item, 'not-found', `There is no such assertion here.`));
-    else if (isNewer(found, item)) fetched['assertion-stream-urls'].push(addressOf(found, baseUrl, maxFormat));
+    else if (isNewer(match, item)) fetched['assertion-stream-urls'].push(addressOf(match, baseUrl, maxFormat));
   }
   return fetched;
 }
 
-type Names = ReturnType<typeof askedFor> | { refused: string };
+type FetchLookupResult = ReturnType<typeof resolveLookup> | { refused: string };
 
-function namesOf(item: WantedAssertion): Names {
+function namesOf(item: WantedAssertion): FetchLookupResult {
   const { type, 'primary-key': primaryKey, 'sequence-key': sequenceKey, sequence } = item;
   try {
-    if (sequenceKey === undefined) return askedFor(type, primaryKey ?? []);
-    const asked = askedFor(type, sequenceKey);
-    if ('name' in asked) return { refused: `Assertions of type '${type}' do not follow one another in sequences.` };
-    return sequence === undefined ? asked : askedFor(type, [...sequenceKey, String(sequence)]);
+    if (sequenceKey === undefined) return resolveLookup(type, primaryKey ?? []);
+    const lookup = resolveLookup(type, sequenceKey);
+    if ('name' in lookup) return { refused: `Assertions of type '${type}' do not follow one another in sequences.` };
+    return sequence === undefined ? lookup : resolveLookup(type, [...sequenceKey, String(sequence)]);
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.message };
     throw error;

@@ -2,7 +2,7 @@
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import { operation } from '#api/operation.ts';
-import { notModified, ofArchitecture, revalidated } from '#api/revalidated.ts';
+import { notModified, varyByArchitecture, respondRevalidated } from '#api/revalidated.ts';
 import { json } from '#api/sent.ts';
 import type { FindSnapsQuery, FindSnapsResponse } from '#api/wire.ts';
 import {
@@ -12,23 +12,23 @@ import {
   exactly,
   nameWord,
   placesAt,
-  shownIn,
-  toldOf,
+  chooseShownRelease,
+  publicReleases,
   wordsOf,
-  type Beginning,
-  type Level,
+  type WordRange,
+  type SearchLevel,
 } from '#domain/catalog.ts';
 import { parseChannel, type Channel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { askerOf } from './choosing.ts';
+import { readDeviceContext } from './choosing.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
 /** Maximum number of results. */
-const most = 100;
+const maxResults = 100;
 /** Maximum number of search words; the longest take precedence. */
-const mostWords = 5;
+const maxWords = 5;
 /** The only category: all snaps. An empty search shows it. */
-export const everything = 'featured';
+export const featuredCategory = 'featured';
 
 export const findSnaps = operation({
   name: 'find_snaps',
@@ -46,30 +46,30 @@ export const findSnaps = operation({
   prefixed: false,
 
   async handle({ query, request, address, device, snaps, records, catalogUpToDate, config, now }) {
-    const { architecture } = askerOf(request.headers, device, address, now());
-    const wanted = wantedOf(query, query.architecture ?? architecture);
+    const { architecture } = readDeviceContext(request.headers, device, address, now());
+    const search = wantedOf(query, query.architecture ?? architecture);
     await catalogUpToDate();
-    const ids = wanted === undefined ? [] : await records.catalog.find(wanted.sought, most);
+    const ids = search === undefined ? [] : await records.catalog.find(search.sought, maxResults);
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;
     const from = { snaps, records, fields, baseUrl };
-    const found = await Promise.all(ids.map((id) => resultOf(id, wanted!, from)));
-    const answer: FindSnapsResponse = { results: found.filter((one) => one !== undefined) };
-    return revalidated(request, JSON.stringify(answer), 60, { ...json, vary: ofArchitecture });
+    const results = await Promise.all(ids.map((id) => resultOf(id, search!, from)));
+    const answer: FindSnapsResponse = { results: results.filter((result) => result !== undefined) };
+    return respondRevalidated(request, JSON.stringify(answer), 60, { ...json, vary: varyByArchitecture });
   },
 });
 
-type Result = FindSnapsResponse['results'][number];
+type SnapSearchResult = FindSnapsResponse['results'][number];
 
-interface Wanted {
+interface SnapSearch {
   sought: Parameters<HandlerRecords['catalog']['find']>[0];
-  at: Channel | Level;
+  at: Channel | SearchLevel;
   architecture: string;
   confinements: readonly string[];
 }
 
 /** Translates the query to a catalog search; undefined if it cannot match. */
-function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefined {
+function wantedOf(query: FindSnapsQuery, architecture: string): SnapSearch | undefined {
   const { q = '', name = '', category = '', private: own = 'false' } = query;
   const words = [
     ...(q === '' ? [] : questionOf(q)),
@@ -77,7 +77,7 @@ function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefin
     ...(query['common-id'] === undefined ? [] : [exactly(commonIdWord(query['common-id']))]),
   ];
   // Devices do not log in as an account, so they have no private snaps. A query can also consist of characters that form no word.
-  if (own === 'true' || (category !== '' && category !== everything) || (q !== '' && words.length === 0))
+  if (own === 'true' || (category !== '' && category !== featuredCategory) || (q !== '' && words.length === 0))
     return undefined;
   const at = levelOf(query.channel ?? '');
   const confinements = query.confinement?.split(',') ?? everyConfinement;
@@ -87,21 +87,21 @@ function wantedOf(query: FindSnapsQuery, architecture: string): Wanted | undefin
 }
 
 /** The words of a query as prefixes: the last word, or any other, can be unfinished. */
-const questionOf = (q: string): Beginning[] =>
+const questionOf = (q: string): WordRange[] =>
   [...new Set(wordsOf(q))]
     .sort((a, b) => b.length - a.length)
-    .slice(0, mostWords - 2)
+    .slice(0, maxWords - 2)
     .map(beginningWith);
 
 /** The channel or risk to search; without a channel, any level. */
-function levelOf(text: string): Channel | Level {
+function levelOf(text: string): Channel | SearchLevel {
   if (text === '') return 'any';
   const channel = parseChannel(text);
   if (channel === undefined) throw new Refusal('api-error', `'${text}' is not a channel.`);
   return channel.branch === null && !text.startsWith(channel.track) ? channel.risk : channel;
 }
 
-interface From {
+interface SnapSearchContext {
   snaps: SnapsForDevice;
   records: HandlerRecords;
   fields: readonly string[];
@@ -111,23 +111,23 @@ interface From {
 /** Presents a result from the current records; the catalog supplies only the id. */
 async function resultOf(
   id: string,
-  { at: where, architecture, confinements }: Wanted,
-  { snaps, records, fields, baseUrl }: From,
-): Promise<Result | undefined> {
-  const snap = await snaps.ofId(id);
+  { at: where, architecture, confinements }: SnapSearch,
+  { snaps, records, fields, baseUrl }: SnapSearchContext,
+): Promise<SnapSearchResult | undefined> {
+  const snap = await snaps.findById(id);
   if (snap === undefined || snap.private) return undefined;
-  const map = toldOf(await records.releases.held(id));
-  const shown = shownIn(map, where, architecture, snap.defaultTrack);
+  const map = publicReleases(await records.releases.held(id));
+  const shown = chooseShownRelease(map, where, architecture, snap.defaultTrack);
   const revision = shown && (await records.revisions.forDevices(id, shown.held.revision));
   if (revision === undefined || !confinements.includes(revision.details.confinement ?? 'strict')) return undefined;
-  const { download, ...said } = presentSnapRevision(revision, fields, baseUrl);
+  const { download, ...members } = presentSnapRevision(revision, fields, baseUrl);
   const { track, risk, name } = shown!.channel;
   return {
     name: snap.name,
     'snap-id': id,
     snap: presentSnap(snap, fields, baseUrl),
     revision: {
-      ...said,
+      ...members,
       // A search result needs no download URL.
       ...(download && { download: { size: download.size } }),
       channel: track === 'latest' ? risk : name,

@@ -4,12 +4,12 @@ import { timestamp } from '#domain/clock.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
-import { mapAt } from './cohort-map.ts';
+import { readChannelMapAt } from './cohort-map.ts';
 import type { HeldForDevices } from './components.ts';
-import { announced } from './served-snap.ts';
+import { readAnnouncement } from './served-snap.ts';
 
 /** A revision that a channel held, with the data formats that it reads and writes. */
-export type Step = RevisionForDevices & { epoch: Epoch };
+export type SnapRevisionWithEpoch = RevisionForDevices & { epoch: Epoch };
 
 export interface History {
   /** The revisions that one of these slots held for all devices until a moment, newest first. */
@@ -18,18 +18,18 @@ export interface History {
     channel: string,
     slots: readonly string[],
     until: Date | undefined,
-  ): Promise<readonly Step[]>;
+  ): Promise<readonly SnapRevisionWithEpoch[]>;
   /** The channel map of a snap at a moment. */
   heldAt(packageId: string, moment: Date): Promise<readonly HeldForDevices[]>;
 }
 
 /** Creates the history of one call; each result is read once. */
-export function historyIn(records: Pick<HandlerRecords, 'pastReleases' | 'revisions'>): History {
-  const found = new Map<string, Promise<readonly unknown[]>>();
+export function createHistory(records: Pick<HandlerRecords, 'pastReleases' | 'revisions'>): History {
+  const readings = new Map<string, Promise<readonly unknown[]>>();
   const once = <Found>(key: readonly unknown[], read: () => Promise<readonly Found[]>): Promise<readonly Found[]> => {
     const name = JSON.stringify(key);
-    const reading = (found.get(name) as Promise<readonly Found[]> | undefined) ?? read();
-    found.set(name, reading);
+    const reading = (readings.get(name) as Promise<readonly Found[]> | undefined) ?? read();
+    readings.set(name, reading);
     return reading;
   };
   return {
@@ -37,13 +37,14 @@ export function historyIn(records: Pick<HandlerRecords, 'pastReleases' | 'revisi
       once(['steps', packageId, channel, slots, until], async () => {
         const at = until && timestamp(until);
         const numbers = await records.pastReleases.everHeld(packageId, channel, slots, at);
-        const steps: Step[] = [];
+        const steps: SnapRevisionWithEpoch[] = [];
         for (const number of numbers) {
           const past = await records.revisions.forDevices(packageId, number);
-          if (past !== undefined) steps.push({ ...past, epoch: announced(past).epoch });
+          if (past !== undefined) steps.push({ ...past, epoch: readAnnouncement(past).epoch });
         }
         return steps;
       }),
-    heldAt: (packageId, moment) => once(['held', packageId, moment], () => mapAt(packageId, moment, records)),
+    heldAt: (packageId, moment) =>
+      once(['held', packageId, moment], () => readChannelMapAt(packageId, moment, records)),
   };
 }

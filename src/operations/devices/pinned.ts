@@ -49,7 +49,7 @@ export const isPinnedComponent = async (
   revision: number,
   { assertions }: Pick<HandlerRecords, 'assertions'>,
 ): Promise<boolean> =>
-  (await componentPins(snapId, assertions)).some((one) => one.name === name && one.revision === revision);
+  (await componentPins(snapId, assertions)).some((pin) => pin.name === name && pin.revision === revision);
 
 interface ComponentPin {
   name: string;
@@ -63,8 +63,8 @@ async function componentPins(snapId: string, assertions: HandlerRecords['asserti
   return sets.flatMap(({ text }) =>
     snapsIn(parseAssertion(text)).flatMap(({ id, revision: ofSnap, components }) => {
       if (id !== snapId || typeof ofSnap !== 'string' || typeof components !== 'object') return [];
-      return Object.entries(components as object).flatMap(([name, said]: [string, unknown]) => {
-        const { revision } = (said ?? {}) as { revision?: unknown };
+      return Object.entries(components as object).flatMap(([name, component]: [string, unknown]) => {
+        const { revision } = (component ?? {}) as { revision?: unknown };
         return typeof revision === 'string' ? [{ name, revision: Number(revision), ofSnap }] : [];
       });
     }),

@@ -1,10 +1,10 @@
 // Serves a single assertion to devices, by type and primary key.
 import { mediaType } from '#assertions/assertion.ts';
-import { askedFor } from '#assertions/lookup.ts';
+import { resolveLookup } from '#assertions/lookup.ts';
 import { attachment } from '#api/content-disposition.ts';
 import { assertionsForDevice, type AssertionsForDevice, type ReadableAssertion } from '#api/device-assertions.ts';
 import { operation } from '#api/operation.ts';
-import { forOneAlone, ofDevice, revalidated } from '#api/revalidated.ts';
+import { privateNoStore, varyByDevice, respondRevalidated } from '#api/revalidated.ts';
 import type { DeviceAssertionQuery } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -33,11 +33,16 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
 
     async handle({ params, query, assertions, request }) {
       const { type = '', ...keys } = params as Record<string, string>;
-      const wanted = values.flatMap((value) => keys[value] ?? []);
-      const { text, confidential } = await find(type, wanted, query, assertions);
-      const named = attachment(`${[type, ...wanted].join('_')}.assert`);
-      const headers = { 'content-type': mediaType, vary: ofDevice, ...named, ...(confidential && forOneAlone) };
-      return revalidated(request, text, 300, headers);
+      const keyValues = values.flatMap((value) => keys[value] ?? []);
+      const { text, confidential } = await find(type, keyValues, query, assertions);
+      const disposition = attachment(`${[type, ...keyValues].join('_')}.assert`);
+      const headers = {
+        'content-type': mediaType,
+        vary: varyByDevice,
+        ...disposition,
+        ...(confidential && privateNoStore),
+      };
+      return respondRevalidated(request, text, 300, headers);
     },
   });
 
@@ -55,17 +60,17 @@ async function find(
   { sequence, 'max-format': maxFormat }: DeviceAssertionQuery,
   assertions: AssertionsForDevice,
 ): Promise<ReadableAssertion> {
-  const asked = askedFor(type, keys);
-  if ('name' in asked && sequence !== undefined)
+  const lookup = resolveLookup(type, keys);
+  if ('name' in lookup && sequence !== undefined)
     throw new Refusal('api-error', `These values name no sequence of assertions; leave out /sequence.`);
-  const found =
-    'name' in asked
-      ? (await assertions.listOf([asked.name]))[0]
+  const match =
+    'name' in lookup
+      ? (await assertions.listOf([lookup.name]))[0]
       : sequence === undefined || sequence === 'latest'
-        ? await assertions.newestOfSet(asked.accountId, asked.setName)
+        ? await assertions.newestOfSet(lookup.accountId, lookup.setName)
         : (await assertions.listOf([[type, ...keys, sequence].join('/')]))[0];
-  if (found === undefined || found.assertion.format > Number(maxFormat ?? Infinity)) {
+  if (match === undefined || match.assertion.format > Number(maxFormat ?? Infinity)) {
     throw new Refusal('not-found', `There is no such assertion here: ${[type, ...keys].join('/').slice(0, 300)}`);
   }
-  return found;
+  return match;
 }

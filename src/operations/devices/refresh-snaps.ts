@@ -1,24 +1,44 @@
 // Answers snapd's call to install, refresh and download: one call with all snaps of a device.
 import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { json } from '#api/sent.ts';
 import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#api/wire.ts';
 import type { CohortKeys } from '#assertions/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { canRead, type Epoch } from '#domain/epoch.ts';
-import { then, type Soon } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/soon.ts';
 import type { Offer } from '#records/contacts.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Held } from '#records/seen-devices.ts';
+import type { ReportedRevision } from '#records/seen-devices.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { askerOf, chooseRevision, type Asker, type Chosen, type NoneToGive, type Wish } from './choosing.ts';
-import { componentsOf } from './components.ts';
-import { deltaBetween, takesDeltas } from './deltas.ts';
+import {
+  readDeviceContext,
+  chooseRevision,
+  type DeviceRequestContext,
+  type ChosenSnapRevision,
+  type SnapUnavailableError,
+  type SnapRevisionRequest,
+} from './choosing.ts';
+import { findComponents } from './components.ts';
+import { findDelta, acceptsDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
-import { historyIn, type History } from './history.ts';
+import { createHistory, type History } from './history.ts';
 import { isPinnedBy } from './pinned.ts';
-import { announced, bytesOf, fieldsOf, knownAnswers, snapText, type Fields, type Pieces } from './served-snap.ts';
-import { toldAgain, usualChannel, type Told, type ToldSnaps } from './told-again.ts';
+import {
+  readAnnouncement,
+  bytesOf,
+  fieldsOf,
+  responseCache,
+  writeSnapJson,
+  type SnapFieldSelection,
+  type Pieces,
+} from './served-snap.ts';
+import {
+  refreshResultCache,
+  channelOfUsualRefresh,
+  type CachedRefreshResult,
+  type RefreshResults,
+} from './told-again.ts';
 
 export const refreshSnaps = operation({
   name: 'refresh_snaps',
@@ -38,22 +58,22 @@ export const refreshSnaps = operation({
     const context = new Map<string, RefreshContext>();
     for (const item of body.context ?? []) context.set(item['instance-key'], item);
     const items = itemsOf(body.actions, context);
-    const asker = askerOf(request.headers, device, address, now());
+    const asker = readDeviceContext(request.headers, device, address, now());
     const { base_url: baseUrl } = config.http;
     const offers: Offer[] = [];
     const fields = fieldsOf(body.fields ?? undefined);
-    const deltas = config.devices.deltas && takesDeltas(request.headers);
-    const told = toldAgain.in(await records.eras.channels(), asker.architecture, fields);
-    const history = historyIn(records);
-    const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, told };
+    const deltas = config.devices.deltas && acceptsDeltas(request.headers);
+    const cachedResults = refreshResultCache.in(await records.eras.channels(), asker.architecture, fields);
+    const history = createHistory(records);
+    const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // One result per action, in the order of the actions. Devices expect no results for snaps that no action named.
     const results: Pieces = ['{"results":['];
     for (const [at, action] of body.actions.entries()) {
-      const { action: kind, key = '', assertions: wanted } = action;
+      const { action: kind, key = '', assertions: requestedAssertions } = action;
       if (at > 0) results.push(comma);
       if (kind === 'fetch-assertions')
-        results.push(written({ result: kind, key, ...(await fetchAssertions(wanted ?? [], options)) }));
+        results.push(written({ result: kind, key, ...(await fetchAssertions(requestedAssertions ?? [], options)) }));
       else {
         const pieces = resultOf(action, items[at], call);
         results.push(...(pieces instanceof Promise ? await pieces : pieces));
@@ -62,27 +82,27 @@ export const refreshSnaps = operation({
     if (device !== undefined && config.devices.remember) {
       records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
     }
-    return new Answer({ headers: json, body: knownAnswers.of([...results, '],"error-list":[]}']) });
+    return new OperationResponse({ headers: json, body: responseCache.of([...results, '],"error-list":[]}']) });
   },
 });
 
-interface Calling {
-  asker: Asker;
+interface SnapRefreshCall {
+  asker: DeviceRequestContext;
   snaps: SnapsForDevice;
   records: HandlerRecords;
   history: History;
   cohortKeys: CohortKeys;
-  fields: Fields;
+  fields: SnapFieldSelection;
   baseUrl: string;
   /** Whether the device accepts deltas. */
   deltas: boolean;
   /** Collects the revisions that the device is offered to refresh to. */
   offers: Offer[];
   /** Cached results for devices with the same architecture and fields. */
-  told: ToldSnaps;
+  cachedResults: RefreshResults;
 }
 
-const heldIn = (context: Iterable<RefreshContext>): Held[] =>
+const heldIn = (context: Iterable<RefreshContext>): ReportedRevision[] =>
   Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
 
 const comma = Buffer.from(',');
@@ -112,13 +132,19 @@ function itemsOf(
 }
 
 /** Returns synchronously if everything is cached, as is usual for a fleet. */
-function resultOf(action: RefreshAction, item: RefreshContext | undefined, call: Calling): Soon<Pieces> {
-  const channel = usualChannel(action, item);
+function resultOf(
+  action: RefreshAction,
+  item: RefreshContext | undefined,
+  call: SnapRefreshCall,
+): MaybePromise<Pieces> {
+  const channel = channelOfUsualRefresh(action, item);
   if (channel === undefined) return resultAnew(action, item, call);
-  const told = call.told.of(keyOf(action), channel);
+  const cached = call.cachedResults.of(keyOf(action), channel);
   const epoch = epochOf(item?.epoch ?? action.epoch);
-  return told !== undefined && call.snaps.reaches(told.snap) && (epoch === undefined || canRead(told.epoch, epoch))
-    ? given(told.snap, told.chosen, { action, item, told }, call)
+  return cached !== undefined &&
+    call.snaps.reaches(cached.snap) &&
+    (epoch === undefined || canRead(cached.epoch, epoch))
+    ? buildResult(cached.snap, cached.chosen, { action, item, cached }, call)
     : resultAnew(action, item, call, channel);
 }
 
@@ -126,14 +152,14 @@ function resultOf(action: RefreshAction, item: RefreshContext | undefined, call:
 function resultAnew(
   action: RefreshAction,
   item: RefreshContext | undefined,
-  call: Calling,
+  call: SnapRefreshCall,
   channel?: string,
-): Soon<Pieces> {
-  const said = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
+): MaybePromise<Pieces> {
+  const statedId = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   // If both are equal, use the string that was looked up before: its hash is already computed.
-  const id = said === action['instance-key'] ? action['instance-key'] : said;
-  const found = id === undefined || id === '' ? call.snaps.named(action.name ?? '') : call.snaps.ofId(id);
-  return then(found, (snap): Soon<Pieces> => {
+  const id = statedId === action['instance-key'] ? action['instance-key'] : statedId;
+  const lookup = id === undefined || id === '' ? call.snaps.findByName(action.name ?? '') : call.snaps.findById(id);
+  return whenReady(lookup, (snap): MaybePromise<Pieces> => {
     const key = { 'instance-key': keyOf(action) };
     if (snap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
     const { records, history, cohortKeys, asker } = call;
@@ -141,11 +167,11 @@ function resultAnew(
     const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
     const { releases, revisions } = records;
     const wish = { ...wishOf(action, item, records), cohort };
-    return then(chooseRevision(snap, wish, asker, { releases, revisions, history }), (chosen) => {
+    return whenReady(chooseRevision(snap, wish, asker, { releases, revisions, history }), (chosen) => {
       if (!('code' in chosen)) {
         const isForAll = channel !== undefined && chosen.forAll === true && !call.fields.resources;
-        const told = isForAll ? keepTold(snap, chosen, { action, channel }, call) : undefined;
-        return given(snap, chosen, { action, item, told }, call);
+        const cached = isForAll ? keepTold(snap, chosen, { action, channel }, call) : undefined;
+        return buildResult(snap, chosen, { action, item, cached }, call);
       }
       const about = { ...key, 'snap-id': snap.id, name: snap.name };
       return [written({ result: 'error', ...about, error: noneToGive(chosen) })];
@@ -156,23 +182,27 @@ function resultAnew(
 /** Caches the result for all devices that make a usual refresh. */
 function keepTold(
   snap: PublishedPackage,
-  chosen: Chosen,
+  chosen: ChosenSnapRevision,
   { action, channel }: { action: RefreshAction; channel: string },
-  call: Calling,
-): Told {
+  call: SnapRefreshCall,
+): CachedRefreshResult {
   const bytes = bytesOf(wholeResult(snap, chosen, action, {}, call));
-  const told = { snap, chosen, epoch: announced(chosen.revision).epoch, bytes };
-  call.told.keep(snap.id, channel, told);
-  return told;
+  const cached = { snap, chosen, epoch: readAnnouncement(chosen.revision).epoch, bytes };
+  call.cachedResults.keep(snap.id, channel, cached);
+  return cached;
 }
 
 /** The result for a chosen revision; `told` holds the cached bytes for it. */
-function given(
+function buildResult(
   snap: PublishedPackage,
-  chosen: Chosen,
-  { action, item, told }: { action: RefreshAction; item: RefreshContext | undefined; told?: Told | undefined },
-  call: Calling,
-): Soon<Pieces> {
+  chosen: ChosenSnapRevision,
+  {
+    action,
+    item,
+    cached,
+  }: { action: RefreshAction; item: RefreshContext | undefined; cached?: CachedRefreshResult | undefined },
+  call: SnapRefreshCall,
+): MaybePromise<Pieces> {
   const { records, fields, baseUrl, offers, deltas } = call;
   const { effective: channel, revision } = chosen;
   const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
@@ -180,25 +210,26 @@ function given(
     const isHeld = (item?.held?.by ?? []).length > 0;
     offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
-  const found = isNews && deltas ? deltaBetween(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
-  return then(found, (delta) => {
-    if (told !== undefined && delta === undefined) return [told.bytes];
-    const resources = fields.resources ? componentsOf(revision, chosen.resources, records, baseUrl) : undefined;
-    return then(resources, (resources) => wholeResult(snap, chosen, action, { delta, resources }, call));
+  const deltaLookup =
+    isNews && deltas ? findDelta(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
+  return whenReady(deltaLookup, (delta) => {
+    if (cached !== undefined && delta === undefined) return [cached.bytes];
+    const resources = fields.resources ? findComponents(revision, chosen.resources, records, baseUrl) : undefined;
+    return whenReady(resources, (resources) => wholeResult(snap, chosen, action, { delta, resources }, call));
   });
 }
 
 /** Builds a result; only the JSON of the snap and of its revision comes from a cache. */
 function wholeResult(
   snap: PublishedPackage,
-  chosen: Chosen,
+  chosen: ChosenSnapRevision,
   action: RefreshAction,
-  more: Parameters<typeof snapText>[4],
-  { fields, baseUrl }: Calling,
+  more: Parameters<typeof writeSnapJson>[4],
+  { fields, baseUrl }: SnapRefreshCall,
 ): Pieces {
-  const said = { 'instance-key': keyOf(action), 'snap-id': snap.id, name: snap.name };
-  const about = written({ result: action.action, ...said, ...whereFound(chosen) });
-  return [`${about.slice(0, -1)},"snap":`, ...snapText(snap, chosen.revision, fields, baseUrl, more), '}'];
+  const identity = { 'instance-key': keyOf(action), 'snap-id': snap.id, name: snap.name };
+  const about = written({ result: action.action, ...identity, ...whereFound(chosen) });
+  return [`${about.slice(0, -1)},"snap":`, ...writeSnapJson(snap, chosen.revision, fields, baseUrl, more), '}'];
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {
@@ -212,7 +243,7 @@ function unknown(id: string | undefined, name: string | undefined): Pick<Refresh
   };
 }
 
-const noneToGive = ({ code, message, releases }: NoneToGive): NonNullable<RefreshResult['error']> => ({
+const noneToGive = ({ code, message, releases }: SnapUnavailableError): NonNullable<RefreshResult['error']> => ({
   code,
   message,
   extra: { releases },
@@ -221,7 +252,7 @@ const noneToGive = ({ code, message, releases }: NoneToGive): NonNullable<Refres
 const whereFound = ({
   effective,
   redirect,
-}: Chosen): Pick<RefreshResult, 'effective-channel' | 'redirect-channel'> => ({
+}: ChosenSnapRevision): Pick<RefreshResult, 'effective-channel' | 'redirect-channel'> => ({
   ...(effective !== undefined && { 'effective-channel': effective }),
   ...(redirect !== undefined && { 'redirect-channel': redirect }),
 });
@@ -230,7 +261,7 @@ function wishOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
   records: HandlerRecords,
-): Omit<Wish, 'cohort'> {
+): Omit<SnapRevisionRequest, 'cohort'> {
   const installed = action.action === 'refresh' ? item : undefined;
   const has = installed === undefined || installed.revision === 0 ? undefined : installed.revision;
   const ignoresSets = action['ignore-validation'] ?? item?.['ignore-validation'] ?? false;
@@ -245,7 +276,7 @@ function wishOf(
   };
 }
 
-const epochOf = (said: SnapEpoch | undefined): Epoch | undefined => {
-  const { read, write } = said ?? {};
+const epochOf = (stated: SnapEpoch | undefined): Epoch | undefined => {
+  const { read, write } = stated ?? {};
   return read && write ? { read, write } : undefined;
 };

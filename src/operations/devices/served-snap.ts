@@ -4,11 +4,11 @@ import { BoundedMap } from '#domain/bounded-map.ts';
 import type { Delta } from '#records/deltas.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { RevisionForDevices } from '#records/revisions.ts';
-import { announcedIn, nothingAnnounced, type Announced } from '#review/announced.ts';
+import { readDeviceFacts, noDeviceFacts, type SnapDeviceFacts } from '#review/announced.ts';
 import { presentDelta } from './deltas.ts';
 
 /** Members of the snap. */
-const ofSnap: Members<PublishedPackage> = {
+const ofSnap: SnapFieldGetters<PublishedPackage> = {
   categories: () => [],
   contact: ({ links }) => links.contact?.[0],
   description: ({ description }) => description ?? undefined,
@@ -30,10 +30,10 @@ const ofSnap: Members<PublishedPackage> = {
 };
 
 /** Members of a revision. */
-const ofRevision: Members<RevisionForDevices> = {
+const ofRevision: SnapFieldGetters<RevisionForDevices> = {
   architectures: ({ details }) => details.architectures ?? ['all'],
   base: ({ details }) => details.base ?? undefined,
-  'common-ids': (revision) => announced(revision).commonIds,
+  'common-ids': (revision) => readAnnouncement(revision).commonIds,
   confinement: ({ details }) => details.confinement ?? 'strict',
   'created-at': ({ createdAt }) => createdAt,
   download: (revision, base) => ({
@@ -42,14 +42,14 @@ const ofRevision: Members<RevisionForDevices> = {
     'sha3-384': revision.sha3_384,
     deltas: [],
   }),
-  epoch: (revision) => announced(revision).epoch,
+  epoch: (revision) => readAnnouncement(revision).epoch,
   revision: ({ revision }) => revision,
   'snap-yaml': ({ packageYaml }) => packageYaml ?? undefined,
   type: ({ details }) => details.type ?? 'app',
   version: ({ version }) => version,
 };
 
-type Members<Of> = {
+type SnapFieldGetters<Of> = {
   readonly [Name in keyof SnapDetails]?: (of: Of, baseUrl: string) => SnapDetails[Name] | undefined;
 };
 
@@ -68,10 +68,10 @@ export const presentSnapRevision = (
  * objects each time, and the bytes are cached as long as those objects: a refresh needs thirty of them, and serializing one costs
  * more than choosing it.
  */
-export function snapText(
+export function writeSnapJson(
   snap: PublishedPackage,
   revision: RevisionForDevices,
-  { fields, key }: Fields,
+  { fields, key }: SnapFieldSelection,
   baseUrl: string,
   { delta, resources }: { delta?: Delta | undefined; resources?: SnapDetails['resources'] },
 ): Pieces {
@@ -81,7 +81,7 @@ export function snapText(
   );
   const components = resources === undefined ? '' : `"resources":${JSON.stringify(resources)}`;
   const members = [whole, part, components].filter(({ length }) => length > 0);
-  return ['{', ...members.flatMap((one, at) => (at === 0 ? one : [',', one])), '}'];
+  return ['{', ...members.flatMap((member, at) => (at === 0 ? member : [',', member])), '}'];
 }
 
 /** The parts of a text, as strings or as encoded bytes. */
@@ -106,39 +106,40 @@ export function bytesOf(pieces: Readonly<Pieces>): Buffer {
  * A cache of the bytes of the last responses. Devices of one model have the same snaps, and joining thirty results takes a
  * twentieth of a refresh (`npm run bench -- devices`).
  */
-class KnownAnswers {
+class RefreshResponseCache {
   #answers: { pieces: Readonly<Pieces>; bytes: Buffer }[] = [];
 
   of(pieces: Readonly<Pieces>): Buffer {
-    const isSame = (one: Readonly<Pieces>): boolean =>
-      one.length === pieces.length && pieces.every((piece, at) => piece === one[at]);
-    const known = this.#answers.find((one) => isSame(one.pieces));
-    if (known !== undefined) return known.bytes;
+    const isSame = (other: Readonly<Pieces>): boolean =>
+      other.length === pieces.length && pieces.every((piece, at) => piece === other[at]);
+    const match = this.#answers.find((entry) => isSame(entry.pieces));
+    if (match !== undefined) return match.bytes;
     const bytes = bytesOf(pieces);
-    if (bytes.length <= longest) this.#answers = [{ pieces, bytes }, ...this.#answers.slice(0, most - 1)];
+    if (bytes.length <= maxResponseBytes)
+      this.#answers = [{ pieces, bytes }, ...this.#answers.slice(0, maxResponses - 1)];
     return bytes;
   }
 }
 
 /** Maximum number of cached responses, and maximum bytes of each. */
-const [most, longest] = [16, 256 * 1024];
+const [maxResponses, maxResponseBytes] = [16, 256 * 1024];
 
-export const knownAnswers = new KnownAnswers();
+export const responseCache = new RefreshResponseCache();
 
-const withDelta = (said: SnapDetails, delta: Delta | undefined, baseUrl: string): SnapDetails =>
-  delta === undefined || said.download === undefined
-    ? said
-    : { ...said, download: { ...said.download, deltas: [presentDelta(delta, baseUrl)] } };
+const withDelta = (details: SnapDetails, delta: Delta | undefined, baseUrl: string): SnapDetails =>
+  delta === undefined || details.download === undefined
+    ? details
+    : { ...details, download: { ...details.download, deltas: [presentDelta(delta, baseUrl)] } };
 
 /** The requested members, and `key`, the cache key of this list. */
-export interface Fields {
+export interface SnapFieldSelection {
   fields: readonly string[];
   key: string;
   /** Whether the device requests components. */
   resources: boolean;
 }
 
-export const fieldsOf = (fields: readonly string[] = everyField): Fields => ({
+export const fieldsOf = (fields: readonly string[] = everyField): SnapFieldSelection => ({
   fields,
   key: fields.join(),
   resources: fields.includes('resources'),
@@ -147,13 +148,13 @@ export const fieldsOf = (fields: readonly string[] = everyField): Fields => ({
 /** All members in alphabetical order, for devices that name none. */
 export const everyField: readonly string[] = [...Object.keys(ofSnap), ...Object.keys(ofRevision)].sort();
 
-function some<Of>(members: Members<Of>, of: Of, fields: readonly string[], baseUrl: string): SnapDetails {
-  const said: Record<string, unknown> = {};
+function some<Of>(members: SnapFieldGetters<Of>, of: Of, fields: readonly string[], baseUrl: string): SnapDetails {
+  const selected: Record<string, unknown> = {};
   for (const name of fields) {
     const value = Object.hasOwn(members, name) ? members[name as keyof SnapDetails]?.(of, baseUrl) : undefined;
-    if (value !== undefined) said[name] = value;
+    if (value !== undefined) selected[name] = value;
   }
-  return said;
+  return selected;
 }
 
 /** The download URL of a revision. Its bytes never change. */
@@ -161,14 +162,14 @@ const downloadAddress = (baseUrl: string, { packageId, revision }: RevisionForDe
   `${baseUrl}/api/v1/snaps/download/${packageId}_${revision}.snap`;
 
 /** Cache by digest. Parsing a snap.yaml takes 0.2 ms, and a refresh needs thirty. */
-const known = new BoundedMap<string, Announced>(10_000);
+const announcements = new BoundedMap<string, SnapDeviceFacts>(10_000);
 
-export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announced {
-  if (packageYaml === null) return nothingAnnounced;
-  const before = known.get(sha3_384);
+export function readAnnouncement({ sha3_384, packageYaml }: RevisionForDevices): SnapDeviceFacts {
+  if (packageYaml === null) return noDeviceFacts;
+  const before = announcements.get(sha3_384);
   if (before !== undefined) return before;
-  const read = announcedIn(packageYaml);
-  known.set(sha3_384, read);
+  const read = readDeviceFacts(packageYaml);
+  announcements.set(sha3_384, read);
   return read;
 }
 
@@ -176,19 +177,19 @@ export function announced({ sha3_384, packageYaml }: RevisionForDevices): Announ
  * Caches members of objects as JSON, one text per object and list of fields. Drops everything when the limit is reached, for
  * example when a client keeps asking for different lists.
  */
-class Texts {
+class SnapJsonCache {
   readonly #most: number;
   #size = 0;
   #texts = new WeakMap<object, Map<string, Buffer>>();
 
-  /** @param most - Maximum bytes. */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxBytes - Maximum bytes. */
+  constructor(maxBytes: number) {
+    this.#most = maxBytes;
   }
 
   of(object: object, key: string, make: () => SnapDetails): Buffer {
-    const known = this.#texts.get(object)?.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#texts.get(object)?.get(key);
+    if (cached !== undefined) return cached;
     const text = Buffer.from(JSON.stringify(make()).slice(1, -1));
     this.#size += text.length + key.length;
     if (this.#size > this.#most) [this.#texts, this.#size] = [new WeakMap(), 0];
@@ -198,4 +199,4 @@ class Texts {
   }
 }
 
-const texts = new Texts(16 * 1024 * 1024);
+const texts = new SnapJsonCache(16 * 1024 * 1024);

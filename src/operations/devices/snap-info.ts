@@ -1,16 +1,16 @@
 import { snapsForDevice } from '#api/device-snaps.ts';
 import { operation } from '#api/operation.ts';
-import { forOneAlone, notModified, ofArchitecture, revalidated } from '#api/revalidated.ts';
+import { privateNoStore, notModified, varyByArchitecture, respondRevalidated } from '#api/revalidated.ts';
 import { json } from '#api/sent.ts';
 import type { SnapInfoResponse } from '#api/wire.ts';
-import { listed } from '#domain/catalog.ts';
+import { orderPublicReleases } from '#domain/catalog.ts';
 import { unexpired } from '#domain/channel-map.ts';
 import type { Channel } from '#domain/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import type { Release } from '#records/releases.ts';
-import { askerOf } from './choosing.ts';
-import { componentsOf } from './components.ts';
+import { readDeviceContext } from './choosing.ts';
+import { findComponents } from './components.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
 export const snapInfo = operation({
@@ -29,19 +29,19 @@ export const snapInfo = operation({
   prefixed: false,
 
   async handle({ params, query, request, address, device, snaps, records, config, now }) {
-    const snap = await snaps.named(params.name);
-    const { architecture, at } = askerOf(request.headers, device, address, now());
-    const wanted = query.architecture ?? architecture;
+    const snap = await snaps.findByName(params.name);
+    const { architecture, at } = readDeviceContext(request.headers, device, address, now());
+    const requestedArchitecture = query.architecture ?? architecture;
     const releases = snap === undefined ? [] : unexpired(await records.releases.held(snap.id), at);
-    const fitting = releases.filter(({ architecture: its }) => [wanted, 'all', null].includes(its));
+    const fitting = releases.filter(({ architecture: its }) => [requestedArchitecture, 'all', null].includes(its));
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;
     const map: SnapInfoResponse['channel-map'] = [];
-    for (const { held, channel } of listed(fitting, snap?.defaultTrack ?? null)) {
+    for (const { held, channel } of orderPublicReleases(fitting, snap?.defaultTrack ?? null)) {
       const revision = await records.revisions.forDevices(held.packageId, held.revision);
       if (revision === undefined) continue;
       const components = fields.includes('resources')
-        ? await componentsOf(revision, held.resources, records, baseUrl)
+        ? await findComponents(revision, held.resources, records, baseUrl)
         : undefined;
       map.push({
         ...presentSnapRevision(revision, fields, baseUrl),
@@ -57,8 +57,8 @@ export const snapInfo = operation({
       ...tracked(snap),
       'channel-map': map,
     };
-    const kept = { ...json, vary: ofArchitecture, ...(snap.private && forOneAlone) };
-    return revalidated(request, JSON.stringify(answer), 60, kept);
+    const headers = { ...json, vary: varyByArchitecture, ...(snap.private && privateNoStore) };
+    return respondRevalidated(request, JSON.stringify(answer), 60, headers);
   },
 });
 

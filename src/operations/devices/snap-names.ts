@@ -7,8 +7,8 @@ import { createGzip, gunzip } from 'node:zlib';
 
 import { anyone } from '#api/access.ts';
 import type { HandlerRecords } from '#api/handler-records.ts';
-import { Answer, operation } from '#api/operation.ts';
-import { hasAlready } from '#api/ranges.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
+import { matchesEtag } from '#api/ranges.ts';
 import { notModified } from '#api/revalidated.ts';
 import { confinements as everyConfinement } from '#domain/catalog.ts';
 import { hal } from './snap-sections.ts';
@@ -33,32 +33,32 @@ export const snapNames = operation({
     const { etag, packed } = await namesOf(query.confinement?.split(',') ?? everyConfinement, records);
     // Both encodings share one digest, so the ETag is weak.
     const headers = { etag: `W/${etag}`, 'cache-control': 'max-age=300', vary: 'Accept-Encoding' };
-    if (hasAlready(request, etag)) return new Answer({ status: 304, headers });
+    if (matchesEtag(request, etag)) return new OperationResponse({ status: 304, headers });
     const isPacked = /\bgzip\b/.test([request.headers['accept-encoding'] ?? ''].flat().join());
-    return new Answer({
+    return new OperationResponse({
       headers: { ...headers, 'content-type': hal, ...(isPacked && { 'content-encoding': 'gzip' }) },
       body: isPacked ? packed : await promisify(gunzip)(packed),
     });
   },
 });
 
-interface Names {
+interface PackedSnapNames {
   etag: string;
   /** Compressed with gzip to a tenth of the size, the encoding that devices request. */
   packed: Buffer;
 }
 
 /** Built once per state of the catalog and per requested set of confinements. */
-const made = new WeakMap<object, Map<string, Promise<Names>>>();
+const made = new WeakMap<object, Map<string, Promise<PackedSnapNames>>>();
 
-async function namesOf(confinements: readonly string[], records: HandlerRecords): Promise<Names> {
+async function namesOf(confinements: readonly string[], records: HandlerRecords): Promise<PackedSnapNames> {
   // Read before the catalog: a commit in between starts a new cache generation.
   const era = await records.eras.catalog();
-  const all = made.get(era) ?? new Map<string, Promise<Names>>();
+  const all = made.get(era) ?? new Map<string, Promise<PackedSnapNames>>();
   made.set(era, all);
-  const wanted = everyConfinement.filter((one) => confinements.includes(one));
-  const key = wanted.join();
-  const names = all.get(key) ?? make(wanted, records);
+  const selected = everyConfinement.filter((confinement) => confinements.includes(confinement));
+  const key = selected.join();
+  const names = all.get(key) ?? make(selected, records);
   all.set(key, names);
   names.catch(() => all.delete(key));
   return names;
@@ -66,7 +66,7 @@ async function namesOf(confinements: readonly string[], records: HandlerRecords)
 
 const pageSize = 1000;
 
-async function make(confinements: readonly string[], { catalog }: HandlerRecords): Promise<Names> {
+async function make(confinements: readonly string[], { catalog }: HandlerRecords): Promise<PackedSnapNames> {
   const digest = createHash('sha256');
   async function* text(): AsyncGenerator<string> {
     // A device parses the list token by token and expects these keys first.

@@ -1,7 +1,7 @@
 // Lists the categories of snaps, which snapd requests before it shows all snaps. This store has one category.
 import { anyone } from '#api/access.ts';
-import { Answer, operation } from '#api/operation.ts';
-import { everything } from './find-snaps.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
+import { featuredCategory } from './find-snaps.ts';
 
 /** HAL, JSON with links: the media type that snapd requires. */
 export const hal = 'application/hal+json';
@@ -17,7 +17,7 @@ export const snapCategories = operation({
   enabledBy: 'devices.snap',
   errors: 'snapd',
   prefixed: false,
-  handle: () => ({ categories: [{ name: everything }] }),
+  handle: () => ({ categories: [{ name: featuredCategory }] }),
 });
 
 export const snapSections = operation({
@@ -32,8 +32,8 @@ export const snapSections = operation({
   errors: 'snapd',
   prefixed: false,
   handle: () =>
-    new Answer({
+    new OperationResponse({
       headers: { 'content-type': hal },
-      body: JSON.stringify({ _embedded: { 'clickindex:sections': [{ name: everything }] } }),
+      body: JSON.stringify({ _embedded: { 'clickindex:sections': [{ name: featuredCategory }] } }),
     }),
 });

@@ -4,7 +4,7 @@ import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { storeAssertionMissing } from '#assertions/store-assertion.ts';
 import { anyone } from '#api/access.ts';
 import { attachment } from '#api/content-disposition.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 export const storeAssertions = operation({
@@ -23,12 +23,12 @@ export const storeAssertions = operation({
 
   async handle({ records, config }) {
     const { id } = config.store;
-    const kept = await records.assertions.find(`store/${id}`);
-    if (kept === undefined) {
+    const stored = await records.assertions.find(`store/${id}`);
+    if (stored === undefined) {
       throw new Refusal('not-found', storeAssertionMissing(id));
     }
-    const all = await withPrerequisites(parseAssertion(kept.text), (names) => records.assertions.listOf(names));
-    return new Answer({
+    const all = await withPrerequisites(parseAssertion(stored.text), (names) => records.assertions.listOf(names));
+    return new OperationResponse({
       headers: { 'content-type': mediaType, ...attachment(`store_${id}.assert`) },
       body: stream(all),
     });

@@ -5,26 +5,26 @@
 import type { RefreshAction, RefreshContext } from '#api/wire.ts';
 import type { Epoch } from '#domain/epoch.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import type { Chosen } from './choosing.ts';
-import type { Fields } from './served-snap.ts';
+import type { ChosenSnapRevision } from './choosing.ts';
+import type { SnapFieldSelection } from './served-snap.ts';
 
 /** A cached result: valid for every device that asks for this channel of the snap. */
-export interface Told {
+export interface CachedRefreshResult {
   snap: PublishedPackage;
-  chosen: Chosen;
+  chosen: ChosenSnapRevision;
   epoch: Epoch;
   /** The whole result. */
   bytes: Buffer;
 }
 
 /** The cached results for devices of one architecture that request the same fields. */
-export interface ToldSnaps {
-  of(id: string, channel: string): Told | undefined;
-  keep(id: string, channel: string, told: Told): void;
+export interface RefreshResults {
+  of(id: string, channel: string): CachedRefreshResult | undefined;
+  keep(id: string, channel: string, result: CachedRefreshResult): void;
 }
 
 /** The tracked channel, if the device refreshes a snap and sends nothing else that influences the result. */
-export function usualChannel(action: RefreshAction, item: RefreshContext | undefined): string | undefined {
+export function channelOfUsualRefresh(action: RefreshAction, item: RefreshContext | undefined): string | undefined {
   const isUsual =
     action.action === 'refresh' &&
     item !== undefined &&
@@ -33,31 +33,31 @@ export function usualChannel(action: RefreshAction, item: RefreshContext | undef
   return isUsual ? item['tracking-channel'] : undefined;
 }
 
-type BySnap = Map<string, Map<string, Told>>;
+type ResultsBySnap = Map<string, Map<string, CachedRefreshResult>>;
 
-class ToldAgain {
+class RefreshResultCache {
   /** Maximum bytes; when they are exceeded, all results are dropped, as in a new cache generation. */
   readonly #most: number;
   #era: object | undefined;
   #size = 0;
-  #told = new Map<string, Map<string, BySnap>>();
+  #told = new Map<string, Map<string, ResultsBySnap>>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxBytes: number) {
+    this.#most = maxBytes;
   }
 
   /** `era` is the cache generation, a new object after each change of a relevant record. Read it before those records. */
-  in(era: object, architecture: string, { key }: Fields): ToldSnaps {
+  in(era: object, architecture: string, { key }: SnapFieldSelection): RefreshResults {
     if (era !== this.#era) this.#forget(era);
     let bySnap = this.#told.get(architecture)?.get(key);
     return {
       of: (id, channel) => bySnap?.get(id)?.get(channel),
-      keep: (id, channel, told) => {
+      keep: (id, channel, result) => {
         if (era !== this.#era) return;
-        this.#size += told.bytes.length + [architecture, key, id, channel].join().length;
+        this.#size += result.bytes.length + [architecture, key, id, channel].join().length;
         if (this.#size > this.#most) this.#forget(era);
         bySnap = inner(inner(this.#told, architecture), key);
-        inner(bySnap, id).set(channel, told);
+        inner(bySnap, id).set(channel, result);
       },
     };
   }
@@ -71,9 +71,9 @@ class ToldAgain {
 
 /** The inner map under a key; created on first use. */
 function inner<Key, Value>(maps: Map<string, Map<Key, Value>>, key: string): Map<Key, Value> {
-  const found = maps.get(key) ?? new Map<Key, Value>();
-  if (found.size === 0) maps.set(key, found);
-  return found;
+  const innerMap = maps.get(key) ?? new Map<Key, Value>();
+  if (innerMap.size === 0) maps.set(key, innerMap);
+  return innerMap;
 }
 
-export const toldAgain = new ToldAgain(16 * 1024 * 1024);
+export const refreshResultCache = new RefreshResultCache(16 * 1024 * 1024);

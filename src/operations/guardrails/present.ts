@@ -1,11 +1,11 @@
 // Presents the guardrails of a package, in the order of their creation.
 import type { GuardrailsResponse } from '#api/wire.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
 export async function presentGuardrails(
-  { guardrails }: Pick<Records, 'guardrails'>,
+  { guardrails }: Pick<StoreRecords, 'guardrails'>,
   subject: { id: string },
 ): Promise<GuardrailsResponse> {
-  const found = await guardrails.list(subject.id);
-  return { guardrails: found.map(({ pattern, createdAt }) => ({ pattern, 'created-at': createdAt })) };
+  const rows = await guardrails.list(subject.id);
+  return { guardrails: rows.map(({ pattern, createdAt }) => ({ pattern, 'created-at': createdAt })) };
 }

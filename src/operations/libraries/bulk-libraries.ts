@@ -4,7 +4,7 @@ import type { LibraryVersion } from '#records/charm-libraries.ts';
 import { presentLibrary } from './present.ts';
 import { libraryReader } from './visible.ts';
 
-const most = 1000;
+const maxLibraries = 1000;
 
 export const bulkLibraries = operation({
   name: 'bulk_libraries',
@@ -18,7 +18,7 @@ export const bulkLibraries = operation({
   response: 'BulkLibrariesResponse',
 
   async handle({ body, sees, records }) {
-    const found = new Map<string, LibraryVersion>();
+    const versions = new Map<string, LibraryVersion>();
     for (const item of body) {
       const {
         'library-id': libraryId,
@@ -35,15 +35,15 @@ export const bulkLibraries = operation({
           ? [libraryId]
           : await records.charmLibraries.idsOf(charmName ?? '', libraryName ?? null);
       for (const id of ids) {
-        const wanted = { libraryId: id, api, patch };
-        const version = await records.charmLibraries.version(wanted);
+        const versionKey = { libraryId: id, api, patch };
+        const version = await records.charmLibraries.version(versionKey);
         if (version === undefined || (charmName !== undefined && version.charmName !== charmName)) continue;
         if (!(await sees(version))) continue;
-        found.set(`${version.libraryId} ${version.api} ${version.patch}`, version);
-        if (found.size > most)
-          throw new Refusal('api-error', `More than ${most} libraries are asked for; ask for fewer at once.`);
+        versions.set(`${version.libraryId} ${version.api} ${version.patch}`, version);
+        if (versions.size > maxLibraries)
+          throw new Refusal('api-error', `More than ${maxLibraries} libraries are asked for; ask for fewer at once.`);
       }
     }
-    return { libraries: [...found.values()].map(presentLibrary) };
+    return { libraries: [...versions.values()].map(presentLibrary) };
   },
 });

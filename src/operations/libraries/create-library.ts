@@ -16,8 +16,8 @@ export const createLibrary = operation({
   async handle(call) {
     const { package: subject, body, records, acts, newId } = call;
     const name = body['library-name'];
-    const known = await records.charmLibraries.named(subject.id, name);
-    if (known !== undefined) return { 'library-id': known.id };
+    const existing = await records.charmLibraries.findByName(subject.id, name);
+    if (existing !== undefined) return { 'library-id': existing.id };
     const freshId = newId.uuid().replaceAll('-', '');
     const { id } = await acts.do(act, caller(call), { package: subject, name, freshId });
     return { 'library-id': id };

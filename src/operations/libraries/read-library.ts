@@ -16,10 +16,10 @@ export const readLibrary = operation({
   async handle({ params, query, sees, records }) {
     const { charm_name: charmName, library_id: libraryId } = params;
     const number = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
-    const wanted = { libraryId, api: number(query.api), patch: number(query.patch) };
-    const found = await records.charmLibraries.version(wanted);
-    if (found?.charmName === charmName && (await sees(found))) {
-      return { ...presentLibrary(found), content: found.content };
+    const versionKey = { libraryId, api: number(query.api), patch: number(query.patch) };
+    const version = await records.charmLibraries.version(versionKey);
+    if (version?.charmName === charmName && (await sees(version))) {
+      return { ...presentLibrary(version), content: version.content };
     }
     throw new Refusal(
       'resource-not-found',

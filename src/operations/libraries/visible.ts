@@ -1,20 +1,20 @@
 // Access to libraries: public for public charms; for a private charm only its publisher and collaborators.
-import { partIn, visitor, type Access } from '#api/access.ts';
+import { mayActOnPackage, visitor, type Access } from '#api/access.ts';
 import type { LibraryVersion } from '#records/charm-libraries.ts';
 
 /** Admits every client; `sees` decides per version of a library. */
 export const libraryReader: Access<{ sees(version: LibraryVersion): Promise<boolean> }> = {
   ...visitor('public'),
-  async admit(asked) {
-    const { principal } = await visitor('public').admit(asked);
-    const { records } = asked;
+  async admit(request) {
+    const { principal } = await visitor('public').admit(request);
+    const { records } = request;
     return {
       async sees(version) {
         if (!version.private) return true;
         if (principal === undefined) return false;
         const subject = await records.packages.byId(version.packageId);
         if (subject === undefined) return false;
-        return partIn(principal, subject, 'package-view-revisions', records).catch(() => false);
+        return mayActOnPackage(principal, subject, 'package-view-revisions', records).catch(() => false);
       },
     };
   },

@@ -19,8 +19,8 @@ export const createModel = operation({
   async handle(call) {
     const { brand, body, records, acts } = call;
     const { name, series, 'api-key': apiKey } = body;
-    const wanted = { brandAccountId: brand.accountId, name, series, apiKey: apiKey || null };
-    const model = await acts.do(act, caller(call), wanted);
+    const input = { brandAccountId: brand.accountId, name, series, apiKey: apiKey || null };
+    const model = await acts.do(act, caller(call), input);
     return presentModel(model, await records.accounts.byIds([model.createdBy]));
   },
 });

@@ -16,8 +16,8 @@ export const dashboardAccount = operation({
 
   async handle({ principal, records }) {
     const { accountId: id } = principal;
-    const kept = (await records.assertions.keysOf([id])).map(({ text }) => parseAssertion(text));
-    const keys = kept.map(({ headers }) => ({
+    const accountKeys = (await records.assertions.keysOf([id])).map(({ text }) => parseAssertion(text));
+    const keys = accountKeys.map(({ headers }) => ({
       name: typeof headers['name'] === 'string' ? headers['name'] : 'default',
       'public-key-sha3-384': headers['public-key-sha3-384'] as string,
     }));
@@ -50,4 +50,5 @@ export const dashboardAccount = operation({
  * or close, the tools look up the snap's id here.
  */
 const seesSnaps = ({ permissions }: Principal): boolean =>
-  grants(permissions, 'account-view-packages') || permissions?.some((one) => one.startsWith('package-')) === true;
+  grants(permissions, 'account-view-packages') ||
+  permissions?.some((permission) => permission.startsWith('package-')) === true;

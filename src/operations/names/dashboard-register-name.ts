@@ -1,5 +1,5 @@
 import { refuseName, registerName as act } from '#acts/packages.ts';
-import { account, outOfReach } from '#api/access.ts';
+import { account, packageOutOfScope } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { reachesPackage } from '#domain/principal.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
@@ -24,11 +24,11 @@ export const dashboardRegisterName = operation({
     const { reserved } = config.names;
     // Report an invalid or reserved name before a problem with the token.
     refuseName({ namespace: 'snap', name, reserved });
-    if (!reachesPackage(principal, { type: 'snap', name })) throw outOfReach({ name });
+    if (!reachesPackage(principal, { type: 'snap', name })) throw packageOutOfScope({ name });
     const publisher = { publisherId: principal.accountId, private: body.is_private ?? false };
-    const wanted = { namespace: 'snap', type: 'snap', name, ...publisher } as const;
+    const registration = { namespace: 'snap', type: 'snap', name, ...publisher } as const;
     const { id } = await acts.do(act, caller(call), {
-      ...wanted,
+      ...registration,
       freshId: newId.id(),
       reserved,
       everybody: quotaOfEverybody(config.quotas),

@@ -1,10 +1,10 @@
 // Reads the metadata that a request sets on a package.
-import type { Description } from '#acts/package-metadata.ts';
+import type { MetadataChange } from '#acts/package-metadata.ts';
 import type { UpdatePackageMetadataRequest } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** The members that the request names; an empty text clears a member. */
-export function described(body: UpdatePackageMetadataRequest): Description {
+export function readMetadataRequest(body: UpdatePackageMetadataRequest): MetadataChange {
   for (const flat of ['contact', 'website'] as const) {
     if (body.links !== undefined && body[flat] !== undefined) {
       throw new Refusal('api-error', `'links' must not be combined with '${flat}'; name it in 'links' alone.`);

@@ -23,23 +23,23 @@ export const listRegisteredNames = operation({
       query['include-collaborations'] === 'true'
         ? await records.packages.sharedWith(principal.accountId, namespace)
         : [];
-    const found = [...own, ...shared].filter((one) => reachesPackage(principal, one));
-    const besides = async <Row extends { packageId: string }>(member: string, rows: Beside<Row>) =>
+    const packages = [...own, ...shared].filter((subject) => reachesPackage(principal, subject));
+    const besides = async <Row extends { packageId: string }>(member: string, rows: PackageRows<Row>) =>
       members.has(member)
         ? Map.groupBy(await rows.ofAccount(principal.accountId, namespace), ({ packageId }) => packageId)
         : undefined;
     const tracks = await besides('tracks', records.tracks);
     const guardrails = await besides('track-guardrails', records.guardrails);
-    const of = (one: PublishedPackage) => ({
-      tracks: tracks === undefined ? [] : withLatest(tracks.get(one.id) ?? [], one),
-      guardrails: guardrails?.get(one.id) ?? [],
+    const of = (subject: PublishedPackage) => ({
+      tracks: tracks === undefined ? [] : withLatest(tracks.get(subject.id) ?? [], subject),
+      guardrails: guardrails?.get(subject.id) ?? [],
     });
     const store = { id: config.store.id, baseUrl: config.http.base_url };
-    return { results: found.map((one) => pick(presentPackage(one, of(one), store), members)) };
+    return { results: packages.map((subject) => pick(presentPackage(subject, of(subject), store), members)) };
   },
 });
 
 /** Rows that belong to packages, such as their tracks. */
-interface Beside<Row> {
+interface PackageRows<Row> {
   ofAccount(accountId: string, namespace: string): Promise<Row[]>;
 }

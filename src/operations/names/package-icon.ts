@@ -1,7 +1,7 @@
 import { anyone } from '#api/access.ts';
 import { shownFile } from '#api/content-disposition.ts';
-import { Answer, operation } from '#api/operation.ts';
-import { hasAlready } from '#api/ranges.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
+import { matchesEtag } from '#api/ranges.ts';
 import { notModified } from '#api/revalidated.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { iconMediaType } from '#review/icon.ts';
@@ -21,15 +21,16 @@ export const packageIcon = operation({
   async handle({ params, request, records, blobs }) {
     const { package_id: id, icon } = params;
     const isThere = (await records.packages.iconOf(id)) === icon;
-    const kept = { etag: `"${icon.slice(0, 96)}"`, 'cache-control': 'public, max-age=31536000, immutable' };
-    if (isThere && hasAlready(request, kept.etag)) return new Answer({ status: 304, headers: kept });
+    const cacheHeaders = { etag: `"${icon.slice(0, 96)}"`, 'cache-control': 'public, max-age=31536000, immutable' };
+    if (isThere && matchesEtag(request, cacheHeaders.etag))
+      return new OperationResponse({ status: 304, headers: cacheHeaders });
     const content = isThere ? await blobs.open(icon.slice(0, 96)) : undefined;
     if (content === undefined) throw new Refusal('resource-not-found', 'There is no such icon.');
-    return new Answer({
+    return new OperationResponse({
       headers: {
         'content-type': iconMediaType(icon),
         'content-length': String(content.size),
-        ...kept,
+        ...cacheHeaders,
         ...shownFile(icon),
         // An SVG can contain scripts; the policy prevents them, and all requests to other addresses.
         'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",

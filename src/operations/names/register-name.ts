@@ -1,5 +1,5 @@
 import { refuseName, registerName as act } from '#acts/packages.ts';
-import { inNamespace, outOfReach } from '#api/access.ts';
+import { inNamespace, packageOutOfScope } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { defaultType, packageTypes } from '#domain/namespace.ts';
 import { reachesPackage } from '#domain/principal.ts';
@@ -31,10 +31,10 @@ export const registerName = operation({
     if (typeof body.team === 'string') {
       throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);
     }
-    if (!reachesPackage(principal, { type, name })) throw outOfReach({ name });
-    const wanted = { namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
+    if (!reachesPackage(principal, { type, name })) throw packageOutOfScope({ name });
+    const registration = { namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };
     return acts.do(act, caller(call), {
-      ...wanted,
+      ...registration,
       freshId: newId.id(),
       reserved,
       everybody: quotaOfEverybody(config.quotas),

@@ -1,5 +1,5 @@
 import { refuseInUse, unregisterPackage as act } from '#acts/packages.ts';
-import { missing, seesPackage, type Access, type PackageEvidence } from '#api/access.ts';
+import { missingPermission, seesPackage, type Access, type PackageEvidence } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { grants } from '#domain/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -11,12 +11,12 @@ const sees = seesPackage(['account-register-package', 'package-manage']);
 /** Admits the caller, with a separate error message per reason, as the interface defines them. */
 const mayUnregister: Access<PackageEvidence> = {
   ...sees,
-  async admit(asked) {
-    const principal = await attempt(asked.authenticate, (error) => {
+  async admit(request) {
+    const principal = await attempt(request.authenticate, (error) => {
       if (!(error instanceof Refusal) || error.code !== 'macaroon-authorization-required') throw error;
-      throw new Refusal(error.code, asked.inPayload() ? 'Unauthorized' : 'discharge required');
+      throw new Refusal(error.code, request.inPayload() ? 'Unauthorized' : 'discharge required');
     });
-    const { namespace } = asked.params;
+    const { namespace } = request.params;
     const lists = principal.packages ?? [];
     if (namespace === 'snap' && lists.some((list) => !list.some(({ type }) => type === 'snap'))) {
       throw new Refusal('permission-required', 'Unregistering snaps requires snap-publishing credentials');
@@ -24,14 +24,14 @@ const mayUnregister: Access<PackageEvidence> = {
     const { permissions } = principal;
     const granted = grants(permissions, 'account-register-package') || grants(permissions, 'package-manage');
     const administers = principal.storeAdministrator && grants(permissions, 'store-manage') && namespace !== 'charm';
-    if (!granted && !administers) throw missing('account-register-package');
-    const evidence = await sees.admit({ ...asked, authenticate: () => principal });
+    if (!granted && !administers) throw missingPermission('account-register-package');
+    const evidence = await sees.admit({ ...request, authenticate: () => principal });
     if (evidence.role !== 'publisher' && !administers) {
-      const what = namespace === 'charm' ? 'Charms' : 'Packages';
-      throw new Refusal('permission-required', `${what} can only be unregistered by their publisher`);
+      const noun = namespace === 'charm' ? 'Charms' : 'Packages';
+      throw new Refusal('permission-required', `${noun} can only be unregistered by their publisher`);
     }
     // The interface reports this before restrictions of a token. The act checks it again.
-    await refuseInUse(asked.records, evidence.package.id);
+    await refuseInUse(request.records, evidence.package.id);
     return evidence.role === 'publisher' ? evidence : { ...evidence, role: 'store administrator' };
   },
 };

@@ -1,5 +1,5 @@
 import { acceptPackage, rejectPackage } from '#acts/ownership.ts';
-import { invited, nowhere } from '#api/access.ts';
+import { invited, packageNotFound } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { caller } from '../by.ts';
@@ -17,7 +17,7 @@ export const answerPackageOffer = operation({
 
   async handle(call) {
     const { package: subject, params, principal, body, acts, config } = call;
-    if (subject === undefined) throw nowhere(params);
+    if (subject === undefined) throw packageNotFound(params);
     const answer = { package: subject, accountId: principal.accountId };
     if (!body.accept) await acts.do(rejectPackage, caller(call), answer);
     else await acts.do(acceptPackage, caller(call), { ...answer, everybody: quotaOfEverybody(config.quotas) });

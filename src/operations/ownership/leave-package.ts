@@ -1,5 +1,5 @@
 import { leavePackage as act } from '#acts/ownership.ts';
-import { invited, nowhere } from '#api/access.ts';
+import { invited, packageNotFound } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
 
@@ -15,7 +15,7 @@ export const leavePackage = operation({
   async handle(call) {
     const { package: subject, params, principal, acts, records } = call;
     if (subject === undefined || !(await records.collaborators.has(subject.id, principal.accountId))) {
-      throw nowhere(params);
+      throw packageNotFound(params);
     }
     await acts.do(act, caller(call), { package: subject, accountId: principal.accountId });
     return undefined;

@@ -17,8 +17,8 @@ export const listPackageOffers = operation({
   async handle({ principal, query, records, now }) {
     const size = pageSize(query);
     const [after] = placeOf(query, [''] as const);
-    const found = await records.packageOffers.to(principal.accountId, timestamp(now()), after, size + 1);
-    const { entries, next } = pageOf(found, size, (offer) => [offer.packageId]);
+    const rows = await records.packageOffers.to(principal.accountId, timestamp(now()), after, size + 1);
+    const { entries, next } = pageOf(rows, size, (offer) => [offer.packageId]);
     const offers = entries.filter((offer) => reachesPackage(principal, { ...offer, id: offer.packageId }));
     return {
       offers: offers.map((offer) => ({

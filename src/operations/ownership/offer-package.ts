@@ -24,8 +24,8 @@ export const offerPackage = operation({
     if (account === undefined) {
       throw new Refusal('account-not-found', `There is no account with the e-mail address '${body.email}'.`);
     }
-    const wanted = { package: subject, accountId: account.id, offeredBy: principal.accountId };
-    const { offeredAt, expiresAt } = await acts.do(act, caller(call), wanted);
+    const input = { package: subject, accountId: account.id, offeredBy: principal.accountId };
+    const { offeredAt, expiresAt } = await acts.do(act, caller(call), input);
     return { namespace, name, to: presentAccount(account), 'offered-at': offeredAt, 'expires-at': expiresAt };
   },
 });

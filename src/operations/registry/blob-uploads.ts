@@ -2,21 +2,21 @@
 import type { IncomingMessage } from 'node:http';
 
 import { pushImageBlob } from '#acts/images.ts';
-import { bytesToCome } from '#acts/quotas.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { createSizeCheck } from '#acts/quotas.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { apiVersion, locationFor, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
 import type { Services } from '#api/services.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText, readDigest, type Digest } from '#registry/repository.ts';
-import { grants } from '#registry/tokens.ts';
+import { isGranted } from '#registry/tokens.ts';
 import type { BlobUpload } from '#registry/uploads.ts';
-import { chunksOf } from './chunks.ts';
+import { readChunks } from './chunks.ts';
 import { pusher } from './pusher.ts';
 
 const access = onRepository('push');
 
-type Call = Services & RepositoryEvidence & { request: IncomingMessage; requestId: string };
+type RegistryUploadCall = Services & RepositoryEvidence & { request: IncomingMessage; requestId: string };
 
 export const startBlobUpload = operation({
   name: 'start_blob_upload',
@@ -36,11 +36,11 @@ export const startBlobUpload = operation({
 
   async handle(call) {
     const { query, registry, repository } = call;
-    const mount = query.mount === undefined ? undefined : mustBeDigest(query.mount);
+    const mount = query.mount === undefined ? undefined : parseRequiredDigest(query.mount);
     if (mount !== undefined && (await mounts(call, mount, query.from ?? call.repositoryName))) {
       return stored(call, mount);
     }
-    const digest = query.digest === undefined ? undefined : mustBeDigest(query.digest);
+    const digest = query.digest === undefined ? undefined : parseRequiredDigest(query.digest);
     const upload = await registry.uploads.begin(repository);
     if (digest === undefined) return state(call, upload, 202);
     try {
@@ -149,11 +149,11 @@ export const cancelBlobUpload = operation({
 
   async handle(call) {
     await (await find(call, call.params.upload_id)).abandon();
-    return new Answer({ status: 204, headers: apiVersion });
+    return new OperationResponse({ status: 204, headers: apiVersion });
   },
 });
 
-async function find({ registry, repository }: Call, id: string): Promise<BlobUpload> {
+async function find({ registry, repository }: RegistryUploadCall, id: string): Promise<BlobUpload> {
   const upload = await registry.uploads.find(repository, id);
   if (upload !== undefined) return upload;
   throw new Refusal('blob-upload-unknown', 'There is no such upload under way; begin a new one.');
@@ -161,7 +161,7 @@ async function find({ registry, repository }: Call, id: string): Promise<BlobUpl
 
 /** Headers with the state of an upload. Clients use the URL unchanged, and some append `&digest=…` to it. */
 function whereabouts(
-  { repositoryName: name, request, config }: Call,
+  { repositoryName: name, request, config }: RegistryUploadCall,
   { id, size }: BlobUpload,
 ): Record<string, string> {
   return {
@@ -173,11 +173,14 @@ function whereabouts(
   };
 }
 
-const state = (call: Call, upload: BlobUpload, status: number): Answer =>
-  new Answer({ status, headers: { ...whereabouts(call, upload), ...(status === 202 && { 'content-length': '0' }) } });
+const state = (call: RegistryUploadCall, upload: BlobUpload, status: number): OperationResponse =>
+  new OperationResponse({
+    status,
+    headers: { ...whereabouts(call, upload), ...(status === 202 && { 'content-length': '0' }) },
+  });
 
 /** A chunk with a Content-Range must start at the end of the received bytes. */
-function mustContinue(call: Call, upload: BlobUpload): void {
+function mustContinue(call: RegistryUploadCall, upload: BlobUpload): void {
   const { 'content-range': range, 'content-length': length } = call.request.headers;
   if (range === undefined) return mustBeAtOffset(call, upload);
   const [, first = '', last = ''] = /^(?:bytes[ =])?(\d{1,15})-(\d{1,15})(?:\/(?:\d{1,15}|\*))?$/.exec(range) ?? [];
@@ -198,7 +201,7 @@ function mustContinue(call: Call, upload: BlobUpload): void {
  * A chunk without Content-Range belongs at the offset in its URL: a client that lost the response sends the chunk to the same URL
  * again, and it must not be appended twice. A request without content can use any URL of the upload.
  */
-function mustBeAtOffset(call: Call, upload: BlobUpload): void {
+function mustBeAtOffset(call: RegistryUploadCall, upload: BlobUpload): void {
   const { url = '', headers } = call.request;
   const offset = new URLSearchParams(url.split('?')[1] ?? '').get('from');
   const isEmpty =
@@ -208,7 +211,7 @@ function mustBeAtOffset(call: Call, upload: BlobUpload): void {
   throw wrongOffset(call, upload);
 }
 
-const wrongOffset = (call: Call, upload: BlobUpload): Refusal =>
+const wrongOffset = (call: RegistryUploadCall, upload: BlobUpload): Refusal =>
   new Refusal(
     'range-invalid',
     `The next chunk of this upload begins at ${upload.size}.`,
@@ -216,14 +219,18 @@ const wrongOffset = (call: Call, upload: BlobUpload): Refusal =>
     whereabouts(call, upload),
   );
 
-interface Appending {
+interface RegistryAppendRequest {
   /** Whether this request contains the whole blob. */
   isWhole?: boolean;
   /** Whether the same request finishes the upload. */
   isLast?: boolean;
 }
 
-async function append(call: Call, upload: BlobUpload, { isWhole = false, isLast = false }: Appending): Promise<void> {
+async function append(
+  call: RegistryUploadCall,
+  upload: BlobUpload,
+  { isWhole = false, isLast = false }: RegistryAppendRequest,
+): Promise<void> {
   const { request, registry, repository, records, config, now } = call;
   const length = request.headers['content-length'];
   const limit = config.uploads.max_size;
@@ -234,15 +241,19 @@ async function append(call: Call, upload: BlobUpload, { isWhole = false, isLast 
   let size = upload.size;
   try {
     // Refuse a blob beyond the quota as soon as its size is known; `pushImageBlob` decides at the end.
-    const refuseBeyond = await bytesToCome(records, { ...repository, everybody: quotaOfEverybody(config.quotas) });
+    const refuseBeyond = await createSizeCheck(records, { ...repository, everybody: quotaOfEverybody(config.quotas) });
     refuseBeyond(size + Number(length ?? 0));
-    const chunks = chunksOf(request, (more) => {
+    const chunks = readChunks(request, (more) => {
       registry.credentials.moves(repository.id);
       if (end !== undefined && now() >= end)
         throw new Refusal('unauthorized', 'The credentials of this upload have ended.');
       refuseBeyond((size += more));
     });
-    await upload.append(chunks, { limit, isLast, ...(isWhole && length !== undefined && { whole: Number(length) }) });
+    await upload.append(chunks, {
+      limit,
+      isLast,
+      ...(isWhole && length !== undefined && { totalBytes: Number(length) }),
+    });
   } catch (error) {
     // No client continues this upload; its bytes would only occupy space.
     if (error instanceof Refusal && error.code === 'forbidden') await upload.abandon();
@@ -250,7 +261,7 @@ async function append(call: Call, upload: BlobUpload, { isWhole = false, isLast 
   }
 }
 
-async function finish(call: Call, upload: BlobUpload, digest: Digest): Promise<Answer> {
+async function finish(call: RegistryUploadCall, upload: BlobUpload, digest: Digest): Promise<OperationResponse> {
   const { sha256, sha512 = null, sha3_384, size } = await upload.finish(digest, call.config.uploads.max_size);
   const { acts, repository, requestId, config } = call;
   const blob = { sha256, sha512, sha3_384, size };
@@ -264,16 +275,16 @@ async function finish(call: Call, upload: BlobUpload, digest: Digest): Promise<A
  * reads only the repository of its credentials, so the blob must already be there.
  */
 async function mounts(
-  { token, records, repository, repositoryName: here }: Call,
+  { token, records, repository, repositoryName: ownRepository }: RegistryUploadCall,
   digest: Digest,
   from: string,
 ): Promise<boolean> {
-  if (from !== here || !grants(token, from, 'pull')) return false;
+  if (from !== ownRepository || !isGranted(token, from, 'pull')) return false;
   return (await records.images.blob(repository, digest.digits)) !== undefined;
 }
 
-const stored = ({ repositoryName: name, request, config }: Call, digest: Digest): Answer =>
-  new Answer({
+const stored = ({ repositoryName: name, request, config }: RegistryUploadCall, digest: Digest): OperationResponse =>
+  new OperationResponse({
     status: 201,
     headers: {
       ...apiVersion,
@@ -283,7 +294,7 @@ const stored = ({ repositoryName: name, request, config }: Call, digest: Digest)
     },
   });
 
-export function mustBeDigest(text: string): Digest {
+export function parseRequiredDigest(text: string): Digest {
   const digest = readDigest(text);
   if (digest === undefined) throw noDigest();
   return digest;

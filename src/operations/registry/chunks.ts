@@ -1,29 +1,29 @@
 // Reads the body of a request in chunks as they arrive.
 import type { IncomingMessage } from 'node:http';
 
-import { Arriving } from '#api/arriving.ts';
+import { ReceiveBuffer } from '#api/arriving.ts';
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** Idle timeout: a client that sends no byte for this long is disconnected; a slow one is not. */
-const patience = minutes(2);
+const defaultIdleTimeoutMs = minutes(2);
 
 /**
  * `moved` gets the number of bytes of each batch and can throw a refusal. The connection stays open after a refusal, to send the
  * response.
  */
-export async function* chunksOf(
+export async function* readChunks(
   request: IncomingMessage,
   moved: (length: number) => void,
-  idle = patience,
+  idleTimeoutMs = defaultIdleTimeoutMs,
 ): AsyncGenerator<Chunks> {
-  const arriving = new Arriving(request);
+  const arriving = new ReceiveBuffer(request);
   const clock = setTimeout(() => {
     // A client is not idle if the server delays it or if it has sent everything.
     if (arriving.isFull || request.complete) clock.refresh();
     else request.destroy(new Error('the sender stood still'));
-  }, idle);
+  }, idleTimeoutMs);
   const onData = (chunk: Buffer): void => {
     clock.refresh();
     arriving.push(chunk);
@@ -48,12 +48,12 @@ export async function* chunksOf(
 }
 
 /** Reads a body that must be complete before it can be processed. */
-export async function wholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readWholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = new Refusal('request-too-large', `The body is larger than the ${limit} bytes that are taken here.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge;
   const body: Uint8Array[] = [];
   let size = 0;
-  for await (const chunks of chunksOf(request, () => undefined)) {
+  for await (const chunks of readChunks(request, () => undefined)) {
     size += lengthOf(chunks);
     if (size > limit) throw tooLarge;
     body.push(...chunks);

@@ -4,15 +4,15 @@ import {
   deleteImageBlob as deleteBlob,
   deleteImageManifest as deleteManifest,
   deleteImageTag,
-  unknownMentions,
+  unreadResourcesRefusal,
 } from '#acts/images.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import type { Services } from '#api/services.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readMentions } from '#registry/mentions.ts';
 import { readDigest } from '#registry/repository.ts';
-import { mustBeDigest } from './blob-uploads.ts';
+import { parseRequiredDigest } from './blob-uploads.ts';
 import { findManifest } from './manifests.ts';
 import { pusher } from './pusher.ts';
 
@@ -33,14 +33,14 @@ export const deleteImageManifest = operation({
   async handle(call) {
     const { params, records, acts, repository, requestId } = call;
     const { reference } = params;
-    const by = pusher(repository, requestId);
+    const actor = pusher(repository, requestId);
     if (readDigest(reference) === undefined) {
-      await acts.do(deleteImageTag, by, { credential: repository, tag: reference });
+      await acts.do(deleteImageTag, actor, { credential: repository, tag: reference });
       return deleted;
     }
     const { sha256 } = await findManifest(records, repository, reference);
     await mustKnowMentions(call);
-    await acts.do(deleteManifest, by, { credential: repository, sha256 });
+    await acts.do(deleteManifest, actor, { credential: repository, sha256 });
     return deleted;
   },
 });
@@ -59,16 +59,16 @@ export const deleteImageBlob = operation({
 
   async handle(call) {
     const { params, records, acts, repository, requestId } = call;
-    const blob = await records.images.blob(repository, mustBeDigest(params.digest).digits);
+    const blob = await records.images.blob(repository, parseRequiredDigest(params.digest).digits);
     if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
     await acts.do(deleteBlob, pusher(repository, requestId), { credential: repository, sha256: blob.sha256 });
     return deleted;
   },
 });
 
-const deleted = new Answer({ status: 202, headers: { ...apiVersion, 'content-length': '0' } });
+const deleted = new OperationResponse({ status: 202, headers: { ...apiVersion, 'content-length': '0' } });
 
 /** The images that a resource names are read from its content, usually by the sweep from time to time; here they must be known now. */
 async function mustKnowMentions({ records, acts, blobs }: Services): Promise<void> {
-  if ((await readMentions(records, acts, blobs)) > 0) throw unknownMentions();
+  if ((await readMentions(records, acts, blobs)) > 0) throw unreadResourcesRefusal();
 }

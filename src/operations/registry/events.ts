@@ -3,20 +3,20 @@
 import { pushExternalImage } from '#acts/images.ts';
 import type { Access } from '#api/access.ts';
 import { readJson } from '#api/json.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { isSameSecret } from '#api/same-secret.ts';
-import { check } from '#api/schema.ts';
+import { checkShape } from '#api/schema.ts';
 import type { RegistryEvents } from '#api/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, repositoryName, sha256Of } from '#registry/repository.ts';
-import { wholeBody } from './chunks.ts';
+import { readWholeBody } from './chunks.ts';
 import { isManifestType } from '#api/image-manifest.ts';
 import { pusher } from './pusher.ts';
 
-const largest = 1024 * 1024;
+const maxEventBytes = 1024 * 1024;
 
 /** Admits the configured registry, by the secret that its administrator got from this store. */
-const configuredRegistry: Access<{ told: string }> = {
+const configuredRegistry: Access<{ registryHost: string }> = {
   about: 'public',
   permissions: [],
   who: 'the configured registry',
@@ -25,12 +25,12 @@ const configuredRegistry: Access<{ told: string }> = {
     if (external === undefined || !notifications) {
       throw new Refusal('resource-not-found', 'No registry is configured to tell this store of images.');
     }
-    const [, given = ''] = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
+    const [, presentedSecret = ''] = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
     const { secret } = await registry.signedTokens.shared();
-    if (!isSameSecret(given, secret)) {
+    if (!isSameSecret(presentedSecret, secret)) {
       throw new Refusal('unauthorized', "This is not the secret that 'larder registry settings' prints.");
     }
-    return { told: external };
+    return { registryHost: external };
   },
 };
 
@@ -47,22 +47,22 @@ export const registryEvents = operation({
   response: 'NothingToSay',
   refuses: ['name-unknown', 'unauthorized'],
 
-  async handle({ request, registry, records, acts, told, requestId, log }) {
-    const content = readJson((await wholeBody(request, largest)).toString());
-    check('RegistryEvents', content);
+  async handle({ request, registry, records, acts, registryHost, requestId, log }) {
+    const content = readJson((await readWholeBody(request, maxEventBytes)).toString());
+    checkShape('RegistryEvents', content);
     let taken = 0;
     for (const event of content.events) {
       const push = await pushOf(event);
       if (push === undefined) continue;
       const { credential, sha256 } = push;
-      if (!(await records.externalImages.keepers(credential, sha256)).includes(told)) {
-        await acts.do(pushExternalImage, pusher(credential, requestId), { credential, sha256, registry: told });
+      if (!(await records.externalImages.keepers(credential, sha256)).includes(registryHost)) {
+        await acts.do(pushExternalImage, pusher(credential, requestId), { credential, sha256, registry: registryHost });
       }
       registry.news.tell(imageKey(credential, sha256));
       taken++;
     }
-    log.debug({ registry: told, events: content.events.length, images: taken }, 'told by the registry');
-    return new Answer({ headers: { 'content-type': 'application/json' }, body: '{}' });
+    log.debug({ registry: registryHost, events: content.events.length, images: taken }, 'told by the registry');
+    return new OperationResponse({ headers: { 'content-type': 'application/json' }, body: '{}' });
 
     /** A push of an image with credentials of this store, into the repository of those credentials. */
     async function pushOf({ action, target, actor }: RegistryEvents['events'][number]) {

@@ -1,23 +1,23 @@
 // Manifests, indexes and tags of images.
 import { hash } from 'node:crypto';
 
-import { mustBeThere, pushImageManifest } from '#acts/images.ts';
+import { requireManifestContents, pushImageManifest } from '#acts/images.ts';
 import { attachment } from '#api/content-disposition.ts';
 import { isManifestType, manifestShapes, readManifest } from '#api/image-manifest.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { apiVersion, locationFor, onRepository } from '#api/registry-access.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest } from '#records/images.ts';
 import { noteDownload } from '#records/downloads.ts';
-import type { Changes, Records } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
-import { wholeBody } from './chunks.ts';
+import { readWholeBody } from './chunks.ts';
 import { pusher } from './pusher.ts';
 
 const isImage = (type: string): boolean => isManifestType(type) && manifestShapes[type] === 'ImageManifest';
 
-const largest = 4 * 1024 * 1024;
+const maxManifestBytes = 4 * 1024 * 1024;
 
 export const imageManifest = operation({
   name: 'image_manifest',
@@ -46,7 +46,7 @@ export const imageManifest = operation({
     if (request.method === 'HEAD') {
       if ((await blobs.stat(manifest.sha3_384))?.size !== manifest.size)
         throw new Refusal('manifest-unknown', 'The manifest was damaged and is out of service; push it again.');
-      return new Answer({ headers });
+      return new OperationResponse({ headers });
     }
     const content = await blobs.open(manifest.sha3_384);
     if (content?.size !== manifest.size) {
@@ -55,7 +55,7 @@ export const imageManifest = operation({
     }
     // An index does not count as a download: its client continues with one of its images.
     if (isImage(manifest.mediaType)) noteDownload(records, repository.packageId, now());
-    return new Answer({ headers, body: content.stream });
+    return new OperationResponse({ headers, body: content.stream });
   },
 });
 
@@ -86,16 +86,16 @@ export const putImageManifest = operation({
   async handle({ params, request, records, acts, config, repository, repositoryName, blobs, newId, requestId }) {
     const { reference } = params;
     const tag = isTag(reference) ? reference : undefined;
-    const wanted = readDigest(reference);
-    if (tag === undefined && wanted === undefined) {
+    const requestedDigest = readDigest(reference);
+    if (tag === undefined && requestedDigest === undefined) {
       throw new Refusal(
         'manifest-invalid',
         'A manifest is named by a tag of at most 128 characters, or by its digest.',
       );
     }
-    const bytes = await wholeBody(request, largest);
+    const bytes = await readWholeBody(request, maxManifestBytes);
     const sha256 = hash('sha256', bytes);
-    const digest: Digest = wanted ?? { algorithm: 'sha256', digits: sha256 };
+    const digest: Digest = requestedDigest ?? { algorithm: 'sha256', digits: sha256 };
     const digits = digest.algorithm === 'sha256' ? sha256 : hash('sha512', bytes);
     if (digits !== digest.digits) {
       throw new Refusal(
@@ -103,19 +103,19 @@ export const putImageManifest = operation({
         `The manifest that came has the digest ${digestText({ ...digest, digits })}, not the one it is put under.`,
       );
     }
-    const { mediaType, about, ...named } = readManifest(mediaTypeIn(request.headers['content-type']), bytes);
-    await mustBeThere(records, repository, named);
+    const { mediaType, about, ...contents } = readManifest(mediaTypeIn(request.headers['content-type']), bytes);
+    await requireManifestContents(records, repository, contents);
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
     await acts.do(pushImageManifest, pusher(repository, requestId), {
       credential: repository,
       everybody: quotaOfEverybody(config.quotas),
       manifest: { sha256, sha512: digest.algorithm === 'sha512' ? digits : null, sha3_384, size, mediaType },
-      ...named,
+      ...contents,
       digest: digestText(digest),
       tag,
       about: about && { ...about, subject: about.subject.digits },
     });
-    return new Answer({
+    return new OperationResponse({
       status: 201,
       headers: {
         ...apiVersion,
@@ -143,14 +143,14 @@ export const listImageTags = operation({
 
   async handle({ query, records, repository, repositoryName: name }) {
     const limit = Math.min(Number(query.n ?? 1000), 1000);
-    const found = limit === 0 ? [] : await records.images.tags(repository, query.last ?? '', limit + 1);
-    const tags = found.slice(0, limit);
+    const rows = limit === 0 ? [] : await records.images.tags(repository, query.last ?? '', limit + 1);
+    const tags = rows.slice(0, limit);
     const next = `/v2/${name}/tags/list?n=${limit}&last=${encodeURIComponent(tags.at(-1) ?? '')}`;
-    return new Answer({
+    return new OperationResponse({
       headers: {
         ...apiVersion,
         'content-type': 'application/json',
-        ...(found.length > limit && { link: `<${next}>; rel="next"` }),
+        ...(rows.length > limit && { link: `<${next}>; rel="next"` }),
       },
       body: JSON.stringify({ name, tags }),
     });
@@ -159,16 +159,16 @@ export const listImageTags = operation({
 
 /** The manifest of a tag or a digest; throws if it does not exist. */
 export async function findManifest(
-  { images }: Pick<Records | Changes, 'images'>,
+  { images }: Pick<StoreRecords | ChangeRecords, 'images'>,
   repository: Repository,
   reference: string,
 ): Promise<ImageManifest> {
   const digest = readDigest(reference);
-  const found =
+  const manifest =
     digest === undefined
       ? await images.tagged(repository, reference)
       : await images.manifest(repository, digest.digits);
-  if (found === undefined)
+  if (manifest === undefined)
     throw new Refusal('manifest-unknown', 'The repository has no manifest of this tag or digest.');
-  return found;
+  return manifest;
 }

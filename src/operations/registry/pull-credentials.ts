@@ -21,8 +21,8 @@ export const listPullCredentials = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const [after] = placeOf(query, [''] as const);
-    const found = await records.imageCredentials.listToPull(after, size + 1);
-    const { entries, next } = pageOf(found, size, ({ id }) => [id]);
+    const rows = await records.imageCredentials.listToPull(after, size + 1);
+    const { entries, next } = pageOf(rows, size, ({ id }) => [id]);
     return { credentials: entries.map(presentPullCredential), 'next-cursor': next };
   },
 });
@@ -43,12 +43,12 @@ export const endPullCredential = operation({
     const { params, body, acts, authority } = call;
     const { overlap = 0 } = (body as { overlap?: number } | undefined) ?? {};
     const moment = authority.latestTime();
-    const wanted = {
+    const input = {
       id: params.credential_id,
       moment: timestamp(moment),
       endsAt: timestamp(after(moment, seconds(overlap))),
     };
-    return presentPullCredential(await acts.do(act, caller(call), wanted));
+    return presentPullCredential(await acts.do(act, caller(call), input));
   },
 });
 

@@ -1,12 +1,12 @@
 // Lists the manifests that refer to an image as their subject: signatures, SBOMs and others.
 import { attachment } from '#api/content-disposition.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { apiVersion, onRepository } from '#api/registry-access.ts';
 import { digestText } from '#registry/repository.ts';
-import { mustBeDigest } from './blob-uploads.ts';
+import { parseRequiredDigest } from './blob-uploads.ts';
 
 const indexType = 'application/vnd.oci.image.index.v1+json';
-const inPage = 100;
+const maxReferrers = 100;
 
 export const listImageReferrers = operation({
   name: 'list_image_referrers',
@@ -23,29 +23,31 @@ export const listImageReferrers = operation({
   refuses: ['digest-invalid'],
 
   async handle({ params, query, records, repository, repositoryName: name }) {
-    const digest = mustBeDigest(params.digest);
+    const digest = parseRequiredDigest(params.digest);
     // The records identify an existing image by its sha256, also as the subject of referrers.
     const subject = (await records.images.manifest(repository, digest.digits))?.sha256 ?? digest.digits;
     const { artifactType: type, last: after = '' } = query;
-    const found = await records.images.referrers(repository, subject, { type, after, limit: inPage + 1 });
-    const manifests = found.slice(0, inPage).map(({ mediaType, sha256, sha512, size, artifactType, annotations }) => ({
-      mediaType,
-      digest: sha512 === null ? `sha256:${sha256}` : `sha512:${sha512}`,
-      size,
-      ...(artifactType !== '' && { artifactType }),
-      ...(annotations !== undefined && { annotations }),
-    }));
+    const rows = await records.images.referrers(repository, subject, { type, after, limit: maxReferrers + 1 });
+    const manifests = rows
+      .slice(0, maxReferrers)
+      .map(({ mediaType, sha256, sha512, size, artifactType, annotations }) => ({
+        mediaType,
+        digest: sha512 === null ? `sha256:${sha256}` : `sha512:${sha512}`,
+        size,
+        ...(artifactType !== '' && { artifactType }),
+        ...(annotations !== undefined && { annotations }),
+      }));
     const more = new URLSearchParams({
       ...(type !== undefined && { artifactType: type }),
-      last: found[inPage - 1]?.sha256 ?? '',
+      last: rows[maxReferrers - 1]?.sha256 ?? '',
     });
-    return new Answer({
+    return new OperationResponse({
       headers: {
         ...apiVersion,
         'content-type': indexType,
         ...attachment(`referrers-${digestText(digest).replace(':', '-')}.json`),
         ...(type !== undefined && { 'oci-filters-applied': 'artifactType' }),
-        ...(found.length > inPage && {
+        ...(rows.length > maxReferrers && {
           link: `</v2/${name}/referrers/${digestText(digest)}?${more.toString()}>; rel="next"`,
         }),
       },

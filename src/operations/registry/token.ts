@@ -1,6 +1,6 @@
 import { anyone } from '#api/access.ts';
 import { json } from '#api/sent.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { apiVersion, registryClient } from '#api/registry-access.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -17,7 +17,7 @@ export const registryVersion = operation({
   errors: 'registry',
   prefixed: false,
   response: 'NothingToSay',
-  handle: () => new Answer({ headers: { ...json, ...apiVersion }, body: '{}' }),
+  handle: () => new OperationResponse({ headers: { ...json, ...apiVersion }, body: '{}' }),
 });
 
 export const registryToken = operation({

@@ -21,13 +21,13 @@ export interface ChannelLine {
 export function channelLines(track: string, held: readonly Release[]): ChannelLine[] {
   const all = channelsOf([track], [...held]);
   const names = new Set(all.map(({ name }) => name));
-  const here = held.filter(({ channel }) => names.has(channel));
-  const slots = [...new Set(here.map(({ slot }) => slot))].sort();
+  const inTrack = held.filter(({ channel }) => names.has(channel));
+  const slots = [...new Set(inTrack.map(({ slot }) => slot))].sort();
   return slots.flatMap((slot) => {
-    const ofSlot = here.filter((one) => one.slot === slot);
+    const ofSlot = inTrack.filter((release) => release.slot === slot);
     let follows = false;
     return all.flatMap((channel) => {
-      const inChannel = ofSlot.filter((one) => one.channel === channel.name);
+      const inChannel = ofSlot.filter((release) => release.channel === channel.name);
       const lines = linesOf(channel, slot, inChannel, follows);
       // A riskier channel follows if a safer one holds any release, even only a progressive one.
       if (channel.branch === null && inChannel.length > 0) follows = true;

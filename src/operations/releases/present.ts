@@ -6,13 +6,13 @@ import type {
   CraftReleaseEntry,
 } from '#api/wire.ts';
 import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
-import type { Namespace } from '#domain/namespace.ts';
+import type { PackageNamespace } from '#domain/namespace.ts';
 import type { Release } from '#records/releases.ts';
 
 /** A release in the form of its namespace. */
 export function presentRelease(
   release: Release,
-  namespace: Namespace,
+  namespace: PackageNamespace,
 ): BaseReleaseEntry | ArchitectureReleaseEntry | ChannelReleaseEntry {
   const entry = {
     channel: release.channel,
@@ -55,9 +55,12 @@ export const presentCraftRelease = (release: Release, commit: string | undefined
 export function channelsOf(tracks: string[], releases: Release[]): Channel[] {
   const open = [...new Set(releases.map((release) => release.channel))]
     .map(parseChannel)
-    .filter((one) => one !== undefined && one.branch !== null) as Channel[];
+    .filter((parsed) => parsed !== undefined && parsed.branch !== null) as Channel[];
   return tracks.flatMap((track) =>
-    risks.flatMap((risk) => [channel(track, risk), ...open.filter((one) => one.track === track && one.risk === risk)]),
+    risks.flatMap((risk) => [
+      channel(track, risk),
+      ...open.filter((branch) => branch.track === track && branch.risk === risk),
+    ]),
   );
 }
 

@@ -1,7 +1,7 @@
-import { heldBack } from '#acts/gate.ts';
+import { gateErrorCodes } from '#acts/gate.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { releaseAsAsked } from './releasing.ts';
+import { performRequestedReleases } from './releasing.ts';
 
 export const pushReleases = operation({
   name: 'push_releases',
@@ -12,10 +12,10 @@ export const pushReleases = operation({
   access: onPackage('package-manage-releases'),
   body: 'PushReleasesRequest',
   response: 'PushReleasesResponse',
-  refuses: ['conflict', ...heldBack],
+  refuses: ['conflict', ...gateErrorCodes],
 
   async handle(call) {
-    const released = await releaseAsAsked(call, call.body);
+    const released = await performRequestedReleases(call, call.body);
     return {
       released: released.map(({ channel, revision, resources }) => ({
         channel,

@@ -1,14 +1,14 @@
 // Reads a release request in its wire form, checks that the token reaches the channels, and releases.
 import type { Acts } from '#acts/act.ts';
-import { pushReleases, type Released, type Wanted } from '#acts/releases.ts';
+import { pushReleases, type ReleaseResult, type ReleaseRequest } from '#acts/releases.ts';
 import type { PushReleasesRequest } from '#api/wire.ts';
-import { progressOf } from '#domain/channel-map.ts';
+import { readProgress } from '#domain/channel-map.ts';
 import type { Principal } from '#domain/principal.ts';
 import type { PublishedPackage } from '#records/packages.ts';
 import { caller } from '../by.ts';
 import { readChannel, refuseOutOfReach } from './channels.ts';
 
-interface Asking {
+interface ReleaseOperationCall {
   principal: Principal;
   package: PublishedPackage;
   requestId: string;
@@ -16,11 +16,11 @@ interface Asking {
 }
 
 /** The requested releases; throws if a channel is invalid or the token does not reach it. */
-export function wantedReleases(principal: Principal, asked: PushReleasesRequest): Wanted[] {
-  const releases = asked.map(({ channel, revision, progressive, resources }) => ({
+export function readRequestedReleases(principal: Principal, request: PushReleasesRequest): ReleaseRequest[] {
+  const releases = request.map(({ channel, revision, progressive, resources }) => ({
     channel: readChannel(channel),
     revision,
-    progressive: progressOf(progressive),
+    progressive: readProgress(progressive),
     resources: resources ?? [],
   }));
   for (const { channel } of releases) refuseOutOfReach(principal, channel);
@@ -28,7 +28,10 @@ export function wantedReleases(principal: Principal, asked: PushReleasesRequest)
 }
 
 /** Performs all releases or none. */
-export function releaseAsAsked(call: Asking, asked: PushReleasesRequest): Promise<Released[]> {
+export function performRequestedReleases(
+  call: ReleaseOperationCall,
+  request: PushReleasesRequest,
+): Promise<ReleaseResult[]> {
   const { package: subject, principal, acts } = call;
-  return acts.do(pushReleases, caller(call), { package: subject, releases: wantedReleases(principal, asked) });
+  return acts.do(pushReleases, caller(call), { package: subject, releases: readRequestedReleases(principal, request) });
 }

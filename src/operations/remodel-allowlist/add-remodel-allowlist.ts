@@ -18,7 +18,7 @@ export const addRemodelAllowlist = operation({
 
   async handle(call) {
     const { brand, body, acts } = call;
-    const remodels = body.allowlist.map((one) => ({ ...remodelOf(one), description: one.description }));
+    const remodels = body.allowlist.map((item) => ({ ...remodelOf(item), description: item.description }));
     const entries = await acts.do(addRemodels, caller(call), { brandAccountId: brand.accountId, remodels });
     return { allowlist: entries.map(presentRemodelEntry) };
   },

@@ -13,8 +13,8 @@ export const presentRemodelEntry = (entry: RemodelEntry): RemodelAllowlistEntry 
 });
 
 /** The key of an entry, from its wire form. */
-export const remodelOf = (asked: RemodelShape): Remodel => ({
-  fromModel: asked['from-model'],
-  fromSerial: asked['from-serial'],
-  toModel: asked['to-model'],
+export const remodelOf = (item: RemodelShape): Remodel => ({
+  fromModel: item['from-model'],
+  fromSerial: item['from-serial'],
+  toModel: item['to-model'],
 });

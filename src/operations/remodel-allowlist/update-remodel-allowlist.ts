@@ -16,7 +16,7 @@ export const updateRemodelAllowlist = operation({
 
   async handle(call) {
     const { brand, body, acts } = call;
-    const remodels = body.allowlist.map((one) => ({ ...remodelOf(one), description: one.description }));
+    const remodels = body.allowlist.map((item) => ({ ...remodelOf(item), description: item.description }));
     const entries = await acts.do(updateRemodels, caller(call), { brandAccountId: brand.accountId, remodels });
     return { allowlist: entries.map(presentRemodelEntry) };
   },

@@ -1,4 +1,4 @@
-import type { HandedOut } from '#acts/image-credentials.ts';
+import type { PulledImage } from '#acts/image-credentials.ts';
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import type { Services } from '#api/services.ts';
@@ -9,7 +9,7 @@ import { caller } from '../by.ts';
 import { imageResource, imageText, ownHost } from './image-resource.ts';
 
 /** How long the notification of the external registry can take after a push. */
-const patience = seconds(5);
+const notificationTimeoutMs = seconds(5);
 
 export const ociImageResourceBlob = operation({
   name: 'oci_image_resource_blob',
@@ -48,28 +48,32 @@ async function nameOf({ records }: Services, repository: Repository, digest: str
 }
 
 /** The host of the registry that keeps an image, and the data that is stored when the image is handed out. */
-type Keeper = { host: string } & Pick<HandedOut, 'wanted' | 'registry'>;
+type ResourceImageKeeper = { host: string } & Pick<PulledImage, 'shouldKeep' | 'registry'>;
 
-const known = (host: string): Keeper => ({ host, wanted: false, registry: undefined });
+const toKeeper = (host: string): ResourceImageKeeper => ({ host, shouldKeep: false, registry: undefined });
 
 /** The registry that keeps an image; the configured registry takes precedence over earlier ones. */
-async function keeperOf(call: Services, repository: Repository, sha256: string): Promise<Keeper | undefined> {
+async function keeperOf(
+  call: Services,
+  repository: Repository,
+  sha256: string,
+): Promise<ResourceImageKeeper | undefined> {
   const { records, registry, config } = call;
   const { external, notifications } = config.registry;
-  const look = async (): Promise<Keeper | undefined> => {
+  const look = async (): Promise<ResourceImageKeeper | undefined> => {
     const keepers = await records.externalImages.keepers(repository, sha256);
-    if (external !== undefined && keepers.includes(external)) return known(external);
+    if (external !== undefined && keepers.includes(external)) return toKeeper(external);
     const manifest = await records.images.manifest(repository, sha256);
-    if (manifest === undefined) return keepers[0] === undefined ? undefined : known(keepers[0]);
+    if (manifest === undefined) return keepers[0] === undefined ? undefined : toKeeper(keepers[0]);
     if (await records.images.isDamaged(repository, sha256)) throw damaged(repository);
     // Keep an older image from the sweep, because the client is about to publish it.
-    const wanted = manifest.pushedAt < timestamp(after(call.now(), -days(1)));
-    return { ...known(ownHost(call)), wanted };
+    const mustKeep = manifest.pushedAt < timestamp(after(call.now(), -days(1)));
+    return { ...toKeeper(ownHost(call)), shouldKeep: mustKeep };
   };
-  const found = await look();
-  if (found !== undefined || external === undefined) return found;
-  if (!notifications) return { ...known(external), registry: external };
-  return registry.news.wait(imageKey(repository, sha256), look, patience);
+  const keeper = await look();
+  if (keeper !== undefined || external === undefined) return keeper;
+  if (!notifications) return { ...toKeeper(external), registry: external };
+  return registry.news.wait(imageKey(repository, sha256), look, notificationTimeoutMs);
 }
 
 const damaged = ({ resource }: Repository): Refusal =>

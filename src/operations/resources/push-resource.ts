@@ -21,10 +21,10 @@ export const pushResource = operation({
     const { package: subject, params, body, records, acts, config, reviewSoon } = call;
     const { 'upload-id': upload, type, bases, 'package-revision': revision } = body;
     const everybody = quotaOfEverybody(config.quotas);
-    const wanted = { package: subject, resource: params.resource_name, upload, type, bases, revision, everybody };
+    const input = { package: subject, resource: params.resource_name, upload, type, bases, revision, everybody };
     // A retry is checked by the same rules, but changes nothing.
-    if (await wasPushed(records, wanted)) await resourceRequest(records, wanted);
-    else await acts.do(push, caller(call), wanted);
+    if (await wasPushed(records, input)) await resourceRequest(records, input);
+    else await acts.do(push, caller(call), input);
     reviewSoon();
     return { 'status-url': statusUrl(subject, upload) };
   },

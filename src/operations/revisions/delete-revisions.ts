@@ -1,10 +1,10 @@
-import { deleteRevisions as act, oldRevisions } from '#acts/old-revisions.ts';
+import { deleteRevisions as act, findOldRevisions } from '#acts/old-revisions.ts';
 import { beyondChannels } from '#api/beyond-channels.ts';
 import { operation } from '#api/operation.ts';
 import { days, timestamp } from '#domain/clock.ts';
 import { caller } from '../by.ts';
 import { readChannel } from '../releases/channels.ts';
-import { presentOld } from './present-old.ts';
+import { presentOldRevisions } from './present-old.ts';
 
 export const deleteRevisions = operation({
   name: 'delete_revisions',
@@ -26,8 +26,8 @@ export const deleteRevisions = operation({
       channel: channel === undefined ? undefined : readChannel(channel).name,
       olderThan: age === undefined ? undefined : days(age),
     };
-    const found = await oldRevisions(records, subject, rule, timestamp(now()));
+    const candidates = await findOldRevisions(records, subject, rule, timestamp(now()));
     if (revisions !== undefined) await acts.do(act, caller(call), { package: subject, rule, revisions, reason });
-    return { deleted: revisions !== undefined, ...presentOld(found) };
+    return { deleted: revisions !== undefined, ...presentOldRevisions(candidates) };
   },
 });

@@ -1,7 +1,7 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { numberBefore, pageOf, pageSize } from '../page.ts';
-import { keptRevisions } from './kept-revisions.ts';
+import { readRevisionsWithChannels } from './kept-revisions.ts';
 
 export const listKeptRevisions = operation({
   name: 'list_kept_revisions',
@@ -17,8 +17,8 @@ export const listKeptRevisions = operation({
   async handle({ package: subject, query, records, now }) {
     const size = pageSize(query);
     const before = numberBefore(query);
-    const found = await keptRevisions(records, subject.id, { before, limit: size + 1, now: now() });
-    const { entries, next } = pageOf(found, size, ({ revision }) => [String(revision)]);
+    const rows = await readRevisionsWithChannels(records, subject.id, { before, limit: size + 1, now: now() });
+    const { entries, next } = pageOf(rows, size, ({ revision }) => [String(revision)]);
     return { revisions: entries, 'next-cursor': next };
   },
 });

@@ -4,8 +4,8 @@ import { membersIn, pick } from '../present.ts';
 import { presentRevision, slimSnapFields } from './present.ts';
 
 /** The default and the maximum number of listed revisions. */
-const usual = 100;
-const most = 500;
+const defaultLimit = 100;
+const maxLimit = 500;
 
 export const listRevisions = operation({
   name: 'list_revisions',
@@ -18,18 +18,20 @@ export const listRevisions = operation({
   response: 'ListRevisionsResponse',
 
   async handle({ package: subject, query, records }) {
-    const limit = Math.min(most, Number(query.limit ?? usual));
-    const one =
+    const limit = Math.min(maxLimit, Number(query.limit ?? defaultLimit));
+    const single =
       query.revision === undefined ? undefined : await records.revisions.find(subject.id, Number(query.revision));
-    const found =
+    const selected =
       query.revision === undefined
         ? await records.revisions.list(subject.id, limit)
-        : (one === undefined ? [] : [one]).slice(0, limit);
+        : (single === undefined ? [] : [single]).slice(0, limit);
     const isSlim = subject.namespace === 'snap' && query.fields === undefined;
     const members = membersIn(isSlim ? slimSnapFields : query.fields);
-    const numbers = found.map(({ revision }) => revision);
+    const numbers = selected.map(({ revision }) => revision);
     const commits = await records.buildSets.commitsOf(subject.id, numbers);
-    const shown = found.map((one) => pick(presentRevision(one, subject.namespace, commits.get(one.revision)), members));
+    const shown = selected.map((revision) =>
+      pick(presentRevision(revision, subject.namespace, commits.get(revision.revision)), members),
+    );
     if (query['include-craft-yaml'] !== 'true') return { revisions: shown };
     const recipes = new Map(
       (await records.revisions.craftYaml(subject.id, numbers)).map(({ revision, craftYaml }) => [revision, craftYaml]),

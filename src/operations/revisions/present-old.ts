@@ -2,7 +2,11 @@
 import type { OldRevisions } from '#acts/old-revisions.ts';
 import type { DeleteRevisionsResponse } from '#api/wire.ts';
 
-export const presentOld = ({ revisions, bytes, more }: OldRevisions): Omit<DeleteRevisionsResponse, 'deleted'> => ({
+export const presentOldRevisions = ({
+  revisions,
+  bytes,
+  more,
+}: OldRevisions): Omit<DeleteRevisionsResponse, 'deleted'> => ({
   revisions: revisions.map(({ revision, version, size, createdAt }) => ({
     revision,
     version,

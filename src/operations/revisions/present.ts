@@ -1,10 +1,10 @@
 import type { ReviewError, Revision as RevisionShape, UploadReview } from '#api/wire.ts';
-import type { Namespace } from '#domain/namespace.ts';
+import type { PackageNamespace } from '#domain/namespace.ts';
 import type { Revision } from '#records/revisions.ts';
 import type { Review } from '#records/uploads.ts';
 
 /** A revision with all members of its namespace, and the commit that it was built from if known. */
-export function presentRevision(revision: Revision, namespace: Namespace, commit?: string): RevisionShape {
+export function presentRevision(revision: Revision, namespace: PackageNamespace, commit?: string): RevisionShape {
   const { details } = revision;
   const common = {
     'created-at': revision.createdAt,

@@ -18,9 +18,9 @@ export const pushRevision = operation({
 
   async handle(call) {
     const { package: subject, body, records, acts, config, reviewSoon } = call;
-    const wanted = { package: subject, upload: body['upload-id'], everybody: quotaOfEverybody(config.quotas) };
-    if (!(await wasPushed(records, wanted))) await acts.do(push, caller(call), wanted);
+    const input = { package: subject, upload: body['upload-id'], everybody: quotaOfEverybody(config.quotas) };
+    if (!(await wasPushed(records, input))) await acts.do(push, caller(call), input);
     reviewSoon();
-    return { 'status-url': statusUrl(subject, wanted.upload) };
+    return { 'status-url': statusUrl(subject, input.upload) };
   },
 });

@@ -2,7 +2,7 @@ import { restoreRevision as act } from '#acts/revisions.ts';
 import { beyondChannels } from '#api/beyond-channels.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
-import { revisionNamed } from './revision-named.ts';
+import { parseRevisionNumber } from './revision-named.ts';
 
 export const restoreRevision = operation({
   name: 'restore_revision',
@@ -16,7 +16,7 @@ export const restoreRevision = operation({
 
   async handle(call) {
     const { package: subject, params, acts } = call;
-    const revision = revisionNamed(params.revision);
+    const revision = parseRevisionNumber(params.revision);
     await acts.do(act, caller(call), { package: subject, revision });
     return { revision };
   },

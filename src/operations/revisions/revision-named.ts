@@ -2,7 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 
 /** Parses a revision number; an invalid number is an unknown revision. */
-export function revisionNamed(text: string): number {
+export function parseRevisionNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new Refusal(
     'resource-not-found',

@@ -2,7 +2,7 @@ import { withdrawRevision as act } from '#acts/revisions.ts';
 import { beyondChannels } from '#api/beyond-channels.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
-import { revisionNamed } from './revision-named.ts';
+import { parseRevisionNumber } from './revision-named.ts';
 
 export const withdrawRevision = operation({
   name: 'withdraw_revision',
@@ -18,7 +18,7 @@ export const withdrawRevision = operation({
 
   async handle(call) {
     const { package: subject, params, body, acts } = call;
-    const revision = revisionNamed(params.revision);
+    const revision = parseRevisionNumber(params.revision);
     const { reason } = body;
     return { revision, channels: await acts.do(act, caller(call), { package: subject, revision, reason }) };
   },

@@ -19,8 +19,8 @@ export const listSeenDevices = operation({
     const size = pageSize(query);
     const place = placeOf(query, ['', '', ''] as const);
     const silentSince = timestamp(query['silent-since'] === undefined ? now() : new Date(query['silent-since']));
-    const found = await records.seenDevices.list(place, silentSince, size + 1);
-    const { entries, next } = pageOf(found, size, ({ brandId, model, serial }) => [brandId, model, serial]);
+    const rows = await records.seenDevices.list(place, silentSince, size + 1);
+    const { entries, next } = pageOf(rows, size, ({ brandId, model, serial }) => [brandId, model, serial]);
     return { devices: entries.map(presentSeenDevice), 'next-cursor': next };
   },
 });

@@ -1,11 +1,11 @@
-import { names } from '#api/accept.ts';
+import { acceptsMediaType } from '#api/accept.ts';
 import { anyone } from '#api/access.ts';
 import { snapStoreVersion } from '#api/refusals.ts';
 import { json } from '#api/sent.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import { namespaces } from '#domain/namespace.ts';
 import { isOffline } from '#src/config.ts';
-import { welcome } from './welcome.ts';
+import { renderWelcomePage } from './welcome.ts';
 
 export const root = operation({
   name: 'root',
@@ -21,8 +21,8 @@ export const root = operation({
 
   handle({ request, config, version, authorityCertificate }) {
     // Programs and health probes get JSON; browsers accept text/html and get a page.
-    const isBrowser = request.method === 'GET' && names(request, 'text/html');
-    const page = isBrowser ? welcome({ config, authorityCertificate }, vary) : undefined;
+    const isBrowser = request.method === 'GET' && acceptsMediaType(request, 'text/html');
+    const page = isBrowser ? renderWelcomePage({ config, authorityCertificate }, vary) : undefined;
     if (page !== undefined) return page;
     const body = {
       service: 'larder' as const,
@@ -33,7 +33,7 @@ export const root = operation({
     };
     // This header tells snapd, before it requests a serial, that it can use this store as its proxy store.
     const store = config.devices.snap ? { 'snap-store-version': snapStoreVersion } : {};
-    return new Answer({ headers: { ...json, ...vary, ...store }, body: JSON.stringify(body) });
+    return new OperationResponse({ headers: { ...json, ...vary, ...store }, body: JSON.stringify(body) });
   },
 });
 

@@ -1,13 +1,16 @@
 // The first page of the store, for browsers: links to console, documents and certificate.
-import type { Answer } from '#api/operation.ts';
+import type { OperationResponse } from '#api/operation.ts';
 import { html, type Html } from '#api/pages/html.ts';
 import { page } from '#api/pages/plain.ts';
 import type { Services } from '#api/services.ts';
 
-type Known = Pick<Services, 'config' | 'authorityCertificate'>;
+type WelcomePageInput = Pick<Services, 'config' | 'authorityCertificate'>;
 
 /** The links that the configuration enables; undefined if console and documents are disabled. */
-export function welcome({ config, authorityCertificate }: Known, headers: Record<string, string>): Answer | undefined {
+export function renderWelcomePage(
+  { config, authorityCertificate }: WelcomePageInput,
+  headers: Record<string, string>,
+): OperationResponse | undefined {
   const { console, documents, base_url: baseUrl } = config.http;
   if (!console && !documents) return undefined;
   const ways: Html[] = [

@@ -18,8 +18,8 @@ export const createSigningKey = operation({
 
   async handle(call) {
     const { principal, brand, body, records } = call;
-    const wanted = { brandAccountId: brand.accountId, name: body.name, createdBy: principal.accountId };
-    const key = await makeSigningKey(call, caller(call), wanted);
+    const input = { brandAccountId: brand.accountId, name: body.name, createdBy: principal.accountId };
+    const key = await makeSigningKey(call, caller(call), input);
     return presentSigningKey(key, await records.accounts.byIds([key.createdBy]));
   },
 });

@@ -1,4 +1,4 @@
-import { heldBack } from '#acts/gate.ts';
+import { gateErrorCodes } from '#acts/gate.ts';
 import { deleteSigningKey as act } from '#acts/signing-keys.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
@@ -12,7 +12,7 @@ export const deleteSigningKey = operation({
   summary: 'Delete a signing key for good; no serial policy may still use it.',
   access: brandAdministrator('account-manage-keys', false),
   status: 204,
-  refuses: ['conflict', ...heldBack],
+  refuses: ['conflict', ...gateErrorCodes],
 
   async handle(call) {
     const { brand, params, acts, custody } = call;

@@ -1,10 +1,10 @@
 import { noSigningKey, requestRegistration } from '#acts/signing-keys.ts';
 import { accountKeyRequest } from '#assertions/account-key-request.ts';
 import { mediaType } from '#assertions/assertion.ts';
-import { names } from '#api/accept.ts';
+import { acceptsMediaType } from '#api/accept.ts';
 import { brandAdministrator } from '#api/access.ts';
 import { attachment } from '#api/content-disposition.ts';
-import { Answer, operation } from '#api/operation.ts';
+import { OperationResponse, operation } from '#api/operation.ts';
 import type { AccountKeyRequestRequest } from '#api/wire.ts';
 import { caller } from '../by.ts';
 
@@ -46,8 +46,8 @@ export const readSigningKeyAccountKeyRequest = operation({
       until: until ?? null,
       text,
     });
-    if (!names(request, mediaType)) return { 'account-key-request': text };
-    return new Answer({
+    if (!acceptsMediaType(request, mediaType)) return { 'account-key-request': text };
+    return new OperationResponse({
       headers: {
         'content-type': mediaType,
         ...attachment(`${key.name}.account-key-request`),

@@ -16,8 +16,8 @@ export const listAccounts = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const [username] = placeOf(query, [''] as const);
-    const found = await records.inventory.accounts(username, size + 1);
-    const { entries, next } = pageOf(found, size, (account) => [account.username]);
+    const rows = await records.inventory.accounts(username, size + 1);
+    const { entries, next } = pageOf(rows, size, (account) => [account.username]);
     return { accounts: entries.map(presentStoreAccount), 'next-cursor': next };
   },
 });

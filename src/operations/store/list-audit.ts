@@ -4,7 +4,7 @@ import { timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit.ts';
 import { numberBefore, pageSize } from '../page.ts';
 import { writeCursor } from '../cursor.ts';
-import { auditPage, lookedAt } from './audit-page.ts';
+import { readAuditPage, maxSearchedEntries } from './audit-page.ts';
 
 export const listAudit = operation({
   name: 'list_audit',
@@ -19,8 +19,8 @@ export const listAudit = operation({
   async handle({ query, records }) {
     const { actor, action, object, from, to } = query;
     const between = { from: from && timestamp(new Date(from)), to: to && timestamp(new Date(to)) };
-    const place = { before: numberBefore(query), size: pageSize(query), look: lookedAt.byPrograms };
-    const { entries, next } = await auditPage(records, { actor, action, object, ...between }, place);
+    const place = { before: numberBefore(query), size: pageSize(query), look: maxSearchedEntries.byPrograms };
+    const { entries, next } = await readAuditPage(records, { actor, action, object, ...between }, place);
     return { entries: entries.map(present), 'next-cursor': next === undefined ? null : writeCursor([String(next)]) };
   },
 });

@@ -15,8 +15,8 @@ export const listBrands = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const [accountId] = placeOf(query, [''] as const);
-    const found = await records.inventory.brands(accountId, size + 1);
-    const { entries, next } = pageOf(found, size, (brand) => [brand.accountId]);
+    const rows = await records.inventory.brands(accountId, size + 1);
+    const { entries, next } = pageOf(rows, size, (brand) => [brand.accountId]);
     return {
       brands: entries.map(({ accountId, name, createdAt, createdBy }) => ({
         'account-id': accountId,

@@ -19,10 +19,17 @@ export const listExports = operation({
     const moment = (text: string | undefined, otherwise: string): string =>
       text === undefined ? otherwise : timestamp(new Date(text));
     const [from, to] = [moment(query.from, ''), moment(query.to, '~')];
-    const found = await records.exports.list(from, to, before, size + 1);
-    const { entries, next } = pageOf(found, size, (one) => [String(one.seq)]);
+    const rows = await records.exports.list(from, to, before, size + 1);
+    const { entries, next } = pageOf(rows, size, (row) => [String(row.seq)]);
     return {
-      exports: entries.map(({ at, actor, what, name, sha256, bytes }) => ({ at, actor, what, name, sha256, bytes })),
+      exports: entries.map(({ at, actor, what: kind, name, sha256, bytes }) => ({
+        at,
+        actor,
+        what: kind,
+        name,
+        sha256,
+        bytes,
+      })),
       'next-cursor': next,
     };
   },

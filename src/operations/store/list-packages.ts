@@ -5,7 +5,7 @@ import { parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { isNamespace } from '#domain/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Wanted } from '#records/inventory.ts';
+import type { InventoryFilter } from '#records/inventory.ts';
 import { writeCursor } from '../cursor.ts';
 import { pageSize, placeOf } from '../page.ts';
 import { presentStorePackage } from './present.ts';
@@ -30,7 +30,7 @@ export const listPackages = operation({
 });
 
 /** The filters of a query. */
-function wantedBy(query: ListPackagesQuery): Wanted {
+function wantedBy(query: ListPackagesQuery): InventoryFilter {
   if (query.namespace !== undefined && !isNamespace(query.namespace)) {
     throw new Refusal('api-error', `There is no namespace '${query.namespace}' at /namespace`);
   }

@@ -15,8 +15,8 @@ export const listWaitingUploads = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const [pushedAt, seq] = placeOf(query, ['', '0'] as const);
-    const found = await records.inventory.waiting({ pushedAt, seq: numberIn(seq) }, size + 1);
-    const { entries, next } = pageOf(found, size, (upload) => [upload.pushedAt, String(upload.seq)]);
+    const rows = await records.inventory.waiting({ pushedAt, seq: numberIn(seq) }, size + 1);
+    const { entries, next } = pageOf(rows, size, (upload) => [upload.pushedAt, String(upload.seq)]);
     return {
       uploads: entries.map((upload) => ({
         'upload-id': upload.id,

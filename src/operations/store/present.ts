@@ -4,18 +4,18 @@ import type { InventoryAccount, InventoryPackage } from '#records/inventory.ts';
 import type { Release } from '#records/releases.ts';
 
 /** A package, for administrators. */
-export const presentStorePackage = (one: InventoryPackage): StorePackage => ({
-  id: one.id,
-  namespace: one.namespace,
-  name: one.name,
-  type: one.type,
-  private: one.private === 1,
-  status: one.status,
-  publisher: { id: one.publisherId, username: one.username },
-  'created-at': one.createdAt,
-  'released-at': one.releasedAt,
-  revisions: one.revisions,
-  bytes: one.bytes,
+export const presentStorePackage = (row: InventoryPackage): StorePackage => ({
+  id: row.id,
+  namespace: row.namespace,
+  name: row.name,
+  type: row.type,
+  private: row.private === 1,
+  status: row.status,
+  publisher: { id: row.publisherId, username: row.username },
+  'created-at': row.createdAt,
+  'released-at': row.releasedAt,
+  revisions: row.revisions,
+  bytes: row.bytes,
 });
 
 /** An account with its properties and the number of its packages. */
@@ -39,7 +39,7 @@ export const presentWholeAccount = (
 });
 
 /** The content of a slot of a channel. */
-export const presentHeld = (release: Release, version: string | null): HeldRevision => ({
+export const presentHeldRevision = (release: Release, version: string | null): HeldRevision => ({
   channel: release.channel,
   for: release.slot,
   revision: release.revision,

@@ -1,10 +1,10 @@
 import { storeAdministrator } from '#api/access.ts';
-import { goneAway } from '#api/gone-away.ts';
+import { disconnectSignal } from '#api/gone-away.ts';
 import { operation } from '#api/operation.ts';
 import { seconds } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 
-const most = { changes: 500, wait: 60 };
+const maxPerRead = { changes: 500, wait: 60 };
 
 export const readChanges = operation({
   name: 'read_changes',
@@ -19,15 +19,18 @@ export const readChanges = operation({
 
   async handle({ query, changeFeed, response }) {
     const wait = Number(query.wait ?? 0);
-    if (wait > most.wait)
-      throw new Refusal('api-error', `At most ${most.wait} seconds may be waited for changes at /wait`);
-    const known = { since: query.since === undefined ? undefined : Number(query.since), epoch: query['store-epoch'] };
-    const { changes, next, epoch } = await changeFeed.read(known, {
-      limit: most.changes,
-      patience: seconds(wait),
-      signal: goneAway(response),
+    if (wait > maxPerRead.wait)
+      throw new Refusal('api-error', `At most ${maxPerRead.wait} seconds may be waited for changes at /wait`);
+    const position = {
+      since: query.since === undefined ? undefined : Number(query.since),
+      epoch: query['store-epoch'],
+    };
+    const { changes, next, epoch } = await changeFeed.read(position, {
+      limit: maxPerRead.changes,
+      timeoutMs: seconds(wait),
+      signal: disconnectSignal(response),
     });
-    const told = changes.map(({ seq, at, action, object }) => ({ seq, at, act: action, object }));
-    return { changes: told, next, 'store-epoch': epoch };
+    const entries = changes.map(({ seq, at, action, object }) => ({ seq, at, act: action, object }));
+    return { changes: entries, next, 'store-epoch': epoch };
   },
 });

@@ -1,6 +1,6 @@
 import { storeAdministratorOnPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { wholePackage } from './whole-package.ts';
+import { readPackageDetails } from './whole-package.ts';
 
 export const readPackage = operation({
   name: 'read_package',
@@ -11,5 +11,5 @@ export const readPackage = operation({
   access: storeAdministratorOnPackage('store-view'),
   response: 'ReadPackageResponse',
 
-  handle: ({ package: subject, records, now }) => wholePackage(records, subject, now()),
+  handle: ({ package: subject, records, now }) => readPackageDetails(records, subject, now()),
 });

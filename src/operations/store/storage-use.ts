@@ -2,7 +2,7 @@ import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 
 /** Maximum number of listed packages, and of publishers. */
-const largest = 100;
+const maxListed = 100;
 
 export const storageUse = operation({
   name: 'storage_use',
@@ -16,8 +16,8 @@ export const storageUse = operation({
   async handle({ records }) {
     const [bytes, packages, publishers] = await Promise.all([
       records.inventory.bytes(),
-      records.inventory.largestPackages(largest),
-      records.inventory.largestPublishers(largest),
+      records.inventory.largestPackages(maxListed),
+      records.inventory.largestPublishers(maxListed),
     ]);
     return { bytes, packages, publishers };
   },

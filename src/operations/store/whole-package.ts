@@ -1,17 +1,17 @@
 // Reads all details of a package, for administrators.
 import type { ReadPackageResponse } from '#api/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages.ts';
-import { presentBriefly } from '../revisions/kept-revisions.ts';
-import { presentHeld, presentStorePackage } from './present.ts';
+import { presentRevisionSummary } from '../revisions/kept-revisions.ts';
+import { presentHeldRevision, presentStorePackage } from './present.ts';
 
 /** Number of revisions, and of past releases, in the response. */
-const newest = 50;
+const maxNewest = 50;
 
-export async function wholePackage(
+export async function readPackageDetails(
   records: Pick<
-    Records,
+    StoreRecords,
     'downloads' | 'tracks' | 'releases' | 'pastReleases' | 'revisions' | 'collaborators' | 'inventory' | 'accounts'
   >,
   subject: PublishedPackage,
@@ -21,8 +21,8 @@ export async function wholePackage(
   const [tracks, held, history, revisions, collaborators, figures, downloads] = await Promise.all([
     records.tracks.list(id),
     records.releases.current(id, timestamp(now)),
-    records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, newest),
-    records.revisions.before(id, Number.MAX_SAFE_INTEGER, newest),
+    records.pastReleases.newest(id, Number.MAX_SAFE_INTEGER, maxNewest),
+    records.revisions.before(id, Number.MAX_SAFE_INTEGER, maxNewest),
     records.collaborators.list(id),
     records.inventory.figuresOf(id),
     records.downloads.of(id, now),
@@ -44,8 +44,8 @@ export async function wholePackage(
     links: subject.links,
     tracks: tracks.map(({ name }) => name),
     collaborators: [...people.values()].map(({ id, username }) => ({ id, username })),
-    'channel-map': held.map((release) => presentHeld(release, versions.get(release.revision) ?? null)),
-    'newest-revisions': revisions.map(presentBriefly),
+    'channel-map': held.map((release) => presentHeldRevision(release, versions.get(release.revision) ?? null)),
+    'newest-revisions': revisions.map(presentRevisionSummary),
     history: history.map((past) => ({
       when: past.releasedAt,
       who: past.releasedBy,

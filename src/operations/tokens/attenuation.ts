@@ -5,7 +5,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { IssueMacaroonRequest } from '#api/wire.ts';
 
 /** Maximum bytes of each list as JSON: a token must fit in a header. */
-const longestList = 16 * 1024;
+const maxListBytes = 16 * 1024;
 
 /** The request in the form that the authority accepts; throws a refusal if it is invalid. */
 export function loginRequest(
@@ -24,10 +24,10 @@ export function loginRequest(
     if (new Set(list.map((item) => JSON.stringify(item))).size < list.length) {
       throw new Refusal('api-error', `The list has non-unique elements at /${name}`);
     }
-    if (Buffer.byteLength(JSON.stringify(list)) > longestList) {
+    if (Buffer.byteLength(JSON.stringify(list)) > maxListBytes) {
       throw new Refusal(
         'api-error',
-        `The list is too long for a token: it has room for ${longestList} bytes at /${name}`,
+        `The list is too long for a token: it has room for ${maxListBytes} bytes at /${name}`,
       );
     }
   }

@@ -20,7 +20,7 @@ export const dashboardAcl = operation({
 
   async handle({ body, authority }) {
     const { channels, packages, description, expires } = body;
-    const asked: IssueMacaroonRequest = {
+    const issueRequest: IssueMacaroonRequest = {
       permissions: body.permissions.flatMap(inOurWords),
       // An empty or absent list restricts nothing here, so it is left out.
       ...(channels && channels.length > 0 && { channels }),
@@ -35,7 +35,7 @@ export const dashboardAcl = operation({
       ...(description && { description }),
       ...(expires && { ttl: secondsUntil(expires, authority) }),
     };
-    return { macaroon: await authority.startLogin(loginRequest(asked, authority), 'sso') };
+    return { macaroon: await authority.startLogin(loginRequest(issueRequest, authority), 'sso') };
   },
 });
 
@@ -55,8 +55,8 @@ const words: Record<string, Permission[]> = {
 };
 
 function inOurWords(word: string): Permission[] {
-  const known = isPermission(word) ? [word] : Object.hasOwn(words, word) ? words[word] : undefined;
-  if (known !== undefined) return known;
+  const mapped = isPermission(word) ? [word] : Object.hasOwn(words, word) ? words[word] : undefined;
+  if (mapped !== undefined) return mapped;
   throw new Refusal('api-error', `'${word.slice(0, 64)}' is no permission at /permissions`);
 }
 

@@ -2,7 +2,7 @@ import { anyone } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { AskedCaveat } from '#macaroons/discharger.ts';
+import type { AddressedCaveat } from '#macaroons/discharger.ts';
 
 export const dischargeSsoToken = operation({
   name: 'discharge_sso_token',
@@ -18,7 +18,7 @@ export const dischargeSsoToken = operation({
   refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
 
   async handle({ body, discharger, identity, authority, address, requestId }) {
-    const asked = await readSsoCaveat(() => discharger.read(Buffer.from(body.caveat_id)));
+    const caveat = await readSsoCaveat(() => discharger.read(Buffer.from(body.caveat_id)));
     const account = await identity.logins.logIn({
       name: body.email,
       password: body.password,
@@ -27,7 +27,7 @@ export const dischargeSsoToken = operation({
       requestId,
     });
     const now = authority.latestTime();
-    return { discharge_macaroon: discharger.plainDischarge(asked, ssoConditions(account.username, now, now)) };
+    return { discharge_macaroon: discharger.plainDischarge(caveat, ssoConditions(account.username, now, now)) };
   },
 });
 
@@ -45,7 +45,7 @@ export const refreshSsoToken = operation({
   refuses: ['invalid-credentials'],
 
   async handle({ body, discharger, records, authority }) {
-    const { asked, username, loggedInAt } = await discharger.readPlainDischarge(body.discharge_macaroon);
+    const { caveat, username, loggedInAt } = await discharger.readPlainDischarge(body.discharge_macaroon);
     const account = await records.accounts.logsInAs(username);
     const password = account && (await records.passwords.find(account.id));
     // A password change ends all logins with the old password.
@@ -53,22 +53,22 @@ export const refreshSsoToken = operation({
       throw new Refusal('invalid-credentials', 'This login has ended; log in again.');
     }
     const now = authority.latestTime();
-    return { discharge_macaroon: discharger.plainDischarge(asked, ssoConditions(username, loggedInAt, now)) };
+    return { discharge_macaroon: discharger.plainDischarge(caveat, ssoConditions(username, loggedInAt, now)) };
   },
 });
 
 /** How long a discharge is valid; the discharged macaroon can be valid for longer. */
-const life = days(1);
+const dischargeLifetimeMs = days(1);
 
 const ssoConditions = (username: string, loggedInAt: Date, now: Date): string[] => [
   `logged-in ${timestamp(loggedInAt)}`,
   `declared username ${username}`,
   `time-since ${timestamp(now)}`,
-  `time-before ${timestamp(after(now, life))}`,
+  `time-before ${timestamp(after(now, dischargeLifetimeMs))}`,
 ];
 
-async function readSsoCaveat(read: () => Promise<AskedCaveat>): Promise<AskedCaveat> {
-  const asked = await read();
-  if (asked.condition === 'is-authenticated-user') return asked;
+async function readSsoCaveat(read: () => Promise<AddressedCaveat>): Promise<AddressedCaveat> {
+  const caveat = await read();
+  if (caveat.condition === 'is-authenticated-user') return caveat;
   throw new Refusal('api-error', 'The identity provider does not understand the condition of this caveat.');
 }

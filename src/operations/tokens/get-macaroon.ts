@@ -1,8 +1,8 @@
 import { visitor } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import { isGiven } from './include-inactive.ts';
-import { presentMacaroon, within } from './present.ts';
+import { includesInactive } from './include-inactive.ts';
+import { presentMacaroon, isVisibleTo } from './present.ts';
 
 export const getMacaroon = operation({
   name: 'get_macaroon',
@@ -16,10 +16,10 @@ export const getMacaroon = operation({
 
   async handle({ principal, query, records, authority }) {
     if (principal === undefined) return { macaroon: await authority.startLogin({}, 'bakery') };
-    const includeInactive = isGiven(query['include-inactive']);
+    const includeInactive = includesInactive(query['include-inactive']);
     // Use the latest time that the store has seen: setting the clock back makes no token active again.
     const at = timestamp(authority.latestTime());
     const macaroons = await records.macaroons.list(principal.accountId, at, includeInactive);
-    return { macaroons: macaroons.filter(within(principal)).map(presentMacaroon) };
+    return { macaroons: macaroons.filter(isVisibleTo(principal)).map(presentMacaroon) };
   },
 });

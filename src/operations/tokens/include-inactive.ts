@@ -1,3 +1,3 @@
 /** Whether the query asks for inactive tokens too: any value except `false` counts. */
-export const isGiven = (includeInactive: string | undefined): boolean =>
+export const includesInactive = (includeInactive: string | undefined): boolean =>
   includeInactive !== undefined && includeInactive !== 'false';

@@ -25,8 +25,8 @@ export const offlineExchangeMacaroon = operation({
       log.error({ accountId }, 'auth.store_admin_id names an account that does not exist');
       throw new Refusal('forbidden', "The configuration's auth.store_admin_id names an account that does not exist.");
     }
-    const wanted = { accountId, description: 'offline exchange' };
-    const { token } = await authority.exchangeCredential(wanted, { address, requestId });
+    const input = { accountId, description: 'offline exchange' };
+    const { token } = await authority.exchangeCredential(input, { address, requestId });
     return { macaroon: token };
   },
 });

@@ -1,14 +1,14 @@
 import type { MacaroonRecord } from '#api/wire.ts';
 import { reachesOtherSessions, type Principal } from '#domain/principal.ts';
-import type { Macaroon } from '#records/macaroons.ts';
+import type { IssuedMacaroon } from '#records/macaroons.ts';
 
 /** Whether a token shows this macaroon of its account; a restricted token shows only itself. */
-export const within =
+export const isVisibleTo =
   (principal: Principal) =>
-  ({ sessionId }: Pick<Macaroon, 'sessionId'>): boolean =>
+  ({ sessionId }: Pick<IssuedMacaroon, 'sessionId'>): boolean =>
     sessionId === principal.sessionId || reachesOtherSessions(principal);
 
-export const presentMacaroon = (macaroon: Macaroon): MacaroonRecord => ({
+export const presentMacaroon = (macaroon: IssuedMacaroon): MacaroonRecord => ({
   description: macaroon.description,
   'revoked-at': macaroon.revokedAt,
   'revoked-by': macaroon.revokedBy,

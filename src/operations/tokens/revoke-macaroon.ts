@@ -4,7 +4,7 @@ import { operation } from '#api/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../by.ts';
-import { presentMacaroon, within } from './present.ts';
+import { presentMacaroon, isVisibleTo } from './present.ts';
 
 export const revokeMacaroon = operation({
   name: 'revoke_macaroon',
@@ -20,7 +20,7 @@ export const revokeMacaroon = operation({
   async handle(call) {
     const { principal, body, records, acts, now } = call;
     const session = body['session-id'];
-    if (!within(principal)({ sessionId: session })) {
+    if (!isVisibleTo(principal)({ sessionId: session })) {
       throw new Refusal(
         'permission-required',
         'This token is narrowed, and ends itself alone; use one without restrictions, or with account-manage-metadata.',
@@ -28,6 +28,6 @@ export const revokeMacaroon = operation({
     }
     await acts.do(revokeOwnToken, caller(call), { sessionId: session, accountId: principal.accountId });
     const macaroons = await records.macaroons.list(principal.accountId, timestamp(now()), true);
-    return { macaroons: macaroons.filter(within(principal)).map(presentMacaroon) };
+    return { macaroons: macaroons.filter(isVisibleTo(principal)).map(presentMacaroon) };
   },
 });

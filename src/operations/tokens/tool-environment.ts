@@ -9,14 +9,18 @@ export type Tool = (typeof tools)[number];
 
 export const isTool = (text: string | undefined): text is Tool => tools.some((tool) => tool === text);
 
-interface Store {
+interface ToolStoreSettings {
   config: Config;
   /** The certificate of the store's own authority as PEM, if clients have to trust one. */
   authority: string | undefined;
 }
 
 /** The variables by name. Those for curl are shell variables, used as `curl $base/… -H "$auth"`. */
-export function environmentOf(tool: Tool, token: string, { config }: Pick<Store, 'config'>): Record<string, string> {
+export function environmentOf(
+  tool: Tool,
+  token: string,
+  { config }: Pick<ToolStoreSettings, 'config'>,
+): Record<string, string> {
   const base = config.http.base_url.replace(/\/$/, '');
   // Both tools decode the exported value from base64; if the result is not JSON, they use it as the token itself.
   const exported = Buffer.from(token).toString('base64');
@@ -30,7 +34,7 @@ export function environmentOf(tool: Tool, token: string, { config }: Pick<Store,
 }
 
 /** The same as lines for a POSIX shell, to paste or to pass to `eval`. */
-export function linesFor(tool: Tool, token: string, store: Store): string {
+export function linesFor(tool: Tool, token: string, store: ToolStoreSettings): string {
   const variables = Object.entries(environmentOf(tool, token, store)).map(
     ([name, value]) => `${tool === 'curl' ? '' : 'export '}${name}='${value.replaceAll("'", `'\\''`)}'`,
   );
@@ -41,7 +45,7 @@ export function linesFor(tool: Tool, token: string, store: Store): string {
  * The lines that make clients trust the store's authority: they download it without verification, and accept it only if its SHA-256
  * matches the certificate of this store.
  */
-function trust(tool: Tool, { config, authority }: Store): string[] {
+function trust(tool: Tool, { config, authority }: ToolStoreSettings): string[] {
   if (authority === undefined) return [];
   const sum = createHash('sha256').update(authority).digest('hex');
   const names = tool === 'curl' ? ['CURL_CA_BUNDLE'] : ['REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'];

@@ -15,13 +15,13 @@ export const listTransfers = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const [receivedAt, id] = placeOf(query, ['~', ''] as const);
-    const found = await records.transfers.before({ receivedAt, id }, size + 1);
-    const { entries, next } = pageOf(found, size, (one) => [one.receivedAt, one.id]);
+    const rows = await records.transfers.before({ receivedAt, id }, size + 1);
+    const { entries, next } = pageOf(rows, size, (row) => [row.receivedAt, row.id]);
     return {
-      transfers: entries.map((one) => ({
-        ...{ id: one.id, source: one.source, sequence: one.sequence, status: one.status },
-        ...{ 'received-at': one.receivedAt, 'received-by': one.receivedBy },
-        ...{ 'settled-at': one.settledAt, 'settled-by': one.settledBy },
+      transfers: entries.map((transfer) => ({
+        ...{ id: transfer.id, source: transfer.source, sequence: transfer.sequence, status: transfer.status },
+        ...{ 'received-at': transfer.receivedAt, 'received-by': transfer.receivedBy },
+        ...{ 'settled-at': transfer.settledAt, 'settled-by': transfer.settledBy },
       })),
       'next-cursor': next,
     };

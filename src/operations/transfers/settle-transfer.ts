@@ -1,4 +1,4 @@
-import { heldBack } from '#acts/gate.ts';
+import { gateErrorCodes } from '#acts/gate.ts';
 import { overseer, storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
 import { caller } from '../by.ts';
@@ -25,7 +25,7 @@ export const acceptTransfer = operation({
   access: storeAdministrator('store-manage'),
   body: 'AcceptTransferRequest',
   response: 'SettledTransfer',
-  refuses: ['conflict', ...heldBack],
+  refuses: ['conflict', ...gateErrorCodes],
 
   async handle(call) {
     const { params, body, transfers } = call;
@@ -43,7 +43,7 @@ export const withdrawTransfer = operation({
   summary: 'Put the channels back to what they held before a transfer was let in; its revisions stay.',
   access: storeAdministrator('store-manage'),
   response: 'SettledTransfer',
-  refuses: ['conflict', ...heldBack],
+  refuses: ['conflict', ...gateErrorCodes],
 
   async handle(call) {
     const { id, channels } = await call.transfers.withdraw(call.params.transfer, caller(call));

@@ -1,6 +1,6 @@
 import { storeAdministrator } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { daysIn, deviceDays } from './usage.ts';
+import { parseDays, deviceDays } from './usage.ts';
 
 export const readDeviceDays = operation({
   name: 'read_device_days',
@@ -13,5 +13,5 @@ export const readDeviceDays = operation({
   response: 'DeviceDaysResponse',
 
   handle: ({ query, records, config, now }) =>
-    deviceDays({ records, remembered: config.devices.remember, now: now(), days: daysIn(query) }),
+    deviceDays({ records, remembered: config.devices.remember, now: now(), days: parseDays(query) }),
 });

@@ -1,6 +1,6 @@
 import { onPackage } from '#api/access.ts';
 import { operation } from '#api/operation.ts';
-import { daysIn, packageUsage } from './usage.ts';
+import { parseDays, readPackageDays } from './usage.ts';
 
 export const readPackageUsage = operation({
   name: 'read_package_usage',
@@ -13,5 +13,5 @@ export const readPackageUsage = operation({
   response: 'PackageUsageResponse',
 
   handle: ({ package: { id }, query, records, config, now }) =>
-    packageUsage(id, { records, remembered: config.devices.remember, now: now(), days: daysIn(query) }),
+    readPackageDays(id, { records, remembered: config.devices.remember, now: now(), days: parseDays(query) }),
 });

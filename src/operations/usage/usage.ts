@@ -1,10 +1,10 @@
 // Presents the daily usage of packages.
 import type { DeviceDaysResponse, PackageUsageResponse, UsageQuery } from '#api/wire.ts';
 import { wholeStore } from '#records/package-days.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 
-interface Asked {
-  records: Pick<Records, 'downloads' | 'packageDays'>;
+interface UsageReadInput {
+  records: Pick<StoreRecords, 'downloads' | 'packageDays'>;
   /** Whether the store remembers devices. */
   remembered: boolean;
   now: Date;
@@ -13,11 +13,11 @@ interface Asked {
 }
 
 /** The number of days that the query requests. */
-export const daysIn = ({ days = '30' }: UsageQuery): number => Number(days);
+export const parseDays = ({ days = '30' }: UsageQuery): number => Number(days);
 
-export async function packageUsage(
+export async function readPackageDays(
   packageId: string,
-  { records, remembered, now, days }: Asked,
+  { records, remembered, now, days }: UsageReadInput,
 ): Promise<PackageUsageResponse> {
   const { inAll, deltas } = await records.downloads.of(packageId, now);
   return {
@@ -27,7 +27,7 @@ export async function packageUsage(
   };
 }
 
-export async function deviceDays({ records, remembered, now, days }: Asked): Promise<DeviceDaysResponse> {
-  const found = await records.packageDays.of(wholeStore, now, days);
-  return { remembered, days: found.map(({ day, devices, refreshes }) => ({ day, devices, refreshes })) };
+export async function deviceDays({ records, remembered, now, days }: UsageReadInput): Promise<DeviceDaysResponse> {
+  const rows = await records.packageDays.of(wholeStore, now, days);
+  return { remembered, days: rows.map(({ day, devices, refreshes }) => ({ day, devices, refreshes })) };
 }

@@ -9,11 +9,11 @@ import {
   mapOf,
   membersOf,
   mistyped,
-  named,
+  describePlace,
   optional,
   refused,
   textOf,
-  type Members,
+  type YamlMembers,
   type YamlPlace,
 } from './values.ts';
 
@@ -22,7 +22,7 @@ const types = ['array', 'boolean', 'integer', 'number', 'null', 'object', 'strin
 /** Throws `Unacceptable` if the value is not a schema. */
 export function checkSchema(value: TypedYaml, place: YamlPlace): void {
   const schema = membersOf(value, place);
-  if (schema.has('$ref')) throw refused(place, `'$ref' stands in ${named(place)}, and juju takes none`);
+  if (schema.has('$ref')) throw refused(place, `'$ref' stands in ${describePlace(place)}, and juju takes none`);
   for (const key of ['$id', '$subSchema', 'title', 'description']) optional(schema, key, place, textOf);
   optional(schema, 'type', place, checkType);
   for (const key of ['properties', 'definitions', 'patternProperties']) optional(schema, key, place, checkSchemas);
@@ -45,17 +45,17 @@ export function checkSchema(value: TypedYaml, place: YamlPlace): void {
 }
 
 function checkType(value: TypedYaml, place: YamlPlace): void {
-  const known = (text: string): void => {
+  const checkTypeName = (text: string): void => {
     if (!types.includes(text))
       throw refused(
         place,
-        `${named(place)} is ${quoted(text)}, which is no type of JSON`,
+        `${describePlace(place)} is ${quoted(text)}, which is no type of JSON`,
         `Name one of ${types.join(', ')}.`,
       );
   };
   // In a list of types, juju ignores unknown ones.
   if (Array.isArray(value)) listOf(value, place, textOf);
-  else known(textOf(value, place));
+  else checkTypeName(textOf(value, place));
 }
 
 const checkSchemas = (value: TypedYaml, place: YamlPlace): void => {
@@ -63,24 +63,24 @@ const checkSchemas = (value: TypedYaml, place: YamlPlace): void => {
 };
 
 function checkDependencies(value: TypedYaml, place: YamlPlace): void {
-  mapOf(value, place, (one, at) => {
-    if (Array.isArray(one)) listOf(one, at, textOf);
-    else checkSchema(one, at);
+  mapOf(value, place, (dependency, at) => {
+    if (Array.isArray(dependency)) listOf(dependency, at, textOf);
+    else checkSchema(dependency, at);
   });
 }
 
 /** Checks the limits of a value: bounds, patterns and lists. */
-function checkValidation(schema: Members, place: YamlPlace): void {
+function checkValidation(schema: YamlMembers, place: YamlPlace): void {
   checkNumbers(schema, place);
-  for (const [least, most] of [
+  for (const [minKey, maxKey] of [
     ['minLength', 'maxLength'],
     ['minProperties', 'maxProperties'],
     ['minItems', 'maxItems'],
   ] as const) {
-    const [low, high] = [optional(schema, least, place, countOf), optional(schema, most, place, countOf)];
+    const [low, high] = [optional(schema, minKey, place, countOf), optional(schema, maxKey, place, countOf)];
     // juju compares all pairs except the numbers of items.
-    if (low !== undefined && high !== undefined && low > high && least !== 'minItems')
-      throw refused(place, `${quoted(least)} in ${named(place)} is greater than ${quoted(most)}`);
+    if (low !== undefined && high !== undefined && low > high && minKey !== 'minItems')
+      throw refused(place, `${quoted(minKey)} in ${describePlace(place)} is greater than ${quoted(maxKey)}`);
   }
   optional(schema, 'uniqueItems', place, flagOf);
   optional(schema, 'pattern', place, (pattern, at) => {
@@ -88,17 +88,18 @@ function checkValidation(schema: Members, place: YamlPlace): void {
   });
   optional(schema, 'required', place, (list, at) => {
     const names = listOf(list, at, textOf);
-    if (new Set(names).size < names.length) throw refused(at, `${named(at)} names something twice`);
+    if (new Set(names).size < names.length) throw refused(at, `${describePlace(at)} names something twice`);
   });
   optional(schema, 'enum', place, (list, at) => {
-    const values = listOf(list, at, (one) => JSON.stringify(one, comparable));
-    if (new Set(values).size < values.length) throw refused(at, `${named(at)} has a value twice`);
+    const values = listOf(list, at, (value) => JSON.stringify(value, comparable));
+    if (new Set(values).size < values.length) throw refused(at, `${describePlace(at)} has a value twice`);
   });
 }
 
-function checkNumbers(schema: Members, place: YamlPlace): void {
+function checkNumbers(schema: YamlMembers, place: YamlPlace): void {
   const step = optional(schema, 'multipleOf', place, numberOf);
-  if (step !== undefined && step <= 0) throw refused(place, `'multipleOf' in ${named(place)} must be greater than 0`);
+  if (step !== undefined && step <= 0)
+    throw refused(place, `'multipleOf' in ${describePlace(place)} must be greater than 0`);
   const [low, high] = [optional(schema, 'minimum', place, numberOf), optional(schema, 'maximum', place, numberOf)];
   for (const [flag, bound] of [
     ['exclusiveMinimum', low],
@@ -106,19 +107,19 @@ function checkNumbers(schema: Members, place: YamlPlace): void {
   ] as const) {
     optional(schema, flag, place, flagOf);
     if (schema.has(flag) && bound === undefined)
-      throw refused(place, `${quoted(flag)} in ${named(place)} needs the bound that it speaks of`);
+      throw refused(place, `${quoted(flag)} in ${describePlace(place)} needs the bound that it speaks of`);
   }
   if (low !== undefined && high !== undefined && low > high)
-    throw refused(place, `'minimum' in ${named(place)} is greater than 'maximum'`);
+    throw refused(place, `'minimum' in ${describePlace(place)} is greater than 'maximum'`);
 }
 
 /** Turns mappings into sorted lists of their members, so that equal ones give equal texts. */
 const comparable = (_: string, value: unknown): unknown =>
-  value instanceof Map ? { map: [...value].sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)) } : value;
+  value instanceof Map ? { map: [...value].sort(([key], [other]) => (String(key) < String(other) ? -1 : 1)) } : value;
 
 function checkPattern(pattern: string, place: YamlPlace): void {
   if (isGoPattern(pattern)) return;
-  throw refused(place, `${quoted(pattern)} in ${named(place)} is no regular expression that juju can read`);
+  throw refused(place, `${quoted(pattern)} in ${describePlace(place)} is no regular expression that juju can read`);
 }
 
 function flagOf(value: TypedYaml, place: YamlPlace): void {
@@ -134,5 +135,5 @@ function numberOf(value: TypedYaml, place: YamlPlace): number {
 function countOf(value: TypedYaml, place: YamlPlace): number {
   const count = numberOf(value, place);
   if (Number.isSafeInteger(count) && count >= 0) return count;
-  throw refused(place, `${named(place)} must be a whole number from 0 on`);
+  throw refused(place, `${describePlace(place)} must be a whole number from 0 on`);
 }

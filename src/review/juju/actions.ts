@@ -2,7 +2,7 @@
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { checkSchema } from './action-schema.ts';
-import { decodedMembers } from './decoded.ts';
+import { decodeMembers } from './decoded.ts';
 import { isReservedName } from './relations.ts';
 import { fileOf, isNonText, listOf, membersOf, mistyped, refused, textOf, within, type YamlPlace } from './values.ts';
 
@@ -13,12 +13,12 @@ const ownKeys = new Set(['description', 'title', 'required', 'parallel', 'execut
 /** Checks the actions of the charm named `charm`. Throws `Unacceptable`. */
 export function checkActions(document: TypedYaml, file: string, charm: string): void {
   const place = fileOf(file);
-  for (const [name, action] of decodedMembers(document, place)) {
+  for (const [name, action] of decodeMembers(document, place)) {
     if (!actionName.test(name))
       throw refused(place, `${quoted(name)} cannot be the name of an action`, 'Use small letters, digits and dashes.');
     if (isReservedName(charm, name))
       throw refused(place, `the name ${quoted(name)} of an action is juju's own`, 'Rename it.');
-    checkAction(decodedMembers(action, within(place, name)), within(place, name));
+    checkAction(decodeMembers(action, within(place, name)), within(place, name));
   }
 }
 
@@ -51,13 +51,13 @@ function refuseForeign(value: TypedYaml, place: YamlPlace): void {
     return;
   }
   if (!(value instanceof Map)) return;
-  for (const [key, one] of membersOf(value, place)) {
+  for (const [key, member] of membersOf(value, place)) {
     if (key === '$ref' || key === '$schema')
       throw refused(
         place,
         `${quoted(key)} stands in ${quoted(place.path)}, and juju takes none`,
         'Write the schema out.',
       );
-    refuseForeign(one, within(place, key));
+    refuseForeign(member, within(place, key));
   }
 }

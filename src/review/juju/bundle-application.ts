@@ -5,9 +5,9 @@ import { isIP } from 'node:net';
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { isApplicationName, isBaseText, isCharmPath, isRelationName, parseCharmAddress } from './charm-address.ts';
-import { decodedBoolean, decodedInteger, decodedList, decodedMap, decodedMembers, decodedText } from './decoded.ts';
+import { decodeBoolean, decodeInteger, decodeList, decodeMap, decodeMembers, decodeText } from './decoded.ts';
 import { isSeriesName } from './metadata.ts';
-import { describe, isNonText, refused, within, type Members, type YamlPlace } from './values.ts';
+import { describe, isNonText, refused, within, type YamlMembers, type YamlPlace } from './values.ts';
 
 export interface BundleApplication {
   charm: string;
@@ -18,19 +18,19 @@ export interface BundleApplication {
   base: string;
   units: number;
   placements: string[];
-  members: Members;
+  members: YamlMembers;
 }
 
 /** Reads an application of a bundle. Throws `Unacceptable`. */
 export function readApplication(value: TypedYaml, place: YamlPlace, isKubernetes: boolean): BundleApplication {
   const name = quoted(place.path.slice(place.path.indexOf('.') + 1));
   if (value === null) throw refused(place, `the application ${name} says nothing`, "Add its 'charm'.");
-  const members = decodedMembers(value, place);
-  const text = (key: string): string => decodedText(members.get(key), within(place, key));
-  const integer = (key: string): number => decodedInteger(members.get(key), within(place, key));
+  const members = decodeMembers(value, place);
+  const text = (key: string): string => decodeText(members.get(key), within(place, key));
+  const integer = (key: string): number => decodeInteger(members.get(key), within(place, key));
   const [units, scale] = [integer('num_units'), integer('scale')];
   if (scale > 0 && units > 0) throw refused(place, `the application ${name} has scale and num_units`, 'Remove one.');
-  const listed = decodedList(members.get('to'), within(place, 'to'), decodedText);
+  const listed = decodeList(members.get('to'), within(place, 'to'), decodeText);
   const placement = text('placement');
   if (placement !== '' && !isKubernetes)
     throw refused(
@@ -41,10 +41,10 @@ export function readApplication(value: TypedYaml, place: YamlPlace, isKubernetes
   if (placement !== '' && listed.length > 0)
     throw refused(place, `the application ${name} has placement and to`, 'Remove one.');
   for (const key of ['constraints', 'plan']) text(key);
-  for (const key of ['expose', 'trust']) decodedBoolean(members.get(key), within(place, key));
+  for (const key of ['expose', 'trust']) decodeBoolean(members.get(key), within(place, key));
   for (const key of ['annotations', 'storage', 'devices', 'bindings'])
-    decodedMap(members.get(key), within(place, key), decodedText);
-  decodedMembers(members.get('options'), within(place, 'options'));
+    decodeMap(members.get(key), within(place, key), decodeText);
+  decodeMembers(members.get('options'), within(place, 'options'));
   return {
     ...{ charm: text('charm'), channel: text('channel'), series: text('series'), base: text('base') },
     revision: (members.get('revision') ?? null) === null ? undefined : integer('revision'),
@@ -87,23 +87,23 @@ function checkCharm(called: string, application: BundleApplication, place: YamlP
 }
 
 function checkNames(called: string, { members }: BundleApplication, place: YamlPlace): void {
-  const namesIn = (key: string): string[] => [...decodedMembers(members.get(key), within(place, key)).keys()];
+  const namesIn = (key: string): string[] => [...decodeMembers(members.get(key), within(place, key)).keys()];
   for (const key of ['storage', 'devices']) {
-    const wrong = namesIn(key).find((one) => !isApplicationName(one));
+    const wrong = namesIn(key).find((name) => !isApplicationName(name));
     if (wrong !== undefined) throw refused(place, `${quoted(wrong)} in the ${key} of ${called} cannot be a name`);
   }
-  const offers = decodedMap(members.get('offers'), within(place, 'offers'), (offer, at) => {
-    const said = decodedMembers(offer, at);
-    decodedMap(said.get('acl'), within(at, 'acl'), decodedText);
-    return decodedList(said.get('endpoints'), within(at, 'endpoints'), decodedText);
+  const offers = decodeMap(members.get('offers'), within(place, 'offers'), (offer, at) => {
+    const offerMembers = decodeMembers(offer, at);
+    decodeMap(offerMembers.get('acl'), within(at, 'acl'), decodeText);
+    return decodeList(offerMembers.get('endpoints'), within(at, 'endpoints'), decodeText);
   });
   for (const [offer, endpoints] of offers) {
     if (!isApplicationName(offer)) throw refused(place, `${quoted(offer)} in the offers of ${called} cannot be a name`);
-    const wrong = endpoints.find((one) => !isRelationName(one));
+    const wrong = endpoints.find((endpoint) => !isRelationName(endpoint));
     if (wrong !== undefined)
       throw refused(place, `${quoted(wrong)}, an endpoint in the offers of ${called}, cannot be a name`);
   }
-  for (const [resource, revision] of decodedMembers(members.get('resources'), within(place, 'resources'))) {
+  for (const [resource, revision] of decodeMembers(members.get('resources'), within(place, 'resources'))) {
     if (resource === '') throw refused(place, `a resource of ${called} has no name`);
     if (typeof revision !== 'string' && !(isNonText(revision) && revision.type === 'int'))
       throw refused(
@@ -115,14 +115,14 @@ function checkNames(called: string, { members }: BundleApplication, place: YamlP
 
 function checkExposed(called: string, { members }: BundleApplication, place: YamlPlace): void {
   const key = 'exposed-endpoints';
-  const networks = decodedMap(members.get(key), within(place, key), (endpoint, at) => {
-    const said = decodedMembers(endpoint, at);
-    decodedList(said.get('expose-to-spaces'), within(at, 'expose-to-spaces'), decodedText);
-    return decodedList(said.get('expose-to-cidrs'), within(at, 'expose-to-cidrs'), decodedText);
+  const networks = decodeMap(members.get(key), within(place, key), (endpoint, at) => {
+    const endpointMembers = decodeMembers(endpoint, at);
+    decodeList(endpointMembers.get('expose-to-spaces'), within(at, 'expose-to-spaces'), decodeText);
+    return decodeList(endpointMembers.get('expose-to-cidrs'), within(at, 'expose-to-cidrs'), decodeText);
   });
-  if (networks.size > 0 && decodedBoolean(members.get('expose'), within(place, 'expose')))
+  if (networks.size > 0 && decodeBoolean(members.get('expose'), within(place, 'expose')))
     throw refused(place, `${called} has expose and exposed-endpoints`, 'Remove one.');
-  const wrong = [...networks.values()].flat().find((one) => !isNetwork(one));
+  const wrong = [...networks.values()].flat().find((network) => !isNetwork(network));
   if (wrong !== undefined)
     throw refused(place, `${quoted(wrong)}, to which ${called} is exposed, is no network such as 10.0.0.0/8`);
 }

@@ -1,7 +1,7 @@
 // Checks config.yaml as juju reads it (juju/charm v12.1: config.go).
 import { plain, quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
-import { decodedMembers, decodedText } from './decoded.ts';
+import { decodeMembers, decodeText } from './decoded.ts';
 import {
   booleanOf,
   describe,
@@ -29,21 +29,25 @@ const readers: Record<string, (value: TypedYaml, place: YamlPlace) => unknown> =
 /** Checks the options of config.yaml. Throws `Unacceptable`. */
 export function checkConfig(document: TypedYaml, file: string): void {
   const place = fileOf(file);
-  const members = decodedMembers(document, place);
-  const options = decodedMembers(members.get('options'), within(place, 'options'));
+  const members = decodeMembers(document, place);
+  const options = decodeMembers(members.get('options'), within(place, 'options'));
   if (!members.has('options'))
     throw refused(place, "it has no 'options'", "Add 'options: {}', or leave the file out of the charm.");
   for (const [name, option] of options) checkOption(option, within(within(place, 'options'), name), name);
 }
 
 function checkOption(value: TypedYaml, place: YamlPlace, name: string): void {
-  const members = decodedMembers(value, place);
-  const type = decodedText(members.get('type'), within(place, 'type')) || 'string';
-  decodedText(members.get('description'), within(place, 'description'));
+  const members = decodeMembers(value, place);
+  const type = decodeText(members.get('type'), within(place, 'type')) || 'string';
+  decodeText(members.get('description'), within(place, 'description'));
   const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
   if (read === undefined) {
-    const known = Object.keys(readers).join(', ');
-    throw refused(place, `the option ${quoted(name)} has the unknown type ${quoted(type)}`, `Name one of ${known}.`);
+    const typeNames = Object.keys(readers).join(', ');
+    throw refused(
+      place,
+      `the option ${quoted(name)} has the unknown type ${quoted(type)}`,
+      `Name one of ${typeNames}.`,
+    );
   }
   const preset = members.get('default') ?? null;
   if (preset === null || preset === '') {

@@ -6,22 +6,22 @@ import {
   isNonText,
   isTrue,
   mistyped,
-  named,
+  describePlace,
   parseInteger,
   refused,
   within,
-  type Members,
+  type YamlMembers,
   type YamlPlace,
 } from './values.ts';
 
-export function decodedText(value: TypedYaml | undefined, place: YamlPlace): string {
+export function decodeText(value: TypedYaml | undefined, place: YamlPlace): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   if (isNonText(value)) return value.text;
   throw mistyped(place, 'text', value);
 }
 
-export function decodedInteger(value: TypedYaml | undefined, place: YamlPlace): number {
+export function decodeInteger(value: TypedYaml | undefined, place: YamlPlace): number {
   if (value === undefined || value === null) return 0;
   if (isNonText(value) && value.type === 'int') {
     const read = parseInteger(value.text.replaceAll('_', ''));
@@ -34,40 +34,40 @@ export function decodedInteger(value: TypedYaml | undefined, place: YamlPlace): 
   throw mistyped(place, 'a whole number', value);
 }
 
-export function decodedBoolean(value: TypedYaml | undefined, place: YamlPlace): boolean {
+export function decodeBoolean(value: TypedYaml | undefined, place: YamlPlace): boolean {
   if (value === undefined || value === null) return false;
   if (isNonText(value) && value.type === 'bool') return isTrue(value);
   throw mistyped(place, 'true or false', value);
 }
 
 /** The members of a mapping; an empty value has none. */
-export function decodedMembers(value: TypedYaml | undefined, place: YamlPlace): Members {
+export function decodeMembers(value: TypedYaml | undefined, place: YamlPlace): YamlMembers {
   if (value === undefined || value === null) return new Map();
   if (!(value instanceof Map)) throw mistyped(place, 'a mapping', value);
   const members = new Map<string, TypedYaml>();
-  for (const [key, one] of value) {
+  for (const [key, member] of value) {
     if (Array.isArray(key) || key instanceof Map)
-      throw refused(place, `a name in ${named(place)} must be text, but is ${describe(key)}`);
-    members.set(decodedText(key, place), one);
+      throw refused(place, `a name in ${describePlace(place)} must be text, but is ${describe(key)}`);
+    members.set(decodeText(key, place), member);
   }
   return members;
 }
 
-export function decodedMap<Item>(
+export function decodeMap<Item>(
   value: TypedYaml | undefined,
   place: YamlPlace,
   item: (value: TypedYaml, place: YamlPlace) => Item,
 ): Map<string, Item> {
-  const members = decodedMembers(value, place);
-  return new Map([...members].map(([name, one]) => [name, item(one, within(place, name))]));
+  const members = decodeMembers(value, place);
+  return new Map([...members].map(([name, member]) => [name, item(member, within(place, name))]));
 }
 
-export function decodedList<Item>(
+export function decodeList<Item>(
   value: TypedYaml | undefined,
   place: YamlPlace,
   item: (value: TypedYaml, place: YamlPlace) => Item,
 ): Item[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw mistyped(place, 'a list', value);
-  return value.map((one, at) => item(one, { ...place, path: `${place.path}[${String(at)}]` }));
+  return value.map((element, at) => item(element, { ...place, path: `${place.path}[${String(at)}]` }));
 }

@@ -3,7 +3,7 @@
 
 /** Assertions, references to groups and other features that RE2 lacks. */
 const unknownToGo = /\(\?(?:[=!>#|(R&]|<[=!])|\\(?:[1-9]|[ZGKkRXhHVN])/;
-const named = /^\(\?P?<[A-Za-z_][A-Za-z0-9_]*>/;
+const namedGroup = /^\(\?P?<[A-Za-z_][A-Za-z0-9_]*>/;
 const flags = /^\(\?[imsU]*(?:-[imsU]+)?[:)]/;
 /** `[:alpha:]` within a class, and the name after `\\x` and `\\p`. */
 const className = /^\[:\^?[a-z]+:\]/;
@@ -21,7 +21,7 @@ export function isGoPattern(pattern: string): boolean {
     const sign = text[at]!;
     if (sign === '(') {
       const group = text.slice(at, at + 80);
-      const opening = group.startsWith('(?') ? (named.exec(group) ?? flags.exec(group)) : ['('];
+      const opening = group.startsWith('(?') ? (namedGroup.exec(group) ?? flags.exec(group)) : ['('];
       const begin = opening?.[0];
       if (begin === undefined) return false;
       if (!begin.endsWith(')')) depth++;
@@ -40,9 +40,9 @@ export function isGoPattern(pattern: string): boolean {
       const repetition = /^\{(\d{1,9})(?:,(\d{0,9}))?\}\??/.exec(text.slice(at, at + 24));
       if (repetition === null) repeatable = true;
       else {
-        const [whole, least, most = ''] = repetition;
-        const isOrdered = most === '' || Number(least) <= Number(most);
-        if (!repeatable || !isOrdered || Math.max(Number(least), Number(most)) > mostRepetitions) return false;
+        const [whole, min, max = ''] = repetition;
+        const isOrdered = max === '' || Number(min) <= Number(max);
+        if (!repeatable || !isOrdered || Math.max(Number(min), Number(max)) > mostRepetitions) return false;
         at += whole.length - 1;
         repeatable = false;
       }

@@ -51,7 +51,7 @@ function baseOf(value: TypedYaml, place: YamlPlace): CharmBase {
     throw refused(place, problem, `Name one of ${systems.join(', ')}.`);
   }
   const normalized = listed.map(normalizeArchitecture);
-  const unknown = normalized.find((one) => !architectures.includes(one));
+  const unknown = normalized.find((architecture) => !architectures.includes(architecture));
   if (unknown !== undefined)
     throw refused(
       place,

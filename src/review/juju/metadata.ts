@@ -13,13 +13,13 @@ import {
   listOf,
   mapOf,
   membersOf,
-  named,
+  describePlace,
   oneOf,
   optional,
   refused,
   textOf,
   within,
-  type Members,
+  type YamlMembers,
   type YamlPlace,
 } from './values.ts';
 
@@ -67,7 +67,7 @@ export function readMetadata(document: TypedYaml, file: string, hasBases: boolea
 }
 
 /** Checks the requirements of the charm on its model: storage, devices, payloads, terms and containers. */
-function checkNeeds(members: Members, place: YamlPlace, resources: ReadonlyMap<string, CharmResource>): void {
+function checkNeeds(members: YamlMembers, place: YamlPlace, resources: ReadonlyMap<string, CharmResource>): void {
   for (const key of ['revision', 'format']) optional(members, key, place, integerOf);
   const storage = optional(members, 'storage', place, readStorage) ?? new Set<string>();
   optional(members, 'devices', place, checkDevices);
@@ -84,7 +84,7 @@ function checkPayloads(value: TypedYaml, place: YamlPlace): void {
   mapOf(value, place, (payload, at, name) => {
     const type = textOf(membersOf(payload, at).get('type'), within(at, 'type'));
     if (!payloadName.test(name)) throw refused(at, `${quoted(name)} cannot be the name of a payload`, 'Rename it.');
-    if (type === '') throw refused(at, `${named(at)} has no type`, 'Add one.');
+    if (type === '') throw refused(at, `${describePlace(at)} has no type`, 'Add one.');
   });
 }
 
@@ -92,9 +92,9 @@ const seriesName = /^[a-z][a-z0-9]*$/;
 export const isSeriesName = (text: string): boolean => seriesName.test(text);
 
 /** Older charms have series, newer ones bases; juju accepts only the keys of one format. */
-function checkFormat(members: Members, place: YamlPlace, hasBases: boolean): void {
+function checkFormat(members: YamlMembers, place: YamlPlace, hasBases: boolean): void {
   const series = optional(members, 'series', place, (value, at) => listOf(value, at, textOf)) ?? [];
-  const wrong = series.find((one) => !isSeriesName(one));
+  const wrong = series.find((name) => !isSeriesName(name));
   if (wrong !== undefined) throw refused(place, `${quoted(wrong)} cannot be the name of a series`);
   optional(members, 'deployment', place, (value, at) => {
     checkDeployment(value, at, series);
@@ -102,7 +102,7 @@ function checkFormat(members: Members, place: YamlPlace, hasBases: boolean): voi
   optional(members, 'min-juju-version', place, (value, at) => {
     const text = textOf(value, at);
     if (!isStrictVersion(text))
-      throw refused(at, `${named(at)} is ${quoted(text)}, which is no version`, 'Write such as 2.9.0.');
+      throw refused(at, `${describePlace(at)} is ${quoted(text)}, which is no version`, 'Write such as 2.9.0.');
   });
   if (hasBases && series.length === 0) {
     for (const key of ['min-juju-version', 'deployment'])
@@ -127,7 +127,7 @@ function checkDeployment(value: TypedYaml, place: YamlPlace, series: readonly st
   if (series[0] !== 'kubernetes')
     throw refused(
       place,
-      `${named(place)} needs 'kubernetes' as the first of the series`,
+      `${describePlace(place)} needs 'kubernetes' as the first of the series`,
       'Add it, or remove the deployment.',
     );
 }

@@ -1,18 +1,20 @@
 // Checks small files of a charm that juju reads, too (juju/charm v12.1: metrics.go, lxdprofile.go and charmarchive.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
-import { decodedBoolean, decodedMap, decodedMembers, decodedText } from './decoded.ts';
+import { decodeBoolean, decodeMap, decodeMembers, decodeText } from './decoded.ts';
 import { fileOf, refused, within } from './values.ts';
 
 /** Checks metrics.yaml; names of metrics that begin with `juju` are reserved for juju. */
 export function checkMetrics(document: TypedYaml, file: string): void {
   const place = fileOf(file);
-  const members = decodedMembers(document, place);
-  const plan = decodedMembers(members.get('plan'), within(place, 'plan'));
-  decodedBoolean(plan.get('required'), within(place, 'plan.required'));
-  decodedMap(members.get('metrics'), within(place, 'metrics'), (metric, at) => {
-    const said = decodedMembers(metric, at);
-    const [type, description] = ['type', 'description'].map((key) => decodedText(said.get(key), within(at, key)));
+  const members = decodeMembers(document, place);
+  const plan = decodeMembers(members.get('plan'), within(place, 'plan'));
+  decodeBoolean(plan.get('required'), within(place, 'plan.required'));
+  decodeMap(members.get('metrics'), within(place, 'metrics'), (metric, at) => {
+    const metricMembers = decodeMembers(metric, at);
+    const [type, description] = ['type', 'description'].map((key) =>
+      decodeText(metricMembers.get(key), within(at, key)),
+    );
     const name = at.path.slice('metrics.'.length);
     if (name.startsWith('juju')) {
       if (type === '' && description === '') return;
@@ -27,10 +29,10 @@ export function checkMetrics(document: TypedYaml, file: string): void {
 /** Checks lxd-profile.yaml; the operator decides which devices and settings are allowed. */
 export function checkLxdProfile(document: TypedYaml, file: string): void {
   const place = fileOf(file);
-  const members = decodedMembers(document, place);
-  decodedText(members.get('description'), within(place, 'description'));
-  decodedMap(members.get('config'), within(place, 'config'), decodedText);
-  decodedMap(members.get('devices'), within(place, 'devices'), (device, at) => decodedMap(device, at, decodedText));
+  const members = decodeMembers(document, place);
+  decodeText(members.get('description'), within(place, 'description'));
+  decodeMap(members.get('config'), within(place, 'config'), decodeText);
+  decodeMap(members.get('devices'), within(place, 'devices'), (device, at) => decodeMap(device, at, decodeText));
 }
 
 /** Checks the file `revision`, which begins with a number. */

@@ -28,7 +28,7 @@ function checkSelector(name: string, { placements }: BundleApplication, place: Y
   const [selector = '', ...others] = placements;
   if (others.length > 0) throw refused(place, `${called} has more than one placement`, 'Keep one.');
   const keys = new Set<string>();
-  for (const pair of selector.split(',').filter((one) => one !== '')) {
+  for (const pair of selector.split(',').filter((part) => part !== '')) {
     const [key = '', ...value] = pair.split('=');
     if (key.trim() === '' || value.join('=').trim() === '' || keys.has(key.trim()))
       throw refused(place, `the placement ${quoted(pair)} of ${called} is no label with its value`);

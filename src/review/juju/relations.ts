@@ -7,13 +7,13 @@ import {
   integerOf,
   mapOf,
   membersOf,
-  named,
+  describePlace,
   oneOf,
   optional,
   refused,
   textOf,
   within,
-  type Members,
+  type YamlMembers,
   type YamlPlace,
 } from './values.ts';
 
@@ -35,7 +35,7 @@ function relationOf(value: TypedYaml, place: YamlPlace): CharmRelation {
   return { interface: textOf(members.get('interface'), within(place, 'interface')), scope };
 }
 
-export function readRelations(metadata: Members, place: YamlPlace): CharmRelations {
+export function readRelations(metadata: YamlMembers, place: YamlPlace): CharmRelations {
   const read = (role: string): Map<string, CharmRelation> =>
     optional(metadata, role, place, (value, at) => mapOf(value, at, relationOf)) ?? new Map<string, CharmRelation>();
   return { provides: read('provides'), requires: read('requires'), peers: read('peers') };
@@ -53,16 +53,16 @@ interface RelatedCharm {
 
 /** Refuses names that are reserved or used twice, and a subordinate charm without a relation to a principal. */
 export function checkRelations({ name: charm, isSubordinate, relations }: RelatedCharm, place: YamlPlace): void {
-  const known = new Set<string>();
+  const seen = new Set<string>();
   for (const role of relationRoles) {
     for (const [name, relation] of relations[role]) {
       const isContained = isSubordinate && role === 'requires' && relation.scope === 'container';
       if (!isContained && isReservedName(charm, name)) throw reserved(place, `the relation ${quoted(name)}`);
       if (role !== 'requires' && isReservedName(charm, relation.interface))
         throw reserved(place, `the interface ${quoted(relation.interface)} of the relation ${quoted(name)}`);
-      if (known.has(name))
+      if (seen.has(name))
         throw refused(place, `two relations are called ${quoted(name)}`, 'Give each relation a name of its own.');
-      known.add(name);
+      seen.add(name);
     }
   }
   const canRelate = [...relations.requires.values()].some(({ scope }) => scope === 'container');
@@ -79,13 +79,19 @@ const reserved = (place: YamlPlace, whose: string) =>
 export function checkExtraBindings(value: TypedYaml, place: YamlPlace, relations: CharmRelations): void {
   const isMapping = value instanceof Map;
   if (!isMapping || value.size === 0)
-    throw refused(place, `${named(place)} must be a mapping of names, but is ${isMapping ? 'empty' : describe(value)}`);
+    throw refused(
+      place,
+      `${describePlace(place)} must be a mapping of names, but is ${isMapping ? 'empty' : describe(value)}`,
+    );
   for (const [name, content] of value) {
     if (typeof name !== 'string' || name === '')
-      throw refused(place, `a name in ${named(place)} must be text, but is ${describe(name)}`);
+      throw refused(place, `a name in ${describePlace(place)} must be text, but is ${describe(name)}`);
     if (content !== null)
-      throw refused(place, `${quoted(name)} in ${named(place)} must have no value, but has ${describe(content)}`);
+      throw refused(
+        place,
+        `${quoted(name)} in ${describePlace(place)} must have no value, but has ${describe(content)}`,
+      );
     if (relationRoles.some((role) => relations[role].has(name)))
-      throw refused(place, `${quoted(name)} in ${named(place)} is the name of a relation`, 'Remove it.');
+      throw refused(place, `${quoted(name)} in ${describePlace(place)} is the name of a relation`, 'Remove it.');
   }
 }

@@ -7,7 +7,7 @@ import {
   listOf,
   mapOf,
   membersOf,
-  named,
+  describePlace,
   optional,
   refused,
   textOf,
@@ -29,13 +29,21 @@ export const readResources = (value: TypedYaml, place: YamlPlace): Map<string, C
       optional(members, 'filename', at, textOf) ?? '',
       optional(members, 'description', at, textOf) ?? '',
     ];
-    if (name === '') throw refused(at, `a resource in ${named(place)} has an empty name`, 'Name it.');
+    if (name === '') throw refused(at, `a resource in ${describePlace(place)} has an empty name`, 'Name it.');
     if (type !== 'file' && type !== 'oci-image')
-      throw refused(at, `the type of ${named(at)} must be file or oci-image, but is ${quoted(type)}`);
+      throw refused(at, `the type of ${describePlace(at)} must be file or oci-image, but is ${quoted(type)}`);
     if (type === 'file' && filename === '')
-      throw refused(at, `${named(at)} is a file, and has no filename`, "Add 'filename', under which juju keeps it.");
+      throw refused(
+        at,
+        `${describePlace(at)} is a file, and has no filename`,
+        "Add 'filename', under which juju keeps it.",
+      );
     if (type === 'file' && filename.includes('/'))
-      throw refused(at, `the filename of ${named(at)} is ${quoted(filename)}, and must have no slash`, 'Rename it.');
+      throw refused(
+        at,
+        `the filename of ${describePlace(at)} is ${quoted(filename)}, and must have no slash`,
+        'Rename it.',
+      );
     return { type, filename, description };
   });
 
@@ -55,11 +63,15 @@ export function checkContainers(value: TypedYaml, place: YamlPlace, { resources,
     const resource = optional(members, 'resource', at, textOf) ?? '';
     if (resource !== '' && resources.get(resource)?.type !== 'oci-image') {
       const problem = resources.has(resource) ? 'is no oci-image' : 'is not declared';
-      throw refused(at, `the resource ${quoted(resource)} of ${named(at)} ${problem}`, "Declare it under 'resources'.");
+      throw refused(
+        at,
+        `the resource ${quoted(resource)} of ${describePlace(at)} ${problem}`,
+        "Declare it under 'resources'.",
+      );
     }
     optional(members, 'mounts', at, (list, where) =>
-      listOf(list, where, (mount, one) => {
-        checkMount(mount, one, storage);
+      listOf(list, where, (mount, mountPlace) => {
+        checkMount(mount, mountPlace, storage);
       }),
     );
     for (const key of ['uid', 'gid']) optional(members, key, at, checkId);
@@ -71,11 +83,11 @@ function checkMount(value: TypedYaml, place: YamlPlace, storage: ReadonlySet<str
   const name = optional(members, 'storage', place, textOf) ?? '';
   const location = optional(members, 'location', place, textOf) ?? '';
   if (name === '' || location === '')
-    throw refused(place, `${named(place)} has no ${name === '' ? 'storage' : 'location'}`, 'Add it.');
+    throw refused(place, `${describePlace(place)} has no ${name === '' ? 'storage' : 'location'}`, 'Add it.');
   if (!storage.has(name))
     throw refused(
       within(place, 'storage'),
-      `the storage ${quoted(name)} of ${named(place)} is not declared`,
+      `the storage ${quoted(name)} of ${describePlace(place)} is not declared`,
       "Declare it under 'storage'.",
     );
 }
@@ -86,7 +98,7 @@ function checkId(value: TypedYaml, place: YamlPlace): void {
   if (id < first || id > last) return;
   throw refused(
     place,
-    `${named(place)} is ${String(id)}, and juju keeps ${String(first)} to ${String(last)} for itself`,
+    `${describePlace(place)} is ${String(id)}, and juju keeps ${String(first)} to ${String(last)} for itself`,
     'Choose another.',
   );
 }

@@ -10,7 +10,7 @@ import {
   mapOf,
   membersOf,
   mistyped,
-  named,
+  describePlace,
   oneOf,
   optional,
   parseInteger,
@@ -38,7 +38,7 @@ function checkStorage(value: TypedYaml, place: YamlPlace): void {
   if (location !== '' && type !== 'filesystem')
     throw refused(
       place,
-      `${named(place)} has a location, which only the type filesystem takes`,
+      `${describePlace(place)} has a location, which only the type filesystem takes`,
       'Remove the location.',
     );
 }
@@ -50,17 +50,17 @@ function checkRange(value: TypedYaml | undefined, place: YamlPlace): void {
   const text = isNonText(value) && value.type === 'int' ? value.text.replaceAll('_', '') : value;
   const count = typeof text === 'string' ? parseInteger(text) : undefined;
   if (count !== undefined) {
-    if (count <= 0) throw refused(place, `${named(place)} must be at least 1, but is ${String(count)}`);
+    if (count <= 0) throw refused(place, `${describePlace(place)} must be at least 1, but is ${String(count)}`);
     return;
   }
   if (typeof text !== 'string') throw mistyped(place, "a count such as 2, '1-3' or '1+'", value);
-  const [, least, most] = rangeText.exec(text) ?? [];
-  if (least === undefined) throw mistyped(place, "a count such as 2, '1-3' or '1+'", value);
-  for (const digits of [least, most ?? '1']) {
+  const [, min, max] = rangeText.exec(text) ?? [];
+  if (min === undefined) throw mistyped(place, "a count such as 2, '1-3' or '1+'", value);
+  for (const digits of [min, max ?? '1']) {
     if (parseInteger(digits.replace(/^0+(?=\d)/, '')) === undefined)
-      throw refused(place, `${named(place)} has a number that is too large`);
+      throw refused(place, `${describePlace(place)} has a number that is too large`);
   }
-  if (most !== undefined && Number(most) === 0) throw refused(place, `${named(place)} must allow at least 1`);
+  if (max !== undefined && Number(max) === 0) throw refused(place, `${describePlace(place)} must allow at least 1`);
 }
 
 const sizeText = /^(?:\d+(?:\.\d*)?|\.\d+)(?:[MGTPEZY](?:B|iB)?)?$/;
@@ -69,7 +69,7 @@ const sizeText = /^(?:\d+(?:\.\d*)?|\.\d+)(?:[MGTPEZY](?:B|iB)?)?$/;
 function checkSize(value: TypedYaml, place: YamlPlace): void {
   const text = textOf(value, place);
   if (text.length > 100 || !sizeText.test(text))
-    throw refused(place, `${named(place)} is ${quoted(text)}, which is no size such as 1G or 500M`);
+    throw refused(place, `${describePlace(place)} is ${quoted(text)}, which is no size such as 1G or 500M`);
 }
 
 /** Checks the devices of a charm. */
@@ -77,15 +77,16 @@ export function checkDevices(value: TypedYaml, place: YamlPlace): void {
   mapOf(value, place, (device, at) => {
     const members = membersOf(device, at);
     if (textOf(members.get('type'), within(at, 'type')) === '')
-      throw refused(at, `${named(at)} has no type`, 'Add one, such as gpu.');
+      throw refused(at, `${describePlace(at)} has no type`, 'Add one, such as gpu.');
     optional(members, 'description', at, textOf);
-    const [least, most] = ['countmin', 'countmax'].map((key) => optional(members, key, at, countOf) ?? 1);
-    if (least! > most!) throw refused(at, `${named(at)} wants at least ${String(least)}, and at most ${String(most)}`);
+    const [min, max] = ['countmin', 'countmax'].map((key) => optional(members, key, at, countOf) ?? 1);
+    if (min! > max!)
+      throw refused(at, `${describePlace(at)} wants at least ${String(min)}, and at most ${String(max)}`);
   });
 }
 
 function countOf(value: TypedYaml, place: YamlPlace): number {
   const count = integerOf(value, place);
-  if (count < 0) throw refused(place, `${named(place)} must not be negative, but is ${String(count)}`);
+  if (count < 0) throw refused(place, `${describePlace(place)} must not be negative, but is ${String(count)}`);
   return count;
 }

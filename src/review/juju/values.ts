@@ -10,7 +10,7 @@ export interface YamlPlace {
 }
 
 /** The members of a mapping by their names. */
-export type Members = ReadonlyMap<string, TypedYaml>;
+export type YamlMembers = ReadonlyMap<string, TypedYaml>;
 
 export const fileOf = (file: string): YamlPlace => ({ file, path: '' });
 
@@ -36,11 +36,11 @@ export function describe(value: TypedYaml | undefined): string {
 export const isNonText = (value: TypedYaml | undefined): value is NonText =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
 
-export const named = ({ path }: YamlPlace): string => (path === '' ? 'the file' : quoted(path));
+export const describePlace = ({ path }: YamlPlace): string => (path === '' ? 'the file' : quoted(path));
 
 export function mistyped(place: YamlPlace, type: string, value: TypedYaml | undefined): Unacceptable {
   const remedy = type === 'text' && isNonText(value) ? 'Put it in quotes.' : 'Correct it.';
-  return refused(place, `${named(place)} must be ${type}, but is ${describe(value)}`, remedy);
+  return refused(place, `${describePlace(place)} must be ${type}, but is ${describe(value)}`, remedy);
 }
 
 export function textOf(value: TypedYaml | undefined, place: YamlPlace): string {
@@ -97,15 +97,19 @@ export function listOf<Item>(
   item: (value: TypedYaml, place: YamlPlace) => Item,
 ): Item[] {
   if (!Array.isArray(value)) throw mistyped(place, 'a list', value);
-  return value.map((one, at) => item(one, { ...place, path: `${place.path}[${String(at)}]` }));
+  return value.map((element, at) => item(element, { ...place, path: `${place.path}[${String(at)}]` }));
 }
 
 /** Reads a mapping that has only texts as keys. */
-export function membersOf(value: TypedYaml | undefined, place: YamlPlace): Members {
+export function membersOf(value: TypedYaml | undefined, place: YamlPlace): YamlMembers {
   if (!(value instanceof Map)) throw mistyped(place, 'a mapping', value);
   for (const key of value.keys()) {
     if (typeof key === 'string') continue;
-    throw refused(place, `a name in ${named(place)} must be text, but is ${describe(key)}`, 'Put it in quotes.');
+    throw refused(
+      place,
+      `a name in ${describePlace(place)} must be text, but is ${describe(key)}`,
+      'Put it in quotes.',
+    );
   }
   return value as Map<string, TypedYaml>;
 }
@@ -117,12 +121,12 @@ export function mapOf<Item>(
   item: (value: TypedYaml, place: YamlPlace, name: string) => Item,
 ): Map<string, Item> {
   const members = membersOf(value, place);
-  return new Map([...members].map(([name, one]) => [name, item(one, within(place, name), name)]));
+  return new Map([...members].map(([name, member]) => [name, item(member, within(place, name), name)]));
 }
 
 /** Reads a member that may be absent; an empty one is refused like any other value of a wrong type. */
 export const optional = <Item>(
-  members: Members,
+  members: YamlMembers,
   name: string,
   place: YamlPlace,
   read: (value: TypedYaml, place: YamlPlace) => Item,
@@ -132,7 +136,7 @@ export const optional = <Item>(
 export const oneOf =
   <Word extends string>(...words: readonly Word[]) =>
   (value: TypedYaml | undefined, place: YamlPlace): Word => {
-    const found = words.find((word) => word === value);
-    if (found !== undefined) return found;
+    const match = words.find((word) => word === value);
+    if (match !== undefined) return match;
     throw mistyped(place, words.length === 1 ? quoted(words[0]!) : `one of ${words.map(quoted).join(', ')}`, value);
   };

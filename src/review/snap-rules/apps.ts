@@ -29,11 +29,11 @@ export function checkApps(snap: SnapModel, faults: Faults): void {
   checkCycles(snap, faults);
 }
 
-type Fault = (problem: string) => void;
+type AppFaultReporter = (problem: string) => void;
 
 const commandFields = ['command', 'stop-command', 'reload-command', 'post-stop-command', 'bus-name'] as const;
 
-function checkTexts(app: App, fault: Fault): void {
+function checkTexts(app: App, fault: AppFaultReporter): void {
   for (const key of commandFields) {
     if (!/^[A-Za-z0-9/. _#:$-]*$/.test(app.texts[key]))
       fault(`has a character in '${key}' that a device refuses: use letters, digits, blanks and /._#:$-.`);
@@ -49,12 +49,12 @@ const words = {
   'stop-mode': ['sigterm', 'sighup', 'sigusr1', 'sigusr2', 'sigint'].flatMap((signal) => [signal, `${signal}-all`]),
 } as const;
 
-function checkModes(app: App, fault: Fault): void {
+function checkModes(app: App, fault: AppFaultReporter): void {
   for (const key of ['daemon', 'refresh-mode', 'install-mode', 'stop-mode'] as const) {
     const text = app.texts[key];
-    const known: readonly string[] = words[key];
-    if (text !== '' && !known.includes(text))
-      fault(`has the unknown '${key}' ${quoted(text)}: use ${known.join(', ')}.`);
+    const allowed: readonly string[] = words[key];
+    if (text !== '' && !allowed.includes(text))
+      fault(`has the unknown '${key}' ${quoted(text)}: use ${allowed.join(', ')}.`);
   }
   const mode = app.texts['refresh-mode'];
   if (isService(app) && mode === 'ignore-running')
@@ -64,14 +64,14 @@ function checkModes(app: App, fault: Fault): void {
 }
 
 /** Checks the fields that only services may have. */
-function checkServiceOnly(app: App, fault: Fault): void {
+function checkServiceOnly(app: App, fault: AppFaultReporter): void {
   const { texts, timeouts } = app;
-  const named = (['daemon-scope', 'stop-mode', 'install-mode', 'restart-condition', 'timer'] as const).filter(
+  const serviceKeys = (['daemon-scope', 'stop-mode', 'install-mode', 'restart-condition', 'timer'] as const).filter(
     (key) => texts[key] !== '',
   );
   const timed = Object.entries(timeouts).filter(([, duration]) => duration !== 0);
   const listed = app.successExitStatus.length > 0 ? ['success-exit-status'] : [];
-  const first = [...named, ...timed.map(([key]) => key), ...listed][0];
+  const first = [...serviceKeys, ...timed.map(([key]) => key), ...listed][0];
   if (!isService(app) && first !== undefined)
     fault(`is no service, so it cannot have '${first}': add 'daemon', or remove it.`);
   for (const [key, duration] of timed) if (duration < 0) fault(`has a negative '${key}'.`);
@@ -85,7 +85,7 @@ function checkServiceOnly(app: App, fault: Fault): void {
     fault("has a 'success-exit-status' that is no number from 1 to 255.");
 }
 
-function checkSockets(snap: SnapModel, app: App, fault: Fault): void {
+function checkSockets(snap: SnapModel, app: App, fault: AppFaultReporter): void {
   if (app.sockets.size > 0 && snap.confinement !== 'classic' && !hasPlug(snap, app, 'network-bind'))
     fault("has sockets, so it needs the plug 'network-bind'.");
   for (const [name, socket] of app.sockets) {
@@ -131,7 +131,7 @@ function addressProblem(snap: SnapModel, app: App, { listenStream: address }: So
     : 'names no port from 1 to 65535';
 }
 
-function checkActivation(snap: SnapModel, name: string, app: App, fault: Fault): void {
+function checkActivation(snap: SnapModel, name: string, app: App, fault: AppFaultReporter): void {
   if (app.activatesOn.length > 0 && !isService(app)) fault("is no service, so it cannot have 'activates-on'.");
   for (const slotName of app.activatesOn) {
     const slot = snap.slots.get(slotName);
@@ -147,7 +147,7 @@ function checkActivation(snap: SnapModel, name: string, app: App, fault: Fault):
   }
 }
 
-function checkOrder(snap: SnapModel, app: App, fault: Fault): void {
+function checkOrder(snap: SnapModel, app: App, fault: AppFaultReporter): void {
   const others = [...app.before, ...app.after];
   if (others.length > 0 && !isService(app)) fault("is no service, so it cannot have 'before' or 'after'.");
   for (const name of others) {

@@ -108,8 +108,8 @@ class ContainerCheck {
 
   readonly #what: string;
 
-  constructor(image: Image, needs: Needs, faults: Faults, what: 'snap' | 'component') {
-    this.#what = what;
+  constructor(image: Image, needs: Needs, faults: Faults, container: 'snap' | 'component') {
+    this.#what = container;
     this.#image = image;
     this.#needs = needs;
     this.#faults = faults;
@@ -209,9 +209,9 @@ class ContainerCheck {
         const inner = inode.kind === 'directory' ? this.#image.find(inode, [name]).get(name) : undefined;
         this.#found.set(at, inner);
       }
-      const found = this.#found.get(at);
-      if (found === undefined) return undefined;
-      inode = found;
+      const child = this.#found.get(at);
+      if (child === undefined) return undefined;
+      inode = child;
     }
     return inode;
   }

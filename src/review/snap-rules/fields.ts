@@ -28,7 +28,7 @@ export function scalarText(value: TypedYaml | undefined): string | undefined {
 }
 
 /** A mapping that has only texts as keys. */
-export class Fields {
+export class YamlFields {
   readonly where: string;
   readonly faults: Faults;
   readonly #members = new Map<string, TypedYaml>();
@@ -88,7 +88,7 @@ export class Fields {
   }
 
   /** The mapping under `key`; empty if it is missing. */
-  fields(key: string, where = `'${plain(key)}' in ${this.where}`): Fields {
-    return new Fields(this.#members.get(key), where, this.faults);
+  fields(key: string, where = `'${plain(key)}' in ${this.where}`): YamlFields {
+    return new YamlFields(this.#members.get(key), where, this.faults);
   }
 }

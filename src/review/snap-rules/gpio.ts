@@ -57,6 +57,6 @@ function parseSpan(text: string): Span | undefined {
 }
 
 function overlap(spans: readonly Span[]): boolean {
-  const sorted = spans.toSorted(([one], [other]) => one - other);
+  const sorted = spans.toSorted(([start], [other]) => start - other);
   return sorted.some(([start], at) => at > 0 && start <= sorted[at - 1]![1]);
 }

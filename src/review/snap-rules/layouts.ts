@@ -1,7 +1,7 @@
 // Checks layouts by a device's rules: the paths that a snap may replace in the file system that it sees.
 import { quoted } from '../unacceptable.ts';
 import type { Faults } from './fields.ts';
-import type { Layout, SnapModel } from './model.ts';
+import type { SnapLayout, SnapModel } from './model.ts';
 import { cleanPath, expandVariables, isAbsoluteAndClean, isWithin, unknownVariable } from './paths.ts';
 
 const file = 'meta/snap.yaml';
@@ -54,7 +54,7 @@ function pathProblem(path: string, snapName: string, places: readonly string[]):
   return above === undefined ? undefined : `is below the layout at ${quoted(above)}`;
 }
 
-function contentProblem(layout: Layout, snapName: string): string | undefined {
+function contentProblem(layout: SnapLayout, snapName: string): string | undefined {
   const { bind, bindFile, type, symlink, user, group, mode } = layout;
   if ([bind, bindFile, type, symlink].filter((text) => text !== '').length !== 1)
     return "must have one of 'bind', 'bind-file', 'type' and 'symlink'";
@@ -80,7 +80,7 @@ function targetProblem(target: string, snapName: string): string | undefined {
 
 /** The same source cannot be a file in one layout and a folder in another. */
 function sourceProblem(
-  { bind, bindFile }: Layout,
+  { bind, bindFile }: SnapLayout,
   snapName: string,
   sources: Map<string, 'a folder' | 'a file'>,
 ): string | undefined {

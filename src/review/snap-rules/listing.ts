@@ -10,7 +10,7 @@ const maxListed = 100_000;
 const maxDepth = 100;
 
 /** Adds the first file that would break the list. Throws `Unacceptable` if the list cannot be read. */
-export function checkListing(image: Image, what: string, faults: Faults): void {
+export function checkListing(image: Image, container: string, faults: Faults): void {
   let left = maxListed;
 
   /** The sentence for the first such file in a folder; paths have one character per byte. */
@@ -21,7 +21,7 @@ export function checkListing(image: Image, what: string, faults: Faults): void {
       const inode = image.inode(entry);
       const problem = problemOf(entry.name, inode);
       if (problem !== undefined)
-        return `${quoted(Buffer.from(path, 'latin1').toString())} in the ${what} ${problem}, which no device can read: replace it.`;
+        return `${quoted(Buffer.from(path, 'latin1').toString())} in the ${container} ${problem}, which no device can read: replace it.`;
       const inner =
         inode.kind === 'directory' && depth < maxDepth ? findFault(inode, `${path}/`, depth + 1) : undefined;
       if (inner !== undefined) return inner;

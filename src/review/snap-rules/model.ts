@@ -3,7 +3,7 @@
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { parseDuration } from './durations.ts';
-import { Fields, isNonText, scalarText, type Faults, type TypedMapping } from './fields.ts';
+import { YamlFields, isNonText, scalarText, type Faults, type TypedMapping } from './fields.ts';
 
 /** A plug or slot. */
 export interface Connector {
@@ -52,7 +52,7 @@ type AppText = (typeof appTexts)[number];
 const appTimeouts = ['start-timeout', 'stop-timeout', 'watchdog-timeout', 'restart-delay'] as const;
 type AppTimeout = (typeof appTimeouts)[number];
 
-export interface Layout {
+export interface SnapLayout {
   bind: string;
   bindFile: string;
   type: string;
@@ -62,7 +62,7 @@ export interface Layout {
   symlink: string;
 }
 
-export interface Component {
+export interface SnapComponent {
   type: string;
   summary: string;
   description: string;
@@ -83,10 +83,10 @@ export interface SnapModel {
   slots: Map<string, Connector>;
   apps: Map<string, App>;
   hooks: Map<string, Hook>;
-  layouts: Map<string, Layout>;
+  layouts: Map<string, SnapLayout>;
   links: Map<string, string[]>;
   systemUsernames: string[];
-  components: Map<string, Component>;
+  components: Map<string, SnapComponent>;
 }
 
 /** Mappings with a duplicate key, each with that key. */
@@ -96,8 +96,8 @@ const file = 'meta/snap.yaml';
 
 /** Reads the document of a snap.yaml; adds what a device could not decode to `faults`. */
 export function readModel(document: TypedYaml, duplicates: DuplicateKeys, faults: Faults): SnapModel {
-  const snap = new Fields(document, file, faults);
-  const environment = (fields: Fields) => {
+  const snap = new YamlFields(document, file, faults);
+  const environment = (fields: YamlFields) => {
     checkEnvironment(fields, duplicates);
   };
   environment(snap);
@@ -131,13 +131,13 @@ export function readModel(document: TypedYaml, duplicates: DuplicateKeys, faults
   };
 }
 
-function mapped<Value>(parent: Fields, key: string, read: (fields: Fields) => Value): Map<string, Value> {
+function mapped<Value>(parent: YamlFields, key: string, read: (fields: YamlFields) => Value): Map<string, Value> {
   const fields = parent.fields(key);
   return new Map([...fields].map(([name]) => [name, read(fields.fields(name))]));
 }
 
 /** Checks variables: each name is a text and unique, each value is one text. */
-function checkEnvironment(fields: Fields, duplicates: DuplicateKeys): void {
+function checkEnvironment(fields: YamlFields, duplicates: DuplicateKeys): void {
   const value = fields.get('environment') ?? null;
   const variables = fields.fields('environment');
   for (const [name] of variables) variables.text(name);
@@ -151,30 +151,30 @@ function checkEnvironment(fields: Fields, duplicates: DuplicateKeys): void {
     fields.faults.add(`'environment' in ${fields.where} has ${quoted(scalarText(twice) ?? '')} twice: leave one out.`);
 }
 
-function connectors(snap: Fields, key: 'plugs' | 'slots'): Map<string, Connector> {
+function connectors(snap: YamlFields, key: 'plugs' | 'slots'): Map<string, Connector> {
   const fields = snap.fields(key);
   return new Map([...fields].map(([name, value]) => [name, readConnector(key, name, value, snap.faults)]));
 }
 
 function readConnector(key: 'plugs' | 'slots', name: string, value: TypedYaml, faults: Faults): Connector {
-  const what = `The ${key === 'plugs' ? 'plug' : 'slot'} ${quoted(name)} in ${file}`;
+  const subject = `The ${key === 'plugs' ? 'plug' : 'slot'} ${quoted(name)} in ${file}`;
   const connector: Connector = { interfaceName: name, attributes: new Map() };
   if (value === null) return connector;
   if (typeof value === 'string') return { ...connector, interfaceName: value };
   if (!(value instanceof Map)) {
-    faults.add(`${what} must be the name of an interface, or a mapping of its attributes.`);
+    faults.add(`${subject} must be the name of an interface, or a mapping of its attributes.`);
     return connector;
   }
   for (const [attribute, member] of value) {
-    if (typeof attribute !== 'string' || attribute === '') faults.add(`${what} has an attribute without a name.`);
-    else if (attribute.startsWith('$')) faults.add(`${what} uses the reserved attribute ${quoted(attribute)}.`);
+    if (typeof attribute !== 'string' || attribute === '') faults.add(`${subject} has an attribute without a name.`);
+    else if (attribute.startsWith('$')) faults.add(`${subject} uses the reserved attribute ${quoted(attribute)}.`);
     else if (attribute === 'interface' || attribute === 'label') {
-      if (typeof member !== 'string') faults.add(`'${attribute}' of ${what.replace('The', 'the')} must be a text.`);
+      if (typeof member !== 'string') faults.add(`'${attribute}' of ${subject.replace('The', 'the')} must be a text.`);
       else if (attribute === 'interface') connector.interfaceName = member;
     } else {
       if (!isAttribute(member))
         faults.add(
-          `The attribute ${quoted(attribute)} of ${what.replace('The', 'the')} has a value that a device cannot keep, such as nothing, or a key that is no text.`,
+          `The attribute ${quoted(attribute)} of ${subject.replace('The', 'the')} has a value that a device cannot keep, such as nothing, or a key that is no text.`,
         );
       connector.attributes.set(attribute, member);
     }
@@ -198,7 +198,7 @@ function integerOf(text: string): bigint {
   return plain.startsWith('-') ? -BigInt(digits) : BigInt(digits);
 }
 
-function usernames(fields: Fields): string[] {
+function usernames(fields: YamlFields): string[] {
   const names: string[] = [];
   for (const [name, value] of fields) {
     names.push(name);
@@ -214,11 +214,11 @@ function usernames(fields: Fields): string[] {
   return names;
 }
 
-function readHook(fields: Fields): Hook {
+function readHook(fields: YamlFields): Hook {
   return { plugs: fields.texts('plugs'), slots: fields.texts('slots'), commandChain: fields.texts('command-chain') };
 }
 
-function readApp(fields: Fields): App {
+function readApp(fields: YamlFields): App {
   const texts = Object.fromEntries(appTexts.map((key) => [key, fields.text(key)])) as App['texts'];
   for (const [key, words] of Object.entries(appWords)) {
     const text = fields.optionalText(key);
@@ -247,7 +247,7 @@ const appWords: Partial<Record<AppText, string[]>> = {
   'restart-condition': ['no', 'never', 'on-success', 'on-failure', 'on-abnormal', 'on-abort', 'on-watchdog', 'always'],
 };
 
-function timeout(fields: Fields, key: AppTimeout): number {
+function timeout(fields: YamlFields, key: AppTimeout): number {
   const text = fields.optionalText(key);
   if (text === undefined) return 0;
   const duration = parseDuration(text);
@@ -256,7 +256,7 @@ function timeout(fields: Fields, key: AppTimeout): number {
   return duration ?? 0;
 }
 
-function socketMode(fields: Fields): number {
+function socketMode(fields: YamlFields): number {
   const value = fields.get('socket-mode') ?? null;
   if (value === null) return 0;
   if (isNonText(value) && value.type === 'int') {
@@ -267,7 +267,7 @@ function socketMode(fields: Fields): number {
   return 0;
 }
 
-function readLayout(fields: Fields): Layout {
+function readLayout(fields: YamlFields): SnapLayout {
   const mode = fields.text('mode') || '755';
   const isMode = /^[0-7]+$/.test(mode) && Number.parseInt(mode, 8) < 2 ** 32;
   if (!isMode) fields.faults.add(`'mode' in ${fields.where} must be a file mode in octal digits, such as 0755.`);

@@ -129,18 +129,18 @@ function checkBase(snap: SnapModel, hookFiles: readonly string[], faults: Faults
 
 function checkComponents({ components, type: snapType }: SnapModel, faults: Faults): void {
   for (const [name, { type, summary, description, hooks }] of components) {
-    const what = `The component ${quoted(name)} in ${file}`;
+    const subject = `The component ${quoted(name)} in ${file}`;
     if (type === 'kernel-modules' && snapType !== 'kernel')
-      faults.add(`${what} has the type kernel-modules, which only a snap of type kernel can have.`);
+      faults.add(`${subject} has the type kernel-modules, which only a snap of type kernel can have.`);
     if (isLonger(summary, maxSummary))
-      faults.add(`${what} has a summary of more than ${String(maxSummary)} characters: shorten it.`);
+      faults.add(`${subject} has a summary of more than ${String(maxSummary)} characters: shorten it.`);
     if (isLonger(description, maxDescription))
-      faults.add(`${what} has a description of more than ${String(maxDescription)} characters: shorten it.`);
+      faults.add(`${subject} has a description of more than ${String(maxDescription)} characters: shorten it.`);
     for (const [hook, { slots, commandChain: chain }] of hooks) {
-      if (!componentHooks.includes(hook)) faults.add(`${what} has a hook ${quoted(hook)}, which no device knows.`);
-      if (slots.length > 0) faults.add(`${what} has a hook with slots, which a device does not allow.`);
+      if (!componentHooks.includes(hook)) faults.add(`${subject} has a hook ${quoted(hook)}, which no device knows.`);
+      if (slots.length > 0) faults.add(`${subject} has a hook with slots, which a device does not allow.`);
       if (!chain.every((link) => commandChain.test(link)))
-        faults.add(`${what} has a hook with an impossible 'command-chain'.`);
+        faults.add(`${subject} has a hook with an impossible 'command-chain'.`);
     }
   }
 }

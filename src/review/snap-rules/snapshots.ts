@@ -6,7 +6,7 @@ import type { Image } from '../squashfs/image.ts';
 import type { Inode } from '../squashfs/inode.ts';
 import { Unacceptable, quoted } from '../unacceptable.ts';
 import { readTypedDocument, type TypedYaml } from '../yaml.ts';
-import { Fields, type Faults } from './fields.ts';
+import { YamlFields, type Faults } from './fields.ts';
 import { cleanPath } from './paths.ts';
 
 const file = 'meta/snapshots.yaml';
@@ -24,7 +24,7 @@ export function checkSnapshotManifest(image: Image, inode: Inode | undefined, fa
     return;
   }
   const document = readManifest(image.read(inode, maxMetaFileBytes), faults);
-  for (const path of new Fields(document, file, faults).texts('exclude')) {
+  for (const path of new YamlFields(document, file, faults).texts('exclude')) {
     const problem = pathProblem(path);
     if (problem !== undefined) faults.add(`'exclude' in ${file} has the path ${quoted(path)}, which ${problem}.`);
   }

@@ -1,7 +1,7 @@
 // The compressions of an image's blocks. The output never exceeds the caller's limit.
 import { constants, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
-import { damaged } from './damaged.ts';
+import { corruptImage } from './damaged.ts';
 import { unpackLz4 } from './lz4.ts';
 import { unpackLzo } from './lzo.ts';
 import { metadataBlockSize } from './superblock.ts';
@@ -31,7 +31,7 @@ export function unpackerOf(compression: number, blockSize: number): Unpack {
     case 2:
       throw unsupported('lzma');
     default:
-      throw damaged(`its compression number ${String(compression)} is unknown`);
+      throw corruptImage(`its compression number ${String(compression)} is unknown`);
   }
 }
 
@@ -48,9 +48,9 @@ function native(name: string, unpack: Unpack): Unpack {
       return unpack(packed, limit);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      if (code === 'ERR_BUFFER_TOO_LARGE') throw damaged(`a ${name} block is longer than ${String(limit)} bytes`);
+      if (code === 'ERR_BUFFER_TOO_LARGE') throw corruptImage(`a ${name} block is longer than ${String(limit)} bytes`);
       if (/^Z_(?:DATA|BUF)_ERROR$|^Z_NEED_DICT$|^ZSTD_error_(?!memory_allocation)/.test(code)) {
-        throw damaged(`a ${name} block cannot be unpacked`);
+        throw corruptImage(`a ${name} block cannot be unpacked`);
       }
       throw error;
     }

@@ -2,6 +2,6 @@
 import { Unacceptable } from '../unacceptable.ts';
 
 /** `what` completes the sentence: "The squashfs image is damaged: …". */
-export function damaged(what: string): Unacceptable {
-  return new Unacceptable(`The squashfs image is damaged: ${what}. Pack it again and push the new file.`);
+export function corruptImage(problem: string): Unacceptable {
+  return new Unacceptable(`The squashfs image is damaged: ${problem}. Pack it again and push the new file.`);
 }

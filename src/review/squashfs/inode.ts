@@ -1,7 +1,7 @@
 // Reads inodes, which the names in directories refer to. Basic and extended ones differ only in the width of their
 // fields.
-import { damaged } from './damaged.ts';
-import type { Table } from './metadata.ts';
+import { corruptImage } from './damaged.ts';
+import type { MetadataTable } from './metadata.ts';
 import type { InodeRef } from './superblock.ts';
 
 export type Inode = Directory | RegularFile | Symlink | Special;
@@ -49,13 +49,13 @@ const longestTarget = 4096;
 const dots = 3;
 
 /** Reads the inode at `ref`, with the `type` (1 to 7) of its directory entry. */
-export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
+export function readInode(inodes: MetadataTable, ref: InodeRef, type: number): Inode {
   const cursor = inodes.at(ref.block, ref.offset);
   const own = cursor.u16();
   const extended = own >= extendedFrom;
   const kind = kinds[type - 1];
   if (kind === undefined || own - (extended ? kinds.length : 0) !== type) {
-    throw damaged('a directory entry and its inode disagree about what they are');
+    throw corruptImage('a directory entry and its inode disagree about what they are');
   }
   const permissions = cursor.u16() & 0o777;
   cursor.bytes(12); // owner, group, time, number: not needed by a review
@@ -77,7 +77,7 @@ export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
   if (kind === 'file') {
     const wide = () => {
       const value = cursor.u64();
-      if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged('a file in it has an impossible place or length');
+      if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw corruptImage('a file in it has an impossible place or length');
       return Number(value);
     };
     const start = extended ? wide() : cursor.u32();
@@ -100,7 +100,7 @@ export function readInode(inodes: Table, ref: InodeRef, type: number): Inode {
   if (kind === 'symlink') {
     cursor.u32(); // links
     const length = cursor.u32();
-    if (length > longestTarget) throw damaged('a symbolic link in it is too long');
+    if (length > longestTarget) throw corruptImage('a symbolic link in it is too long');
     return { kind, permissions, target: new TextDecoder().decode(cursor.bytes(length)) };
   }
   return { kind, permissions };

@@ -1,9 +1,9 @@
 // Unpacks LZ4 blocks, as lz4's doc/lz4_Block_format.md describes them: literals, then a match in the output so far.
-import { damaged } from './damaged.ts';
+import { corruptImage } from './damaged.ts';
 
 /** A match is at least this long. */
 const minMatch = 4;
-const broken = () => damaged('an lz4 block cannot be unpacked');
+const broken = () => corruptImage('an lz4 block cannot be unpacked');
 
 /** Unpacks one block; throws if it is corrupt or its output exceeds `limit` bytes. */
 export function unpackLz4(packed: Uint8Array, limit: number): Uint8Array {
@@ -20,7 +20,7 @@ export function unpackLz4(packed: Uint8Array, limit: number): Uint8Array {
     return total;
   };
   const room = (count: number): void => {
-    if (count > limit - to) throw damaged(`an lz4 block is longer than ${String(limit)} bytes`);
+    if (count > limit - to) throw corruptImage(`an lz4 block is longer than ${String(limit)} bytes`);
   };
   while (from < packed.length) {
     const token = packed[from++]!;

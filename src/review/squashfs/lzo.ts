@@ -4,10 +4,10 @@
 // A stream is a sequence of instructions. Each copies a match, which is earlier output, and then up to three literals,
 // which are bytes of the stream; or it copies a longer run of literals. `literals` has the number copied by the
 // previous instruction, with 4 for a longer run: it decides the meaning of an instruction below 16.
-import { damaged } from './damaged.ts';
+import { corruptImage } from './damaged.ts';
 
 export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
-  const block = new Block(packed, limit);
+  const block = new LzoStream(packed, limit);
   let literals = block.begin();
   for (;;) {
     const code = block.next();
@@ -43,7 +43,7 @@ export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
 }
 
 /** The input and the output of instructions. */
-class Block {
+class LzoStream {
   readonly #packed: Uint8Array;
   readonly #limit: number;
   readonly #out: Uint8Array;
@@ -106,4 +106,4 @@ class Block {
   }
 }
 
-const broken = () => damaged('an lzo block cannot be unpacked');
+const broken = () => corruptImage('an lzo block cannot be unpacked');

@@ -1,21 +1,21 @@
 // Reads metadata blocks, which the inode, directory and fragment tables consist of: up to 8 KiB each, packed one by
 // one, read in sequence.
 import type { Unpack } from './compression.ts';
-import { damaged } from './damaged.ts';
-import type { Source } from './source.ts';
-import { metadataBlockSize, type Extent } from './superblock.ts';
+import { corruptImage } from './damaged.ts';
+import type { UploadBytes } from './source.ts';
+import { metadataBlockSize, type ImageExtent } from './superblock.ts';
 
 const headerSize = 2;
 /** This flag in a block's header means that its bytes are stored uncompressed. */
 const storedFlag = 0x8000;
 
 /** A table of metadata blocks. */
-export interface Table {
+export interface MetadataTable {
   /** Reads from a position: a block, relative to the start of the table, and an offset in its unpacked bytes. */
-  at(block: number, offset: number): Cursor;
+  at(block: number, offset: number): MetadataCursor;
 }
 
-export interface Cursor {
+export interface MetadataCursor {
   /** The next bytes, at most 64 KiB at a time; valid until the next call. */
   bytes(count: number): Uint8Array;
   u16(): number;
@@ -24,26 +24,26 @@ export interface Cursor {
   u64(): bigint;
 }
 
-interface Block {
+interface MetadataBlock {
   position: number;
   next: number;
   bytes: Uint8Array;
 }
 
-export function metadataTable(name: string, source: Source, extent: Extent, unpack: Unpack): Table {
+export function metadataTable(name: string, source: UploadBytes, extent: ImageExtent, unpack: Unpack): MetadataTable {
   // The next request is mostly for the block that was read last.
-  let latest: Block | undefined;
+  let latest: MetadataBlock | undefined;
 
-  function block(position: number): Block {
+  function block(position: number): MetadataBlock {
     if (latest?.position === position) return latest;
     if (position < extent.start || position + headerSize >= extent.end) {
-      throw damaged(`a reference into its ${name} table leads outside of it`);
+      throw corruptImage(`a reference into its ${name} table leads outside of it`);
     }
     const raw = source.read(position, Math.min(headerSize + metadataBlockSize, extent.end - position));
     const header = new DataView(raw.buffer).getUint16(0, true);
     const size = header & ~storedFlag;
     if (size === 0 || size > metadataBlockSize || headerSize + size > raw.length) {
-      throw damaged(`a block of its ${name} table has an impossible length`);
+      throw corruptImage(`a block of its ${name} table has an impossible length`);
     }
     const packed = raw.subarray(headerSize, headerSize + size);
     const bytes = (header & storedFlag) === 0 ? unpack(packed, metadataBlockSize) : packed;
@@ -53,17 +53,17 @@ export function metadataTable(name: string, source: Source, extent: Extent, unpa
 
   return {
     at(start, offset) {
-      let current: Block | undefined;
+      let current: MetadataBlock | undefined;
       let within = offset;
 
       function bytes(count: number): Uint8Array {
         current ??= block(extent.start + start);
-        if (within > current.bytes.length) throw damaged(`a reference into its ${name} table leads outside of it`);
+        if (within > current.bytes.length) throw corruptImage(`a reference into its ${name} table leads outside of it`);
         if (within + count <= current.bytes.length) return current.bytes.subarray(within, (within += count));
         const result = new Uint8Array(count);
         for (let done = 0; done < count;) {
           if (within >= current.bytes.length) {
-            if (current.bytes.length === 0) throw damaged(`a block of its ${name} table is empty`);
+            if (current.bytes.length === 0) throw corruptImage(`a block of its ${name} table is empty`);
             current = block(current.next);
             within = 0;
           }

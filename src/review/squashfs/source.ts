@@ -1,21 +1,21 @@
 // Reads an image's bytes: small reads at known positions, so that an image of any size needs little memory.
 import { fstatSync, readSync } from 'node:fs';
 
-export interface Source {
+export interface UploadBytes {
   readonly size: number;
   /** Exactly `length` bytes from `position`, in their own memory; the caller must stay within `size`. */
   read(position: number, length: number): Uint8Array<ArrayBuffer>;
 }
 
 /** The maximum of one read: a block is at most 1 MiB, packed or not. */
-const longestRead = 1 << 20;
+const maxReadBytes = 1 << 20;
 
-export function fileSource(file: number): Source {
+export function fileSource(file: number): UploadBytes {
   const { size } = fstatSync(file);
   return {
     size,
     read(position, length) {
-      if (length > longestRead) throw new Error(`cannot read ${String(length)} bytes at once`);
+      if (length > maxReadBytes) throw new Error(`cannot read ${String(length)} bytes at once`);
       const bytes = new Uint8Array(length);
       for (let done = 0; done < length;) {
         const count = readSync(file, bytes, done, length - done, position + done);

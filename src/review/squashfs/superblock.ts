@@ -1,8 +1,8 @@
 // Reads the superblock, the first 96 bytes of a squashfs 4.0 image: its content and the positions of its tables. They
 // are checked for consistency before anything else is read.
 import { Unacceptable } from '../unacceptable.ts';
-import { damaged } from './damaged.ts';
-import type { Source } from './source.ts';
+import { corruptImage } from './damaged.ts';
+import type { UploadBytes } from './source.ts';
 
 export const metadataBlockSize = 8 << 10;
 
@@ -12,8 +12,8 @@ export interface Superblock {
   fragmentCount: number;
   root: InodeRef;
   bytesUsed: number;
-  inodeTable: Extent;
-  directoryTable: Extent;
+  inodeTable: ImageExtent;
+  directoryTable: ImageExtent;
   /** The start of the fragment table's index of 8-byte positions; its metadata blocks are before it. */
   fragmentIndex: number;
 }
@@ -25,7 +25,7 @@ export interface InodeRef {
 }
 
 /** A range of the image from `start` to `end`, exclusive. */
-export interface Extent {
+export interface ImageExtent {
   start: number;
   end: number;
 }
@@ -34,12 +34,12 @@ const length = 96;
 const smallestBlock = 4 << 10;
 const largestBlock = 1 << 20;
 /** No known snap has more; it limits the work that follows. */
-const mostInodes = 1 << 20;
+const maxInodes = 1 << 20;
 export const fragmentsPerMetadataBlock = 512;
 /** The position of a table that an image does not have. */
 const absent = 0xffff_ffff_ffff_ffffn;
 
-export function readSuperblock(source: Source): Superblock {
+export function readSuperblock(source: UploadBytes): Superblock {
   if (source.size < length) throw notSquashfs();
   const bytes = source.read(0, length);
   const view = new DataView(bytes.buffer);
@@ -55,7 +55,7 @@ export function readSuperblock(source: Source): Superblock {
   }
 
   const bytesUsed = u64(40);
-  if (bytesUsed < BigInt(length)) throw damaged('it is said to end within its first block');
+  if (bytesUsed < BigInt(length)) throw corruptImage('it is said to end within its first block');
   if (bytesUsed > BigInt(source.size)) {
     throw new Unacceptable(
       `The file is cut short: the squashfs image in it has ${String(bytesUsed)} bytes, but ${String(source.size)} were uploaded. Upload it again.`,
@@ -63,14 +63,14 @@ export function readSuperblock(source: Source): Superblock {
   }
   const blockSize = u32(12);
   if (blockSize < smallestBlock || blockSize > largestBlock || 2 ** u16(22) !== blockSize) {
-    throw damaged(`its block size of ${String(blockSize)} is not a power of two from 4 KiB to 1 MiB`);
+    throw corruptImage(`its block size of ${String(blockSize)} is not a power of two from 4 KiB to 1 MiB`);
   }
   refuseFileCount(u32(4));
 
   /** A position within the image, after the superblock. */
-  const position = (at: number, what: string) => {
+  const position = (at: number, subject: string) => {
     const value = u64(at);
-    if (value < BigInt(length) || value > bytesUsed) throw damaged(`${what} lies outside of it`);
+    if (value < BigInt(length) || value > bytesUsed) throw corruptImage(`${subject} lies outside of it`);
     return Number(value);
   };
   const end = Number(bytesUsed);
@@ -83,9 +83,9 @@ export function readSuperblock(source: Source): Superblock {
   const exported = u64(88) === absent ? end : position(88, 'its export table');
   // Everything after these two tables may be in any order: a table's blocks end at the next table.
   const afterDirectories = Math.min(fragmentIndex, ids, xattrs, exported);
-  if (inodes >= directories || directories > afterDirectories) throw damaged('its tables are out of order');
+  if (inodes >= directories || directories > afterDirectories) throw corruptImage('its tables are out of order');
   if (fragmentIndex + 8 * Math.ceil(fragmentCount / fragmentsPerMetadataBlock) > end && fragmentCount > 0) {
-    throw damaged('its fragment table lies outside of it');
+    throw corruptImage('its fragment table lies outside of it');
   }
 
   const root = u64(32);
@@ -102,10 +102,10 @@ export function readSuperblock(source: Source): Superblock {
 }
 
 function refuseFileCount(count: number): void {
-  if (count === 0) throw damaged('it holds no files');
-  if (count <= mostInodes) return;
+  if (count === 0) throw corruptImage('it holds no files');
+  if (count <= maxInodes) return;
   throw new Unacceptable(
-    `The image holds ${String(count)} files and folders, but at most ${String(mostInodes)} are taken: put many small files into an archive.`,
+    `The image holds ${String(count)} files and folders, but at most ${String(maxInodes)} are taken: put many small files into an archive.`,
   );
 }
 

@@ -3,7 +3,7 @@
 // filter LZMA2; filters for machine code are not supported.
 import { crc32 } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
-import { damaged } from './damaged.ts';
+import { corruptImage } from './damaged.ts';
 import { unpackLzma2 } from './lzma2.ts';
 
 const magic = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00];
@@ -99,7 +99,7 @@ function readBlockHeader(header: Uint8Array, window: number): BlockHeader {
   if (header.subarray(number.position() + 1).some((byte) => byte !== 0)) throw broken();
   // Sizes are 4 KiB, 6 KiB, 8 KiB, 12 KiB, …; the kernel accepts none above the image's block size.
   const dictionarySize = property > 39 ? Infinity : (2 | (property & 1)) * 2 ** ((property >> 1) + 11);
-  if (dictionarySize > window) throw damaged('an xz block asks for a dictionary longer than the image has blocks');
+  if (dictionarySize > window) throw corruptImage('an xz block asks for a dictionary longer than the image has blocks');
   return { compressed, uncompressed, dictionarySize };
 }
 
@@ -129,4 +129,4 @@ function padded(packed: Uint8Array, at: number, start = 0): number {
   return end;
 }
 
-const broken = () => damaged('an xz block cannot be unpacked');
+const broken = () => corruptImage('an xz block cannot be unpacked');

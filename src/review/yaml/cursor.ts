@@ -30,7 +30,7 @@ export const isBlankOrEnd = (char: string): boolean => isBlank(char) || isBreakO
 /** Characters of anchors, tag handles and directive names. */
 export const isWordChar = (char: string): boolean => /^[0-9A-Za-z_-]$/.test(char);
 
-export class Cursor {
+export class YamlCursor {
   readonly text: string;
   position = 0;
   index = 0;

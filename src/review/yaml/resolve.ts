@@ -48,11 +48,11 @@ const tagTypes: Record<string, ScalarType> = {
 export function resolveScalar({ text, tag, plain }: ScalarSource, line: number): { text: string; type: ScalarType } {
   if (tag === undefined) return { text, type: plain ? typeOf(text) : 'text' };
   if (tag === `${standard}binary`) return { text: decodeBinary(text, line), type: 'text' };
-  const wanted = tagTypes[tag];
-  if (wanted === undefined) return { text, type: 'text' };
+  const expectedType = tagTypes[tag];
+  if (expectedType === undefined) return { text, type: 'text' };
   const type = typeOf(text);
-  if (type === wanted || (wanted === 'float' && type === 'int')) return { text, type: wanted };
-  throw new YamlFault(`a value tagged !!${wanted} is none`, line);
+  if (type === expectedType || (expectedType === 'float' && type === 'int')) return { text, type: expectedType };
+  throw new YamlFault(`a value tagged !!${expectedType} is none`, line);
 }
 
 function decodeBinary(text: string, line: number): string {

@@ -1,9 +1,9 @@
 // Reads the three forms of YAML scalars: block (`|`, `>`), quoted, and plain. Continuation lines of quoted scalars may
 // begin in any column, as in the devices' reader.
-import { isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, type Cursor } from './cursor.ts';
+import { isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, type YamlCursor } from './cursor.ts';
 
 /** Reads a block scalar; `indent` is the indentation of the collection around it (-1 for none). */
-export function scanBlockScalar(cursor: Cursor, literal: boolean, indent: number): string {
+export function scanBlockScalar(cursor: YamlCursor, literal: boolean, indent: number): string {
   cursor.skip();
   const { chomping, increment } = scanBlockHeader(cursor);
   const lines = new BlockLines(cursor, indent, increment);
@@ -27,14 +27,14 @@ export function scanBlockScalar(cursor: Cursor, literal: boolean, indent: number
   return text;
 }
 
-function takeLine(cursor: Cursor): string {
+function takeLine(cursor: YamlCursor): string {
   const { position } = cursor;
   while (!isBreakOrEnd(cursor.peek())) cursor.take();
   return cursor.text.slice(position, cursor.position);
 }
 
 /** Reads the signs after `|` or `>`: a chomping indicator and an indentation indicator, in either order. */
-function scanBlockHeader(cursor: Cursor): { chomping: string; increment: number } {
+function scanBlockHeader(cursor: YamlCursor): { chomping: string; increment: number } {
   let chomping = '';
   let increment = 0;
   for (let sign = 0; sign < 2; sign++) {
@@ -55,10 +55,10 @@ function scanBlockHeader(cursor: Cursor): { chomping: string; increment: number 
 /** The indentation of a block scalar's lines: given by its header, or by its first line that is not empty. */
 class BlockLines {
   indent: number;
-  readonly #cursor: Cursor;
+  readonly #cursor: YamlCursor;
   readonly #least: number;
 
-  constructor(cursor: Cursor, parentIndent: number, increment: number) {
+  constructor(cursor: YamlCursor, parentIndent: number, increment: number) {
     this.#cursor = cursor;
     this.#least = Math.max(parentIndent + 1, 1);
     this.indent = increment === 0 ? 0 : Math.max(parentIndent, 0) + increment;
@@ -103,7 +103,7 @@ class Gap {
   }
 
   /** Takes white space; calls `refuseTab` for each tab at the beginning of a line. */
-  scan(cursor: Cursor, refuseTab: () => void = () => undefined): void {
+  scan(cursor: YamlCursor, refuseTab: () => void = () => undefined): void {
     for (let char = cursor.peek(); isBlank(char) || isBreak(char); char = cursor.peek()) {
       if (isBreak(char)) {
         if (this.hasBreak) this.#breaks += cursor.takeBreak();
@@ -125,7 +125,7 @@ class Gap {
 }
 
 /** Reads a quoted scalar; `quote` is its opening quote. */
-export function scanQuotedScalar(cursor: Cursor, quote: string): string {
+export function scanQuotedScalar(cursor: YamlCursor, quote: string): string {
   const { line } = cursor;
   cursor.skip();
   let text = '';
@@ -145,7 +145,7 @@ export function scanQuotedScalar(cursor: Cursor, quote: string): string {
 }
 
 /** The characters up to white space, the closing quote, or an escaped line break. */
-function scanQuotedPiece(cursor: Cursor, quote: string): { text: string; escaped: boolean } {
+function scanQuotedPiece(cursor: YamlCursor, quote: string): { text: string; escaped: boolean } {
   let text = '';
   while (!isBlankOrEnd(cursor.peek())) {
     const char = cursor.peek();
@@ -188,7 +188,7 @@ const escapes: Record<string, string> = {
 const escapeLengths: Record<string, number> = { x: 2, u: 4, U: 8 };
 
 /** The character for an escape sequence after a backslash. */
-function scanEscape(cursor: Cursor): string {
+function scanEscape(cursor: YamlCursor): string {
   const char = cursor.peek();
   const length = Object.hasOwn(escapeLengths, char) ? escapeLengths[char]! : 0;
   if (length === 0) {
@@ -214,7 +214,7 @@ export interface PlainScalar {
 }
 
 /** Reads a plain scalar; in a flow collection it also ends at `,`, `?` and brackets. */
-export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): PlainScalar {
+export function scanPlainScalar(cursor: YamlCursor, indent: number, inFlow: boolean): PlainScalar {
   let text = '';
   let gap = new Gap();
   for (;;) {
@@ -233,7 +233,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
   return { text, endsLine: gap.hasBreak };
 }
 
-function scanPlainPiece(cursor: Cursor, inFlow: boolean): string {
+function scanPlainPiece(cursor: YamlCursor, inFlow: boolean): string {
   const { position } = cursor;
   for (let char = cursor.peek(); !isBlankOrEnd(char); char = cursor.peek()) {
     if (char === ':' && isBlankOrEnd(cursor.peek(1))) break;

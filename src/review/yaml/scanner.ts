@@ -1,9 +1,9 @@
 // Splits a YAML text into tokens as the devices' reader does (YAML 1.1, libyaml's rules): indentation determines where
 // blocks begin and end. A `:` can make an earlier token a key, so that token waits in a queue.
-import { isBlankOrEnd, isBreak, isBreakOrEnd, isWordChar, Cursor, type Mark } from './cursor.ts';
+import { isBlankOrEnd, isBreak, isBreakOrEnd, isWordChar, YamlCursor, type Mark } from './cursor.ts';
 import { scanBlockScalar, scanPlainScalar, scanQuotedScalar } from './scalars.ts';
 
-export type Token =
+export type YamlToken =
   | { type: MarkToken; line: number }
   | { type: 'alias' | 'anchor'; line: number; name: string }
   | { type: 'tag'; line: number; handle: string; suffix: string }
@@ -44,9 +44,9 @@ const flowTokens: Record<string, MarkToken> = {
   '}': 'flow-mapping-end',
 };
 
-export class Scanner {
-  readonly #cursor: Cursor;
-  readonly #queue: Token[] = [];
+export class YamlScanner {
+  readonly #cursor: YamlCursor;
+  readonly #queue: YamlToken[] = [];
   /** The number of tokens taken from the queue. */
   #taken = 0;
   /** The indentation of the innermost block collection; -1 outside of any. */
@@ -59,11 +59,11 @@ export class Scanner {
   #keyAllowed = true;
 
   constructor(text: string) {
-    this.#cursor = new Cursor(text);
+    this.#cursor = new YamlCursor(text);
   }
 
   /** The next token; it stays the next until it is skipped. */
-  peek(): Token {
+  peek(): YamlToken {
     while (this.#queue.length === 0 || this.#mayBecomeKey(this.#taken)) this.#fetch();
     return this.#queue[0]!;
   }
@@ -271,7 +271,7 @@ export class Scanner {
     this.#queue.push({ type: 'scalar', line, text, plain: false });
   }
 
-  #scanAnchor(type: 'alias' | 'anchor'): Token {
+  #scanAnchor(type: 'alias' | 'anchor'): YamlToken {
     const cursor = this.#cursor;
     const { line } = cursor;
     cursor.skip();
@@ -281,7 +281,7 @@ export class Scanner {
     return { type, line, name };
   }
 
-  #scanTag(): Token {
+  #scanTag(): YamlToken {
     const cursor = this.#cursor;
     const { line } = cursor;
     let [handle, suffix] = ['', ''];

@@ -1,7 +1,7 @@
 // Builds the values of a YAML text's first document, as the devices' reader does: of equal keys the last counts, `<<`
 // merges at its position, unknown tags are ignored. Text after the first document is not read.
 import { quoted } from '../unacceptable.ts';
-import { Scanner, type Token } from './scanner.ts';
+import { YamlScanner, type YamlToken } from './scanner.ts';
 import { YamlFault } from './cursor.ts';
 
 /** Values of a document; `Scalar` is the type that `scalar` returns. Aliases share their values. */
@@ -49,7 +49,7 @@ interface Properties {
   tag: string | undefined;
 }
 
-const isOneOf = (token: Token, ...types: Token['type'][]): boolean => types.includes(token.type);
+const isOneOf = (token: YamlToken, ...types: YamlToken['type'][]): boolean => types.includes(token.type);
 const mergeProblem = "only a mapping or a list of mappings can be merged with '<<'";
 const yamlTags = 'tag:yaml.org,2002:';
 
@@ -59,7 +59,7 @@ export function readTree<Scalar>(text: string, options: TreeOptions<Scalar>): Ya
 }
 
 class TreeReader<Scalar> {
-  readonly #scanner: Scanner;
+  readonly #scanner: YamlScanner;
   readonly #options: TreeOptions<Scalar>;
   readonly #frames: Frame<Scalar>[] = [];
   readonly #anchors = new Map<string, YamlValue<Scalar>>();
@@ -75,7 +75,7 @@ class TreeReader<Scalar> {
   #root: YamlValue<Scalar> | undefined;
 
   constructor(text: string, options: TreeOptions<Scalar>) {
-    this.#scanner = new Scanner(text);
+    this.#scanner = new YamlScanner(text);
     this.#options = options;
   }
 
@@ -238,7 +238,7 @@ class TreeReader<Scalar> {
     }
   }
 
-  #fullTag(token: Token & { type: 'tag' }): string {
+  #fullTag(token: YamlToken & { type: 'tag' }): string {
     if (token.handle === '') return token.suffix;
     const prefix = this.#tagPrefixes.get(token.handle);
     return prefix === undefined ? fail('found undefined tag handle', token) : prefix + token.suffix;
@@ -281,7 +281,7 @@ class TreeReader<Scalar> {
     this.#add(value, 1, merges);
   }
 
-  #addAlias(name: string, token: Token): void {
+  #addAlias(name: string, token: YamlToken): void {
     this.#count();
     const value = this.#anchors.get(name);
     if (value === undefined) return fail(`unknown anchor ${quoted(name)} referenced`, token);
@@ -337,6 +337,6 @@ class TreeReader<Scalar> {
   }
 }
 
-function fail(problem: string, token: Token): never {
+function fail(problem: string, token: YamlToken): never {
   throw new YamlFault(problem, token.line + 1);
 }

@@ -2,16 +2,16 @@
 // file is the single layer of an artifact (OCI image specification 1.1, "artifacts").
 import { hash } from 'node:crypto';
 
-import type { Statement } from '#acts/transfer-statement.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
 import type { TransferPackage } from '#api/wire.ts';
-import { canonical, canonicalBytes } from './canonical.ts';
+import { toCanonicalText, toCanonicalBytes } from './canonical.ts';
 
-export const layoutFile = Buffer.from(canonical({ imageLayoutVersion: '1.0.0' }));
+export const layoutFile = Buffer.from(toCanonicalText({ imageLayoutVersion: '1.0.0' }));
 
 const revisionType = 'application/vnd.larder.revision.v1+json';
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 
-interface Descriptor {
+interface ArtifactDescriptor {
   mediaType: string;
   digest: string;
   size: number;
@@ -19,7 +19,7 @@ interface Descriptor {
 }
 
 /** A file in a transfer with its readable names. */
-interface Named {
+interface ArtifactFile {
   sha256: string;
   /** For example `snap/hello:12`. */
   reference: string;
@@ -29,34 +29,34 @@ interface Named {
 }
 
 /** The layout documents of a part, without the blobs that start in it. */
-export interface Layout {
+export interface PartLayout {
   index: Buffer;
   /** Size of each document in bytes, in order. */
   sizes: number[];
   /** Generates the documents of the artifacts again on each call, because there are two per file. */
-  documents(): Generator<Document>;
+  documents(): Generator<LayoutDocument>;
 }
 
-interface Document {
+interface LayoutDocument {
   sha256: string;
   bytes: Buffer;
 }
 
 /** The files and images of a statement, by the SHA-256 of their first content. */
-export class Contained {
-  readonly #statement: Pick<Statement, 'packages' | 'blobs'>;
+export class StatementFileIndex {
+  readonly #statement: Pick<LazyTransferStatement, 'packages' | 'blobs'>;
   /** Positions of the packages that contain a content as a file or a manifest. */
   readonly #packages = new Map<string, number[]>();
   readonly #blobs = new Map<string, number>();
 
-  constructor(statement: Pick<Statement, 'packages' | 'blobs'>) {
+  constructor(statement: Pick<LazyTransferStatement, 'packages' | 'blobs'>) {
     this.#statement = statement;
     let at = 0;
     for (const { sha256 } of statement.blobs) this.#blobs.set(sha256, at++);
     at = 0;
-    for (const one of statement.packages) {
-      const named = [...filesOf(one), ...imagesOf(one)];
-      for (const sha256 of new Set(named.map((file) => file.sha256))) {
+    for (const entry of statement.packages) {
+      const files = [...filesOf(entry), ...imagesOf(entry)];
+      for (const sha256 of new Set(files.map((file) => file.sha256))) {
         const before = this.#packages.get(sha256);
         if (before === undefined) this.#packages.set(sha256, [at]);
         else before.push(at);
@@ -71,32 +71,32 @@ export class Contained {
   }
 
   /** Returns the index and the artifacts of a part. `begun` lists the blobs that start in it. */
-  layoutOf(begun: readonly string[]): Layout {
+  layoutOf(begun: readonly string[]): PartLayout {
     const sizes: number[] = [];
     const manifests = this.#described(begun, sizes);
     const index = { manifests, mediaType: 'application/vnd.oci.image.index.v1+json', schemaVersion: 2 };
-    return { index: canonicalBytes(index), sizes, documents: () => this.#documents(begun) };
+    return { index: toCanonicalBytes(index), sizes, documents: () => this.#documents(begun) };
   }
 
   /** Yields the descriptors of artifacts and images, and adds the sizes of their documents to `sizes`. */
-  *#described(begun: readonly string[], sizes: number[]): Generator<Descriptor> {
+  *#described(begun: readonly string[], sizes: number[]): Generator<ArtifactDescriptor> {
     const isNew = this.#made();
     for (const sha256 of begun) {
       for (const { descriptor, documents } of this.#artifacts(sha256)) {
-        for (const one of documents) if (isNew(one)) sizes.push(one.bytes.length);
+        for (const layoutDocument of documents) if (isNew(layoutDocument)) sizes.push(layoutDocument.bytes.length);
         yield descriptor;
       }
       for (const { descriptor } of this.#images(sha256)) yield descriptor;
     }
   }
 
-  *#documents(begun: readonly string[]): Generator<Document> {
+  *#documents(begun: readonly string[]): Generator<LayoutDocument> {
     const isNew = this.#made();
     for (const sha256 of begun) for (const { documents } of this.#artifacts(sha256)) yield* documents.filter(isNew);
   }
 
   /** Returns a function that tells whether a document occurs for the first time. */
-  #made(): (one: Document) => boolean {
+  #made(): (layoutDocument: LayoutDocument) => boolean {
     const made = new Set<string>();
     return ({ sha256 }) => {
       if (made.has(sha256) || this.#blobs.has(sha256)) return false;
@@ -105,7 +105,7 @@ export class Contained {
     };
   }
 
-  *#artifacts(sha256: string): Generator<{ descriptor: Descriptor; documents: Document[] }> {
+  *#artifacts(sha256: string): Generator<{ descriptor: ArtifactDescriptor; documents: LayoutDocument[] }> {
     for (const { about, title, reference } of this.#files(sha256)) {
       const config = document(about);
       const { size, 'media-type': mediaType } = this.#statement.blobs.at(this.#blobs.get(sha256)!)!;
@@ -120,12 +120,12 @@ export class Contained {
     }
   }
 
-  *#files(sha256: string): Generator<Named> {
-    for (const one of this.#packagesOf(sha256)) yield* filesOf(one).filter((file) => file.sha256 === sha256);
+  *#files(sha256: string): Generator<ArtifactFile> {
+    for (const entry of this.#packagesOf(sha256)) yield* filesOf(entry).filter((file) => file.sha256 === sha256);
   }
 
-  *#images(sha256: string): Generator<{ descriptor: Descriptor }> {
-    for (const one of this.#packagesOf(sha256)) yield* imagesOf(one).filter((image) => image.sha256 === sha256);
+  *#images(sha256: string): Generator<{ descriptor: ArtifactDescriptor }> {
+    for (const entry of this.#packagesOf(sha256)) yield* imagesOf(entry).filter((image) => image.sha256 === sha256);
   }
 
   *#packagesOf(sha256: string): Generator<TransferPackage> {
@@ -136,12 +136,12 @@ export class Contained {
 const titleKey = 'org.opencontainers.image.title';
 const referenceKey = 'org.opencontainers.image.ref.name';
 
-function document(content: unknown): Document {
-  const bytes = Buffer.from(canonical(content));
+function document(content: unknown): LayoutDocument {
+  const bytes = Buffer.from(toCanonicalText(content));
   return { bytes, sha256: hash('sha256', bytes) };
 }
 
-const describe = ({ sha256, bytes }: Document, mediaType: string): Descriptor => ({
+const describe = ({ sha256, bytes }: LayoutDocument, mediaType: string): ArtifactDescriptor => ({
   digest: `sha256:${sha256}`,
   mediaType,
   size: bytes.length,
@@ -164,7 +164,7 @@ export function filesOf({
   revisions,
   resources,
   libraries = [],
-}: TransferPackage): Named[] {
+}: TransferPackage): ArtifactFile[] {
   const of = { id, name, namespace, publisher };
   const own = revisions.map(({ revision, content, version }) => ({
     sha256: content.sha256,
@@ -172,7 +172,7 @@ export function filesOf({
     title: `${name}_${String(revision)}${endings.get(type) ?? ''}`,
     about: { ...of, revision, type, version },
   }));
-  const beside = resources.flatMap((resource) =>
+  const resourceFiles = resources.flatMap((resource) =>
     resource.revisions.flatMap(({ revision, content }) =>
       content === undefined
         ? []
@@ -192,10 +192,10 @@ export function filesOf({
       about: { ...of, type, library: library.name, 'library-id': library.id, api, patch },
     })),
   );
-  return [...own, ...beside, ...shared];
+  return [...own, ...resourceFiles, ...shared];
 }
 
-function imagesOf({ namespace, name, images }: TransferPackage): { sha256: string; descriptor: Descriptor }[] {
+function imagesOf({ namespace, name, images }: TransferPackage): { sha256: string; descriptor: ArtifactDescriptor }[] {
   return images.flatMap(({ resource, manifests }) =>
     manifests.flatMap(({ content: { sha256, size }, 'media-type': mediaType, tags }) =>
       [...(tags.length === 0 ? [`sha256-${sha256}`] : tags)].map((tag) => {

@@ -3,15 +3,16 @@
 
 import type { Sequence } from '#domain/sequence.ts';
 
-type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+type CanonicalJson =
+  string | number | boolean | null | readonly CanonicalJson[] | { readonly [key: string]: CanonicalJson | undefined };
 
-export function canonical(value: unknown): string {
+export function toCanonicalText(value: unknown): string {
   // Most values are already in order and are written several times faster this way.
   if (isInOrder(value)) return JSON.stringify(value);
-  return JSON.stringify(value, (_, one: Json) =>
-    one !== null && typeof one === 'object' && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
+  return JSON.stringify(value, (_, nested: CanonicalJson) =>
+    nested !== null && typeof nested === 'object' && !Array.isArray(nested)
+      ? Object.fromEntries(Object.entries(nested).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : nested,
   );
 }
 
@@ -21,24 +22,24 @@ function isInOrder(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isInOrder);
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   let before: string | undefined;
-  for (const [key, one] of Object.entries(value)) {
-    if ((before !== undefined && key <= before) || !isInOrder(one)) return false;
+  for (const [key, member] of Object.entries(value)) {
+    if ((before !== undefined && key <= before) || !isInOrder(member)) return false;
     before = key;
   }
   return true;
 }
 
-type Said = Json | Sequence<unknown> | readonly Sequence<unknown>[];
+type CanonicalValue = CanonicalJson | Sequence<unknown> | readonly Sequence<unknown>[];
 
 /** Like `canonical`, for an object with long lists as members. Sorts the members and writes the lists item by item. */
-export function canonicalBytes(value: Readonly<Record<string, unknown>>): Buffer {
+export function toCanonicalBytes(value: Readonly<Record<string, unknown>>): Buffer {
   const writer = new Writer();
   writeObject(writer, value);
   return writer.bytes();
 }
 
 /** Returns the length of `canonicalBytes` in bytes. */
-export function canonicalLength(value: Readonly<Record<string, unknown>>): number {
+export function measureCanonical(value: Readonly<Record<string, unknown>>): number {
   let length = 0;
   const write = (text: string): void => {
     length += Buffer.byteLength(text);
@@ -49,30 +50,31 @@ export function canonicalLength(value: Readonly<Record<string, unknown>>): numbe
 
 function writeObject(writer: Pick<Writer, 'write'>, value: Readonly<Record<string, unknown>>): void {
   let separator = '{';
-  for (const [key, said] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (said === undefined) continue;
+  for (const [key, member] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (member === undefined) continue;
     writer.write(`${separator}${JSON.stringify(key)}:`);
     separator = ',';
-    writeValue(writer, said as Said);
+    writeValue(writer, member as CanonicalValue);
   }
   writer.write(separator === '{' ? '{}' : '}');
 }
 
-function writeValue(writer: Pick<Writer, 'write'>, said: Said): void {
-  if (!isList(said)) {
-    writer.write(canonical(said));
+function writeValue(writer: Pick<Writer, 'write'>, value: CanonicalValue): void {
+  if (!isList(value)) {
+    writer.write(toCanonicalText(value));
     return;
   }
   let separator = '[';
-  for (const one of said as Iterable<Said>) {
+  for (const item of value as Iterable<CanonicalValue>) {
     writer.write(separator);
     separator = ',';
-    writeValue(writer, one);
+    writeValue(writer, item);
   }
   writer.write(separator === '[' ? '[]' : ']');
 }
 
-const isList = (said: Said): boolean => said !== null && typeof said === 'object' && Symbol.iterator in said;
+const isList = (value: CanonicalValue): boolean =>
+  value !== null && typeof value === 'object' && Symbol.iterator in value;
 
 /** A growing text outside the JavaScript heap. Growing leaves no garbage. */
 class Writer {
@@ -81,10 +83,10 @@ class Writer {
 
   write(text: string): void {
     // UTF-8 needs at most three bytes per UTF-16 unit.
-    const most = this.#length + text.length * 3;
-    if (most > this.#bytes.length) {
+    const maxLength = this.#length + text.length * 3;
+    if (maxLength > this.#bytes.length) {
       const before = this.#bytes.buffer;
-      this.#bytes = Buffer.from(before.transfer(Math.max(most, before.byteLength * 2)));
+      this.#bytes = Buffer.from(before.transfer(Math.max(maxLength, before.byteLength * 2)));
     }
     this.#length += this.#bytes.write(text, this.#length);
   }

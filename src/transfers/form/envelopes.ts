@@ -1,13 +1,13 @@
 // Writes and reads DSSE envelopes, which contain signed documents other than transfers.
 import { createPublicKey, verify } from 'node:crypto';
 
-import { problems } from '#api/schema.ts';
+import { findProblems } from '#api/schema.ts';
 import type { SignedEnvelope } from '#api/wire.ts';
-import { canonical } from './canonical.ts';
-import { enclosed, keyIdOf, type SigningSeed } from './signatures.ts';
+import { toCanonicalText } from './canonical.ts';
+import { encodePae, keyIdOf, type SigningSeed } from './signatures.ts';
 
 /** A payload with its signatures, not yet verified. */
-export interface Opened {
+export interface OpenedEnvelope {
   payload: unknown;
   bytes: Buffer;
   type: string;
@@ -15,19 +15,19 @@ export interface Opened {
 }
 
 /** Signs a document and returns the text of its file. */
-export function enveloped(said: unknown, payloadType: string, seed: SigningSeed): string {
-  const payload = Buffer.from(canonical(said));
-  const sig = seed.sign(enclosed(payload, payloadType)).toString('base64');
+export function signEnvelope(document: unknown, payloadType: string, seed: SigningSeed): string {
+  const payload = Buffer.from(toCanonicalText(document));
+  const sig = seed.sign(encodePae(payload, payloadType)).toString('base64');
   const signatures = [{ keyid: keyIdOf(seed.publicKey), sig }];
   return `${JSON.stringify({ payloadType, payload: payload.toString('base64'), signatures }, null, 2)}\n`;
 }
 
 /** Reads an envelope with this type of payload; undefined if it is not one. Does not verify the signatures. */
-export function openEnvelope(text: string, payloadType: string): Opened | undefined {
+export function openEnvelope(text: string, payloadType: string): OpenedEnvelope | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
-    if (problems('SignedEnvelope', value).length > 0) return undefined;
+    if (findProblems('SignedEnvelope', value).length > 0) return undefined;
     const { payload, payloadType: type, signatures } = value as SignedEnvelope;
     const bytes = Buffer.from(payload, 'base64');
     return type === payloadType ? { payload: JSON.parse(bytes.toString('utf8')), bytes, type, signatures } : undefined;
@@ -38,11 +38,12 @@ export function openEnvelope(text: string, payloadType: string): Opened | undefi
 }
 
 /** Returns those of the public keys that have signed the envelope, without duplicates. */
-export const whoSigned = ({ bytes, type, signatures }: Opened, keys: readonly string[]): string[] =>
+export const findEnvelopeSigners = ({ bytes, type, signatures }: OpenedEnvelope, keys: readonly string[]): string[] =>
   [...new Set(keys)].filter((publicKey) => {
     const keyid = keyIdOf(publicKey);
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
     return signatures.some(
-      (one) => one.keyid === keyid && verify(null, enclosed(bytes, type), key, Buffer.from(one.sig, 'base64')),
+      (signature) =>
+        signature.keyid === keyid && verify(null, encodePae(bytes, type), key, Buffer.from(signature.sig, 'base64')),
     );
   });

@@ -7,23 +7,23 @@ import { join } from 'node:path';
 import type { TransferPiece } from '#api/wire.ts';
 import type { FileRange } from '#blobs/file-ranges.ts';
 import { readingFailed } from '#files/archive.ts';
-import { causes } from '#src/system-errors.ts';
+import { listCauses } from '#src/system-errors.ts';
 import { signaturesName, statementName, type Transfer } from './members.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 import { pathsOf } from './paths.ts';
-import { proven } from './proven.ts';
+import { verifyBytes } from './proven.ts';
 import type { OpenPart } from './read.ts';
-import { largestSignatures, readSignatures } from './signatures.ts';
-import { idOf, largestStatement, readStatement } from './statement.ts';
+import { maxSignaturesBytes, readSignatures } from './signatures.ts';
+import { idOf, maxStatementBytes, readStatement } from './statement.ts';
 
 const chunk = 1024 * 1024;
 /** Do not follow links, and do not wait for pipes. */
 const plain = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Opens files with the rights of the calling user. */
-type Opening = <Result>(work: () => Promise<Result>) => Promise<Result>;
+type CallerFileAccess = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-export interface Unpacked {
+export interface UnpackedTransfer {
   transfer: Transfer;
   /** Its parts, as if read from their archives, without the missing files. */
   parts: OpenPart[];
@@ -33,17 +33,17 @@ export interface Unpacked {
 
 /** Returns whether a folder contains an unpacked transfer. */
 export const isUnpacked = async (folder: string): Promise<boolean> =>
-  (await found(join(folder, statementName)))?.isFile() === true;
+  (await statIfExists(join(folder, statementName)))?.isFile() === true;
 
 /** Opens a folder. Throws `NotATransfer` with the names of files that have a wrong size or are not regular files. */
-export async function openUnpacked(folder: string, asCaller: Opening): Promise<Unpacked> {
+export async function openUnpacked(folder: string, asCaller: CallerFileAccess): Promise<UnpackedTransfer> {
   const { bytes, statement, signatures, lacking, paths } = await asCaller(() => looked(folder));
   const transfer = { bytes, statement, signatures };
-  const given = readSignatures(signatures);
+  const signatureList = readSignatures(signatures);
   const isThere = ({ blob }: TransferPiece): boolean => !lacking.has(paths[blob]!);
   const parts = statement.parts.map((pieces, at) => ({
     ...transfer,
-    ...{ file: folder, id: idOf(bytes), part: at + 1, given },
+    ...{ file: folder, id: idOf(bytes), part: at + 1, signatureList },
     takenOut: [...new Set([...pieces].filter((piece) => !isThere(piece)).map(({ blob }) => paths[blob]!))],
     size: pieces
       .values()
@@ -53,7 +53,7 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
       for (const piece of pieces.values().filter(isThere)) {
         const path = paths[piece.blob]!;
         const unproven = () => chunksOf(join(folder, path), asCaller, piece);
-        const wrong = () => new NotATransfer(changed([path]));
+        const wrong = () => new NotATransfer(formatChanged([path]));
         const of = statement.blobs.at(piece.blob)!;
         yield {
           piece,
@@ -62,7 +62,7 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
           ranges: () => rangesOf(join(folder, path), asCaller, piece),
           unproven,
           wrong,
-          bytes: () => proven(unproven(), piece, wrong),
+          bytes: () => verifyBytes(unproven(), piece, wrong),
         };
       }
     },
@@ -72,34 +72,34 @@ export async function openUnpacked(folder: string, asCaller: Opening): Promise<U
 }
 
 async function looked(folder: string): Promise<Transfer & { lacking: Set<string>; paths: string[] }> {
-  const bytes = await whole(folder, statementName, largestStatement);
-  const signatures = await whole(folder, signaturesName, largestSignatures);
+  const bytes = await readSmallFile(folder, statementName, maxStatementBytes);
+  const signatures = await readSmallFile(folder, signaturesName, maxSignaturesBytes);
   const statement = readStatement(bytes);
   const paths = pathsOf(statement);
   const lacking = new Set<string>();
   const others: string[] = [];
   for (const [at, path] of paths.entries()) {
-    const there = await found(join(folder, path));
-    if (there === undefined) lacking.add(path);
-    else if (!there.isFile() || there.size !== statement.blobs.at(at)!.size) others.push(path);
+    const stats = await statIfExists(join(folder, path));
+    if (stats === undefined) lacking.add(path);
+    else if (!stats.isFile() || stats.size !== statement.blobs.at(at)!.size) others.push(path);
   }
-  if (others.length > 0) throw new NotATransfer(changed(others));
+  if (others.length > 0) throw new NotATransfer(formatChanged(others));
   return { bytes, statement, signatures, lacking, paths };
 }
 
 /** Returns the message for changed files. */
-export const changed = (paths: readonly string[]): string =>
-  `${inShort(paths)} ${paths.length === 1 ? 'is' : 'are'} not what was unpacked; unpack it again, or take away what is to stay out.`;
+export const formatChanged = (paths: readonly string[]): string =>
+  `${formatNames(paths)} ${paths.length === 1 ? 'is' : 'are'} not what was unpacked; unpack it again, or take away what is to stay out.`;
 
 /** Joins names, up to a maximum, and adds the number of the others. */
-export const inShort = (names: readonly string[], most = 20): string =>
-  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${String(names.length - most)} more` : ''}`;
+export const formatNames = (names: readonly string[], maxNames = 20): string =>
+  `${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ` and ${String(names.length - maxNames)} more` : ''}`;
 
-async function whole(folder: string, name: string, most: number): Promise<Buffer> {
+async function readSmallFile(folder: string, name: string, maxBytes: number): Promise<Buffer> {
   const handle = await open(join(folder, name), plain);
   try {
     const { size } = await handle.stat();
-    if (size > most) throw new NotATransfer(`It is no transfer: ${name} is too large.`);
+    if (size > maxBytes) throw new NotATransfer(`It is no transfer: ${name} is too large.`);
     return await handle.readFile();
   } finally {
     await handle.close();
@@ -109,7 +109,7 @@ async function whole(folder: string, name: string, most: number): Promise<Buffer
 /** The file stays open while its range is read. */
 async function* rangesOf(
   file: string,
-  asCaller: Opening,
+  asCaller: CallerFileAccess,
   { offset, size }: { offset: number; size: number },
 ): AsyncGenerator<FileRange> {
   const handle = await asCaller(() => open(file, plain));
@@ -122,7 +122,7 @@ async function* rangesOf(
 
 async function* chunksOf(
   file: string,
-  asCaller: Opening,
+  asCaller: CallerFileAccess,
   { offset, size }: { offset: number; size: number },
 ): AsyncGenerator<Buffer> {
   const handle = await asCaller(() => open(file, plain));
@@ -142,12 +142,12 @@ async function* chunksOf(
   }
 }
 
-async function found(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
+async function statIfExists(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
   try {
     return await lstat(path);
   } catch (error) {
-    const isGone = causes(error).some((one) =>
-      ['ENOENT', 'ENOTDIR'].includes((one as NodeJS.ErrnoException).code ?? ''),
+    const isGone = listCauses(error).some((cause) =>
+      ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? ''),
     );
     if (isGone) return undefined;
     throw error;

@@ -2,7 +2,7 @@
 import { sequenceOf, type Sequence } from '#domain/sequence.ts';
 
 /** The offset of a value and the offset after its last byte. */
-export interface Extent {
+export interface JsonExtent {
   begin: number;
   end: number;
 }
@@ -16,13 +16,13 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** Returns the members of the top-level object by name. Throws `NotCanonical`, also for a duplicate name. */
-export function membersOfObject(bytes: Buffer): Map<string, Extent> {
-  const members = new Map<string, Extent>();
+export function membersOfObject(bytes: Buffer): Map<string, JsonExtent> {
+  const members = new Map<string, JsonExtent>();
   let at = expect(bytes, 0, openBrace);
   let before: string | undefined;
   while (before !== undefined || bytes[at] !== closeBrace) {
     const key = { begin: at, end: endOfText(bytes, at) };
-    const name = read(bytes, key) as string;
+    const name = parseExtent(bytes, key) as string;
     if (before !== undefined && name <= before) throw new NotCanonical('its keys are not in order');
     const begin = expect(bytes, key.end, colon);
     members.set((before = name), { begin, end: (at = endOf(bytes, begin)) });
@@ -34,14 +34,14 @@ export function membersOfObject(bytes: Buffer): Map<string, Extent> {
 }
 
 /** Returns the items of a list. Throws `NotCanonical` if it is not a list. */
-export function itemsOf(bytes: Buffer, { begin, end }: Extent): Extents {
-  const found = new Extents();
+export function itemsOf(bytes: Buffer, { begin, end }: JsonExtent): Extents {
+  const items = new Extents();
   let at = expect(bytes, begin, openBracket);
-  if (bytes[at] === closeBracket && at === end - 1) return found;
+  if (bytes[at] === closeBracket && at === end - 1) return items;
   for (; ; at++) {
     const of = { begin: at, end: (at = endOf(bytes, at)) };
-    found.add(of);
-    if (bytes[at] === closeBracket && at === end - 1) return found;
+    items.add(of);
+    if (bytes[at] === closeBracket && at === end - 1) return items;
     expect(bytes, at, comma);
   }
 }
@@ -51,7 +51,7 @@ export class Extents {
   #places = new Uint32Array(64);
   length = 0;
 
-  add({ begin, end }: Extent): void {
+  add({ begin, end }: JsonExtent): void {
     if (this.length * 2 === this.#places.length) {
       const before = this.#places;
       this.#places = new Uint32Array(before.length * 2);
@@ -61,22 +61,22 @@ export class Extents {
     this.length += 1;
   }
 
-  at(index: number): Extent {
+  at(index: number): JsonExtent {
     return { begin: this.#places[index * 2]!, end: this.#places[index * 2 + 1]! };
   }
 }
 
 /** Returns the bytes of an extent, valid until the next call. */
-export type BytesOf = (extent: Extent) => Buffer;
+export type BytesOf = (extent: JsonExtent) => Buffer;
 
 /** Returns a list that parses each item when it is accessed. */
 export const listIn = <Item>(bytesOf: BytesOf, items: Extents): Sequence<Item> =>
   sequenceOf(items.length, (index) => JSON.parse(bytesOf(items.at(index)).toString()) as Item);
 
-export const textIn = (bytes: Buffer, { begin, end }: Extent): string => bytes.toString('utf8', begin, end);
+export const textIn = (bytes: Buffer, { begin, end }: JsonExtent): string => bytes.toString('utf8', begin, end);
 
 /** Parses a value. Throws `NotCanonical` if it is invalid. */
-export function read(bytes: Buffer, extent: Extent): unknown {
+export function parseExtent(bytes: Buffer, extent: JsonExtent): unknown {
   try {
     return JSON.parse(textIn(bytes, extent));
   } catch (cause) {

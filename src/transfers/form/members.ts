@@ -1,12 +1,12 @@
 // Lists the archive members of a part. All bytes except the content follow from the statement and its signatures, so a reader can verify
 // every other byte.
-import type { Statement } from '#acts/transfer-statement.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
 import type { TransferPiece } from '#api/wire.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import { block, padding } from '#files/tar-header.ts';
-import type { Contained } from './artifacts.ts';
+import type { StatementFileIndex } from './artifacts.ts';
 import { layoutFile } from './artifacts.ts';
-import { canonical } from './canonical.ts';
+import { toCanonicalText } from './canonical.ts';
 
 /** A member of the archive: known bytes, or a piece of a blob. */
 export type Member = { name: string; size: number } & (
@@ -20,34 +20,38 @@ export const partName = 'larder/part.json';
 export interface Transfer {
   /** The bytes of the statement, and their parsed form. */
   bytes: Uint8Array;
-  statement: Statement;
+  statement: LazyTransferStatement;
   signatures: Uint8Array;
 }
 
 /** The members of a part in order, generated again on each iteration. */
-export interface Members extends Iterable<Member> {
+export interface PartMembers extends Iterable<Member> {
   /** Length of the archive in bytes. */
   size: number;
 }
 
 /** Returns the members of a part; `part` counts from 1. */
-export function membersOf({ bytes, statement, signatures }: Transfer, part: number, contained: Contained): Members {
+export function membersOf(
+  { bytes, statement, signatures }: Transfer,
+  part: number,
+  contained: StatementFileIndex,
+): PartMembers {
   const pieces = statement.parts[part - 1] ?? noPieces;
   const begun = [...pieces.values().filter(({ offset }) => offset === 0)].map(
     ({ blob }) => statement.blobs.at(blob)!.sha256,
   );
   const { index, documents, sizes } = contained.layoutOf(begun);
-  const known = (name: string, content: Uint8Array): Member => ({ name, size: content.length, bytes: content });
+  const createMember = (name: string, content: Uint8Array): Member => ({ name, size: content.length, bytes: content });
   const first = [
-    known(statementName, bytes),
-    known(signaturesName, signatures),
-    known(partName, Buffer.from(canonical({ part }))),
-    known('oci-layout', layoutFile),
-    known('index.json', index),
+    createMember(statementName, bytes),
+    createMember(signaturesName, signatures),
+    createMember(partName, Buffer.from(toCanonicalText({ part }))),
+    createMember('oci-layout', layoutFile),
+    createMember('index.json', index),
   ];
   const all = function* (): Generator<Member> {
     yield* first;
-    for (const one of documents()) yield known(`blobs/sha256/${one.sha256}`, one.bytes);
+    for (const document of documents()) yield createMember(`blobs/sha256/${document.sha256}`, document.bytes);
     for (const piece of pieces) yield { name: nameOf(piece, statement), size: piece.size, piece };
   };
   let length = 2 * block;
@@ -63,7 +67,7 @@ export function membersOf({ bytes, statement, signatures }: Transfer, part: numb
 const noPieces: Sequence<TransferPiece> = [];
 
 /** A blob that is complete in one part is in the OCI layout; pieces of blobs are not. */
-function nameOf({ blob, offset, size }: TransferPiece, { blobs }: Pick<Statement, 'blobs'>): string {
+function nameOf({ blob, offset, size }: TransferPiece, { blobs }: Pick<LazyTransferStatement, 'blobs'>): string {
   const of = blobs.at(blob)!;
   return size === of.size ? `blobs/sha256/${of.sha256}` : `larder/pieces/${of.sha256}/${String(offset)}`;
 }

@@ -6,7 +6,7 @@ import type { TransferPiece } from '#api/wire.ts';
  * Passes bytes through and verifies size and SHA-256. The last chunk is yielded only after verification; if it fails, throws the error
  * from `wrong`.
  */
-export async function* proven<Bytes extends Uint8Array>(
+export async function* verifyBytes<Bytes extends Uint8Array>(
   bytes: AsyncIterable<Bytes>,
   { size, sha256 }: Pick<TransferPiece, 'size' | 'sha256'>,
   wrong: () => Error,

@@ -1,25 +1,25 @@
 // Reads and verifies a part of a transfer. Compares every header, document, padding and the end with their expected bytes, so that no other
 // program can read anything else from the archive.
-import type { Statement } from '#acts/transfer-statement.ts';
-import { problems } from '#api/schema.ts';
+import type { LazyTransferStatement } from '#acts/transfer-statement.ts';
+import { findProblems } from '#api/schema.ts';
 import type { TransferBlob, TransferPart, TransferPiece, TransferSignatures } from '#api/wire.ts';
 import type { FileRanges } from '#blobs/file-ranges.ts';
-import { Archive, type ArchiveFaults } from '#files/archive.ts';
-import { BadHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
-import { Contained } from './artifacts.ts';
+import { TarArchive, type ArchiveErrors } from '#files/archive.ts';
+import { InvalidTarHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
+import { StatementFileIndex } from './artifacts.ts';
 import {
   membersOf,
   partName,
   signaturesName,
   statementName,
   type Member,
-  type Members,
+  type PartMembers,
   type Transfer,
 } from './members.ts';
 import { NotATransfer } from './not-a-transfer.ts';
-import { proven } from './proven.ts';
-import { largestSignatures, readSignatures } from './signatures.ts';
-import { idOf, largestStatement, readStatement } from './statement.ts';
+import { verifyBytes } from './proven.ts';
+import { maxSignaturesBytes, readSignatures } from './signatures.ts';
+import { idOf, maxStatementBytes, readStatement } from './statement.ts';
 
 /** An open part: its statement, signatures and part number have been read. */
 export interface OpenPart extends Transfer {
@@ -28,7 +28,7 @@ export interface OpenPart extends Transfer {
   id: string;
   /** Part number, from 1. */
   part: number;
-  given: TransferSignatures['signatures'];
+  signatureList: TransferSignatures['signatures'];
   /** Unpacked transfers only: paths of blobs in this part that are missing in the folder. The reader does not expect them. */
   takenOut?: readonly string[];
   /** Total size of its pieces in bytes. */
@@ -55,26 +55,26 @@ export interface OpenPiece {
 /**
  * Opens a part and reads everything except its content. Throws `NotATransfer`.
  *
- * @param beside another open part; if both belong to one transfer, they share the statement in memory
+ * @param sibling another open part; if both belong to one transfer, they share the statement in memory
  */
-export function openPart(file: string, beside?: OpenPart): Promise<OpenPart> {
-  return Archive.open(file, faults, (archive) => opened(archive, beside));
+export function openPart(file: string, sibling?: OpenPart): Promise<OpenPart> {
+  return TarArchive.open(file, faults, (archive) => opened(archive, sibling));
 }
 
-const faults: ArchiveFaults = {
+const faults: ArchiveErrors = {
   cutOff: () => new NotATransfer('It is cut off.'),
   noFile: () => new NotATransfer('It is no file.'),
 };
 
-async function opened(archive: Archive, beside: OpenPart | undefined): Promise<OpenPart> {
+async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promise<OpenPart> {
   const { file } = archive;
-  const source = new Bytes(archive);
-  const { bytes, statement, id } = said(await source.member(statementName, largestStatement), beside);
-  const signatures = await source.member(signaturesName, largestSignatures);
-  const given = readSignatures(signatures);
+  const source = new PartReader(archive);
+  const { bytes, statement, id } = readOrShareStatement(await source.member(statementName, maxStatementBytes), sibling);
+  const signatures = await source.member(signaturesName, maxSignaturesBytes);
+  const signatureList = readSignatures(signatures);
   const part = partOf(await source.member(partName, block), statement);
   const transfer = { bytes, statement, signatures };
-  const members = membersOf(transfer, part, new Contained(statement));
+  const members = membersOf(transfer, part, new StatementFileIndex(statement));
   if (archive.size !== members.size) {
     throw new NotATransfer(
       archive.size < members.size
@@ -82,11 +82,11 @@ async function opened(archive: Archive, beside: OpenPart | undefined): Promise<O
         : 'Something stands behind its end.',
     );
   }
-  const begins = await source.hold(members, new Date(statement.created));
+  const begins = await source.verifyMembers(members, new Date(statement.created));
   const pieces = statement.parts[part - 1]!;
   return {
     ...transfer,
-    ...{ file, id, part, given },
+    ...{ file, id, part, signatureList },
     size: pieces.values().reduce((sum, { size }) => sum + size, 0),
     async *pieces() {
       let at = 0;
@@ -98,7 +98,7 @@ async function opened(archive: Archive, beside: OpenPart | undefined): Promise<O
         yield {
           ...{ piece, of, at: { file, offset: begin }, unproven, wrong },
           ranges: () => [{ descriptor: archive.descriptor, offset: begin, size: piece.size }],
-          bytes: () => proven(unproven(), piece, wrong),
+          bytes: () => verifyBytes(unproven(), piece, wrong),
         };
       }
     },
@@ -106,19 +106,22 @@ async function opened(archive: Archive, beside: OpenPart | undefined): Promise<O
   };
 }
 
-function said(bytes: Buffer, beside: OpenPart | undefined): Pick<OpenPart, 'bytes' | 'statement' | 'id'> {
-  if (beside !== undefined && bytes.equals(beside.bytes)) return beside;
+function readOrShareStatement(
+  bytes: Buffer,
+  sibling: OpenPart | undefined,
+): Pick<OpenPart, 'bytes' | 'statement' | 'id'> {
+  if (sibling !== undefined && bytes.equals(sibling.bytes)) return sibling;
   return { bytes, statement: readStatement(bytes), id: idOf(bytes) };
 }
 
-function partOf(bytes: Uint8Array, { parts }: Pick<Statement, 'parts'>): number {
+function partOf(bytes: Uint8Array, { parts }: Pick<LazyTransferStatement, 'parts'>): number {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch (cause) {
     throw new NotATransfer('It does not say which part it is.', { cause });
   }
-  if (problems('TransferPart', value).length > 0) throw new NotATransfer('It does not say which part it is.');
+  if (findProblems('TransferPart', value).length > 0) throw new NotATransfer('It does not say which part it is.');
   const { part } = value as TransferPart;
   if (part > parts.length)
     throw new NotATransfer(`It says that it is part ${String(part)} of ${String(parts.length)}.`);
@@ -126,21 +129,21 @@ function partOf(bytes: Uint8Array, { parts }: Pick<Statement, 'parts'>): number 
 }
 
 /** Reads an archive that must contain exactly the expected members. */
-class Bytes {
-  readonly archive: Archive;
+class PartReader {
+  readonly archive: TarArchive;
   /** Offset of the next leading member. */
   #at = 0;
 
-  constructor(archive: Archive) {
+  constructor(archive: TarArchive) {
     this.archive = archive;
   }
 
   /** Reads one of the leading members, of at most `most` bytes. */
-  async member(name: string, most: number): Promise<Buffer> {
+  async member(name: string, maxBytes: number): Promise<Buffer> {
     const header = await this.#header();
     if (header?.name !== name || header.type !== '0')
       throw new NotATransfer(`It is no transfer: ${name} is not where it must be.`);
-    if (header.size > most || header.size > this.archive.size)
+    if (header.size > maxBytes || header.size > this.archive.size)
       throw new NotATransfer(`It is no transfer: ${name} is too large.`);
     const bytes = await this.archive.read(this.#at + block, header.size);
     this.#at += block + header.size + padding(header.size);
@@ -148,7 +151,7 @@ class Bytes {
   }
 
   /** Compares everything except the content with the expected bytes. Returns the offset of each piece. */
-  async hold(members: Members, made: Date): Promise<number[]> {
+  async verifyMembers(members: PartMembers, made: Date): Promise<number[]> {
     const { archive } = this;
     const begins: number[] = [];
     let at = 0;
@@ -178,19 +181,19 @@ class Bytes {
     try {
       return await this.archive.header(this.#at);
     } catch (cause) {
-      if (!(cause instanceof BadHeader)) throw cause;
+      if (!(cause instanceof InvalidTarHeader)) throw cause;
       throw new NotATransfer('It is no transfer, or it is damaged at its beginning.', { cause });
     }
   }
 }
 
 /** Members processed together. */
-const together = 64;
+const membersPerGroup = 64;
 
-function* inGroups(members: Members): Generator<Member[]> {
+function* inGroups(members: PartMembers): Generator<Member[]> {
   let some: Member[] = [];
   for (const member of members) {
-    if (some.push(member) < together) continue;
+    if (some.push(member) < membersPerGroup) continue;
     yield some;
     some = [];
   }

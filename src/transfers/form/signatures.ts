@@ -1,10 +1,10 @@
 // Signs and verifies statements: Ed25519 over the DSSE encoding (Dead Simple Signing Envelope 1.0, "PAE").
 import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 
-import { problems } from '#api/schema.ts';
+import { findProblems } from '#api/schema.ts';
 import type { TransferSignatures } from '#api/wire.ts';
-import { giveBack } from '#src/small-heap.ts';
-import { canonical } from './canonical.ts';
+import { releaseBuffer } from '#src/small-heap.ts';
+import { toCanonicalText } from './canonical.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
 /** The payload is the statement of a transfer or of a request. */
@@ -13,7 +13,7 @@ const ofTransfers: PayloadType = 'application/vnd.larder.transfer.v1+json';
 export const ofRequests: PayloadType = 'application/vnd.larder.request.v1+json';
 
 /** Maximum size of the signatures in bytes. */
-export const largestSignatures = 64 * 1024;
+export const maxSignaturesBytes = 64 * 1024;
 
 /** Maximum number of signatures in one list (`SignatureList` in the schemas). */
 export const maxSignatures = 64;
@@ -41,7 +41,7 @@ export const keyIdOf = (publicKey: string): string =>
   createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex');
 
 /** Returns the bytes to sign: the payload, preceded by its type and length (DSSE, "PAE"). The buffer owns its memory. */
-export function enclosed(payload: Uint8Array, type: string = ofTransfers): Buffer {
+export function encodePae(payload: Uint8Array, type: string = ofTransfers): Buffer {
   const before = `DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `;
   const bytes = Buffer.from(new ArrayBuffer(before.length + payload.length));
   bytes.write(before, 'latin1');
@@ -51,16 +51,16 @@ export function enclosed(payload: Uint8Array, type: string = ofTransfers): Buffe
 
 /** Encodes the payload only while `work` runs, because a statement can have many megabytes. */
 function whileEnclosed<Result>(payload: Uint8Array, type: string, work: (bytes: Buffer) => Result): Result {
-  const bytes = enclosed(payload, type);
+  const bytes = encodePae(payload, type);
   try {
     return work(bytes);
   } finally {
-    giveBack(bytes);
+    releaseBuffer(bytes);
   }
 }
 
 /** Adds a signature to those of a statement. It replaces an earlier signature by the same key. */
-export function signed(
+export function addSignature(
   statement: Uint8Array,
   seed: SigningSeed,
   before: TransferSignatures['signatures'] = [],
@@ -69,21 +69,23 @@ export function signed(
   const keyid = keyIdOf(seed.publicKey);
   const sig = whileEnclosed(statement, payloadType, (bytes) => seed.sign(bytes).toString('base64'));
   const own = { keyid, sig };
-  const signatures = [...before.filter((one) => one.keyid !== keyid), own].sort((a, b) => (a.keyid < b.keyid ? -1 : 1));
-  return Buffer.from(canonical({ payloadType, signatures } satisfies TransferSignatures));
+  const signatures = [...before.filter((signature) => signature.keyid !== keyid), own].sort((a, b) =>
+    a.keyid < b.keyid ? -1 : 1,
+  );
+  return Buffer.from(toCanonicalText({ payloadType, signatures } satisfies TransferSignatures));
 }
 
 type Signatures = TransferSignatures['signatures'];
 
 /** Merges the signatures of all parts of one statement. Parts can differ, because a scanning station signs only the parts that it has. */
-export function together(lists: readonly Signatures[]): Signatures {
-  const all = new Map(lists.flat().map((one) => [`${one.keyid} ${one.sig}`, one]));
-  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+export function mergeSignatures(lists: readonly Signatures[]): Signatures {
+  const all = new Map(lists.flat().map((signature) => [`${signature.keyid} ${signature.sig}`, signature]));
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, signature]) => signature);
 }
 
 /** Returns signatures in the form of a part. */
-export const signaturesOf = (signatures: Signatures): Buffer =>
-  Buffer.from(canonical({ payloadType: ofTransfers, signatures } satisfies TransferSignatures));
+export const serializeSignatures = (signatures: Signatures): Buffer =>
+  Buffer.from(toCanonicalText({ payloadType: ofTransfers, signatures } satisfies TransferSignatures));
 
 /** Reads signatures without verifying them. Throws `NotATransfer` if they are malformed. */
 export function readSignatures(
@@ -97,16 +99,16 @@ export function readSignatures(
   } catch (cause) {
     throw new NotATransfer('Its signatures are no JSON.', { cause });
   }
-  const [problem] = problems('TransferSignatures', value);
+  const [problem] = findProblems('TransferSignatures', value);
   if (problem !== undefined) throw new NotATransfer(`Its signatures are none: ${problem.message}.`);
-  if (canonical(value) !== text) throw new NotATransfer('Its signatures are not in the one form that they have.');
+  if (toCanonicalText(value) !== text) throw new NotATransfer('Its signatures are not in the one form that they have.');
   const envelope = value as TransferSignatures;
   if (envelope.payloadType !== payloadType) throw new NotATransfer('Its signatures are those of something else.');
   return envelope.signatures;
 }
 
 /** Returns those of the public keys that have signed a statement, without duplicates. */
-export function signersOf(
+export function findSigners(
   statement: Uint8Array,
   signatures: TransferSignatures['signatures'],
   keys: readonly string[],
@@ -116,7 +118,9 @@ export function signersOf(
     [...new Set(keys)].filter((publicKey) => {
       const keyid = keyIdOf(publicKey);
       const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-      return signatures.some((one) => one.keyid === keyid && verify(null, bytes, key, Buffer.from(one.sig, 'base64')));
+      return signatures.some(
+        (signature) => signature.keyid === keyid && verify(null, bytes, key, Buffer.from(signature.sig, 'base64')),
+      );
     }),
   );
 }

@@ -2,13 +2,13 @@
 import type { TransferBlob } from '#api/wire.ts';
 import { block, padding, tarHeader } from '#files/tar-header.ts';
 import type { Member, Transfer } from './members.ts';
-import { proven } from './proven.ts';
+import { verifyBytes } from './proven.ts';
 
 /** Reads `size` bytes of a blob from `offset`, one blob at a time. A chunk is valid until the second-next chunk is requested. */
-export type Content = (blob: TransferBlob, offset: number, size: number) => AsyncIterable<Uint8Array>;
+export type TransferContentReader = (blob: TransferBlob, offset: number, size: number) => AsyncIterable<Uint8Array>;
 
 /** Thrown if content does not match its statement, because it was changed or is corrupt. */
-export class OtherContent extends Error {
+export class ContentMismatch extends Error {
   readonly blob: TransferBlob;
 
   constructor(blob: TransferBlob) {
@@ -19,10 +19,10 @@ export class OtherContent extends Error {
 }
 
 /** Yields the bytes of a part. Throws `OtherContent` before the end of an incorrect piece. */
-export async function* bytesOfPart(
+export async function* generatePartBytes(
   { statement }: Pick<Transfer, 'statement'>,
   members: Iterable<Member>,
-  content: Content,
+  content: TransferContentReader,
 ): AsyncGenerator<Uint8Array> {
   const made = new Date(statement.created);
   for (const member of members) {
@@ -31,7 +31,7 @@ export async function* bytesOfPart(
     else {
       const { piece } = member;
       const blob = statement.blobs.at(piece.blob)!;
-      yield* proven(content(blob, piece.offset, piece.size), piece, () => new OtherContent(blob));
+      yield* verifyBytes(content(blob, piece.offset, piece.size), piece, () => new ContentMismatch(blob));
     }
     if (padding(member.size) > 0) yield Buffer.alloc(padding(member.size));
   }

@@ -4,38 +4,38 @@ import { parseChannel } from '#domain/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 
 /** A file as described in a response, with the digests that it contains, in lower-case hexadecimal. */
-export interface SaidFile {
+export interface ReportedFile {
   size: number | undefined;
   sha256: string | undefined;
   sha384: string | undefined;
   sha3_384: string | undefined;
 }
 
-interface SaidRevision extends SaidFile {
+interface ReportedPackageRevision extends ReportedFile {
   /** RFC 3339, in UTC. */
   createdAt: string | undefined;
   version: string | undefined;
 }
 
-export interface SaidBase {
+export interface ReportedBase {
   name: string;
   channel: string;
   architecture: string;
 }
 
-export interface SaidRelease {
+export interface ReportedRelease {
   /** Full name of the channel. */
   channel: string;
   revision: number;
   /** Base and architecture of the slot; undefined if the response does not contain them. */
-  base: SaidBase | undefined;
+  base: ReportedBase | undefined;
   architecture: string | undefined;
   releasedAt: string | undefined;
   /** Resources of the release; undefined if the response does not contain them. */
   resources: { name: string; revision: number }[] | undefined;
 }
 
-export interface SaidPublisher {
+export interface ReportedPublisher {
   id: string;
   username: string | undefined;
   displayName: string | undefined;
@@ -43,22 +43,22 @@ export interface SaidPublisher {
 }
 
 /** All facts about a package from all responses. */
-export interface SaidPackage {
+export interface ReportedPackage {
   id: string;
   name: string;
   type: string;
   isPrivate: boolean;
-  publisher: SaidPublisher | undefined;
+  publisher: ReportedPublisher | undefined;
   title: string | undefined;
   summary: string | undefined;
   description: string | undefined;
-  revisions: Map<number, SaidRevision>;
-  releases: SaidRelease[];
-  resources: Map<string, { type: string; revisions: Map<number, SaidRevision> }>;
+  revisions: Map<number, ReportedPackageRevision>;
+  releases: ReportedRelease[];
+  resources: Map<string, { type: string; revisions: Map<number, ReportedPackageRevision> }>;
 }
 
 /** A version of a charm library. */
-export interface SaidLibrary {
+export interface ReportedLibrary {
   id: string;
   name: string;
   /** Name of the charm. */
@@ -71,67 +71,67 @@ export interface SaidLibrary {
   content: string | undefined;
 }
 
-type Document = Readonly<Record<string, unknown>>;
+type ResponseDocument = Readonly<Record<string, unknown>>;
 
 /** Saved responses of stores, by package. */
-export class Answers {
-  readonly #packages = new Map<string, SaidPackage>();
-  readonly #libraries = new Map<string, SaidLibrary>();
+export class SavedResponses {
+  readonly #packages = new Map<string, ReportedPackage>();
+  readonly #libraries = new Map<string, ReportedLibrary>();
 
-  get libraries(): SaidLibrary[] {
+  get libraries(): ReportedLibrary[] {
     return [...this.#libraries.values()];
   }
 
-  library(one: Pick<SaidLibrary, 'id' | 'api' | 'patch'>): SaidLibrary | undefined {
-    return this.#libraries.get(versionKey(one));
+  library(reference: Pick<ReportedLibrary, 'id' | 'api' | 'patch'>): ReportedLibrary | undefined {
+    return this.#libraries.get(versionKey(reference));
   }
 
-  get all(): SaidPackage[] {
+  get all(): ReportedPackage[] {
     return [...this.#packages.values()];
   }
 
-  find(id: string): SaidPackage | undefined {
+  find(id: string): ReportedPackage | undefined {
     return this.#packages.get(id);
   }
 
   /** Adds a response. Returns false if it is not one. */
   add(answer: unknown): boolean {
     if (!isDocument(answer)) return false;
-    const libraries = [answer, ...documentsIn(answer['libraries'])].flatMap((one) => libraryOf(one) ?? []);
-    for (const one of libraries) this.#addLibrary(one);
+    const libraries = [answer, ...documentsIn(answer['libraries'])].flatMap((document) => libraryOf(document) ?? []);
+    for (const library of libraries) this.#addLibrary(library);
     if (libraries.length > 0) return true;
     const results = documentsIn(answer['results']);
-    if (results.length > 0) return results.map((one) => this.#result(one)).some(Boolean);
+    if (results.length > 0) return results.map((result) => this.#result(result)).some(Boolean);
     return this.#result(answer);
   }
 
   /** Adds one package from an info response, or one result of refresh or find. */
-  #result(said: Document): boolean {
-    const inner = firstOf(said['charm'], said['snap']) ?? {};
-    const id = word(said['id']) ?? word(said['snap-id']) ?? word(inner['id']) ?? word(inner['snap-id']);
-    const name = word(said['name']) ?? word(inner['name']);
-    const type = typeOf(said, inner);
+  #result(result: ResponseDocument): boolean {
+    const inner = firstOf(result['charm'], result['snap']) ?? {};
+    const id = word(result['id']) ?? word(result['snap-id']) ?? word(inner['id']) ?? word(inner['snap-id']);
+    const name = word(result['name']) ?? word(inner['name']);
+    const type = typeOf(result, inner);
     if (id === undefined || name === undefined || type === undefined) return false;
     const about = this.#package(id, name, type);
-    describe(about, firstOf(said['result'], said['charm'], said['snap']) ?? {});
+    describe(about, firstOf(result['result'], result['charm'], result['snap']) ?? {});
     const releases = [
-      ...documentsIn(said['channel-map']),
-      ...(firstOf(said['default-release']) === undefined ? [] : [firstOf(said['default-release'])!]),
+      ...documentsIn(result['channel-map']),
+      ...(firstOf(result['default-release']) === undefined ? [] : [firstOf(result['default-release'])!]),
     ];
-    for (const one of releases) takeRelease(about, one);
-    takeChosen(about, said, inner);
+    for (const release of releases) takeRelease(about, release);
+    takeChosen(about, result, inner);
     return true;
   }
 
-  #addLibrary(one: SaidLibrary): void {
-    const known = this.#libraries.get(versionKey(one));
-    if (known?.content === undefined) this.#libraries.set(versionKey(one), one);
+  #addLibrary(library: ReportedLibrary): void {
+    const existing = this.#libraries.get(versionKey(library));
+    if (existing?.content === undefined) this.#libraries.set(versionKey(library), library);
   }
 
-  #package(id: string, name: string, type: string): SaidPackage {
-    const known = this.#packages.get(id);
-    if (known !== undefined) return known;
-    const made: SaidPackage = {
+  #package(id: string, name: string, type: string): ReportedPackage {
+    const existing = this.#packages.get(id);
+    if (existing !== undefined) return existing;
+    const made: ReportedPackage = {
       ...{ id, name, type, isPrivate: false, publisher: undefined },
       ...{ title: undefined, summary: undefined, description: undefined },
       ...{ revisions: new Map(), releases: [], resources: new Map() },
@@ -141,7 +141,7 @@ export class Answers {
   }
 
   /** Returns the packages and revisions that match a file by its digests. */
-  filesLike(file: Required<SaidFile>): { of: SaidPackage; revision: number; resource?: string }[] {
+  filesLike(file: Required<ReportedFile>): { of: ReportedPackage; revision: number; resource?: string }[] {
     return this.all.flatMap((of) => [
       ...revisionsLike(of.revisions, file).map((revision) => ({ of, revision })),
       ...[...of.resources].flatMap(([resource, { revisions }]) =>
@@ -153,47 +153,57 @@ export class Answers {
   /** Returns whether any response describes a file of this size, or of unknown size. */
   speaksOfSize(size: number): boolean {
     return this.all.some(({ revisions, resources }) =>
-      [revisions, ...[...resources.values()].map((one) => one.revisions)].some((some) =>
-        [...some.values()].some((one) => hasDigest(one) && (one.size === undefined || one.size === size)),
+      [revisions, ...[...resources.values()].map((resource) => resource.revisions)].some((some) =>
+        [...some.values()].some(
+          (revision) => hasDigest(revision) && (revision.size === undefined || revision.size === size),
+        ),
       ),
     );
   }
 }
 
-const versionKey = ({ id, api, patch }: Pick<SaidLibrary, 'id' | 'api' | 'patch'>): string =>
+const versionKey = ({ id, api, patch }: Pick<ReportedLibrary, 'id' | 'api' | 'patch'>): string =>
   `${id}/${String(api)}.${String(patch)}`;
 
 /** Reads one library version from a charm store response, with or without its text. */
-function libraryOf(said: Document): SaidLibrary | undefined {
-  const [id, name, charm] = [word(said['library-id']), word(said['library-name']), word(said['charm-name'])];
-  const [api, patch] = [version(said['api']), version(said['patch'])];
-  const told = text(said['hash'], 64);
+function libraryOf(document: ResponseDocument): ReportedLibrary | undefined {
+  const [id, name, charm] = [
+    word(document['library-id']),
+    word(document['library-name']),
+    word(document['charm-name']),
+  ];
+  const [api, patch] = [version(document['api']), version(document['patch'])];
+  const libraryHash = text(document['hash'], 64);
   if (id === undefined || name === undefined || charm === undefined || api === undefined || patch === undefined)
     return undefined;
-  if (told === undefined || !/^[0-9a-f]{64}$/.test(told) || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) return undefined;
+  if (libraryHash === undefined || !/^[0-9a-f]{64}$/.test(libraryHash) || !/^[A-Za-z0-9_-]{1,64}$/.test(id))
+    return undefined;
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)) return undefined;
-  return { id, name, charm, api, patch, hash: told, content: text(said['content'], 1_000_000) };
+  return { id, name, charm, api, patch, hash: libraryHash, content: text(document['content'], 1_000_000) };
 }
 
-const hasDigest = ({ sha256, sha384, sha3_384 }: SaidFile): boolean => (sha256 ?? sha384 ?? sha3_384) !== undefined;
+const hasDigest = ({ sha256, sha384, sha3_384 }: ReportedFile): boolean => (sha256 ?? sha384 ?? sha3_384) !== undefined;
 
 /** Compares all digests that a response contains, and requires at least one. */
-const revisionsLike = (revisions: ReadonlyMap<number, SaidRevision>, file: Required<SaidFile>): number[] =>
-  [...revisions].flatMap(([revision, said]) => {
+const revisionsLike = (
+  revisions: ReadonlyMap<number, ReportedPackageRevision>,
+  file: Required<ReportedFile>,
+): number[] =>
+  [...revisions].flatMap(([revision, details]) => {
     const fits = (['size', 'sha256', 'sha384', 'sha3_384'] as const).every(
-      (key) => said[key] === undefined || said[key] === file[key],
+      (key) => details[key] === undefined || details[key] === file[key],
     );
-    return fits && hasDigest(said) ? [revision] : [];
+    return fits && hasDigest(details) ? [revision] : [];
   });
 
 /** Responses about snaps contain a snap type (app, base …) instead of a package type. */
-const typeOf = (said: Document, inner: Document): string | undefined =>
-  said['snap-id'] !== undefined || inner['snap-id'] !== undefined || firstOf(said['snap']) !== undefined
+const typeOf = (document: ResponseDocument, inner: ResponseDocument): string | undefined =>
+  document['snap-id'] !== undefined || inner['snap-id'] !== undefined || firstOf(document['snap']) !== undefined
     ? 'snap'
-    : (word(said['type']) ?? word(inner['type']));
+    : (word(document['type']) ?? word(inner['type']));
 
-function describe(about: SaidPackage, said: Document): void {
-  const publisher = firstOf(said['publisher']);
+function describe(about: ReportedPackage, document: ResponseDocument): void {
+  const publisher = firstOf(document['publisher']);
   const id = publisher && word(publisher['id']);
   if (id !== undefined && publisher !== undefined) {
     about.publisher ??= {
@@ -203,109 +213,117 @@ function describe(about: SaidPackage, said: Document): void {
       validation: text(publisher['validation'], 32),
     };
   }
-  about.title ??= text(said['title'], 256);
-  about.summary ??= text(said['summary'], 1024);
-  about.description ??= text(said['description'], 65_536);
-  if (said['private'] === true) about.isPrivate = true;
+  about.title ??= text(document['title'], 256);
+  about.summary ??= text(document['summary'], 1024);
+  about.description ??= text(document['description'], 65_536);
+  if (document['private'] === true) about.isPrivate = true;
 }
 
 /** Adds one line of a channel map. For charms the revision is an object, for snaps a number. */
-function takeRelease(about: SaidPackage, said: Document): void {
-  const place = firstOf(said['channel']);
-  const revision = firstOf(said['revision']);
-  const number = count(revision === undefined ? said['revision'] : revision['revision']);
+function takeRelease(about: ReportedPackage, document: ResponseDocument): void {
+  const place = firstOf(document['channel']);
+  const revision = firstOf(document['revision']);
+  const number = count(revision === undefined ? document['revision'] : revision['revision']);
   const channel = place && channelOf(place);
   if (number === undefined) return;
-  takeRevision(about.revisions, number, revision ?? said);
-  const resources = takeResources(about, said['resources']);
+  takeRevision(about.revisions, number, revision ?? document);
+  const resources = takeResources(about, document['resources']);
   if (channel === undefined || place === undefined) return;
   const base = firstOf(place['base']);
   addRelease(about, {
-    ...{ channel, revision: number, resources, releasedAt: time(place['released-at']) },
+    ...{ channel, revision: number, resources, releasedAt: parseTime(place['released-at']) },
     base: base === undefined ? undefined : baseIn(base),
     architecture: word(place['architecture']),
   });
 }
 
 /** Adds a refresh result: the revision that the store selected, with its channel. */
-function takeChosen(about: SaidPackage, said: Document, inner: Document): void {
+function takeChosen(about: ReportedPackage, document: ResponseDocument, inner: ResponseDocument): void {
   const number = count(inner['revision']);
   if (number === undefined) return;
   takeRevision(about.revisions, number, inner);
   const resources = takeResources(about, inner['resources']);
-  const channel = channelNamed(word(said['effective-channel']));
+  const channel = channelNamed(word(document['effective-channel']));
   if (channel === undefined) return;
   addRelease(about, {
-    ...{ channel, revision: number, resources, releasedAt: time(said['released-at']) },
+    ...{ channel, revision: number, resources, releasedAt: parseTime(document['released-at']) },
     ...{ base: undefined, architecture: undefined },
   });
 }
 
-function addRelease(about: SaidPackage, release: SaidRelease): void {
+function addRelease(about: ReportedPackage, release: ReportedRelease): void {
   const same = about.releases.find(
-    (one) =>
-      one.channel === release.channel &&
-      one.revision === release.revision &&
-      JSON.stringify([one.base, one.architecture]) === JSON.stringify([release.base, release.architecture]),
+    (other) =>
+      other.channel === release.channel &&
+      other.revision === release.revision &&
+      JSON.stringify([other.base, other.architecture]) === JSON.stringify([release.base, release.architecture]),
   );
   if (same === undefined) about.releases.push(release);
   else same.resources ??= release.resources;
 }
 
-function takeResources(about: SaidPackage, said: unknown): SaidRelease['resources'] {
-  if (!Array.isArray(said)) return undefined;
-  return documentsIn(said).flatMap((one) => {
-    const [name, type, revision] = [word(one['name']), word(one['type']), count(one['revision'])];
+function takeResources(about: ReportedPackage, value: unknown): ReportedRelease['resources'] {
+  if (!Array.isArray(value)) return undefined;
+  return documentsIn(value).flatMap((document) => {
+    const [name, type, revision] = [word(document['name']), word(document['type']), count(document['revision'])];
     if (name === undefined || revision === undefined || type === undefined) return [];
-    const known = about.resources.get(name) ?? { type, revisions: new Map<number, SaidRevision>() };
-    about.resources.set(name, known);
-    takeRevision(known.revisions, revision, one);
+    const resource = about.resources.get(name) ?? { type, revisions: new Map<number, ReportedPackageRevision>() };
+    about.resources.set(name, resource);
+    takeRevision(resource.revisions, revision, document);
     return { name, revision };
   });
 }
 
-function takeRevision(revisions: Map<number, SaidRevision>, number: number, said: Document): void {
-  const file = firstOf(said['download']) ?? {};
+function takeRevision(
+  revisions: Map<number, ReportedPackageRevision>,
+  number: number,
+  document: ResponseDocument,
+): void {
+  const file = firstOf(document['download']) ?? {};
   const digest = (...names: string[]): string | undefined =>
     names
       .map((name) => file[name])
-      .find((one): one is string => typeof one === 'string' && /^[0-9a-f]{64,128}$/.test(one));
+      .find((value): value is string => typeof value === 'string' && /^[0-9a-f]{64,128}$/.test(value));
   const before = revisions.get(number);
   revisions.set(number, {
     size: before?.size ?? size(file['size']),
     sha256: before?.sha256 ?? digest('hash-sha-256', 'hash-sha256', 'sha-256'),
     sha384: before?.sha384 ?? digest('hash-sha-384', 'hash-sha384'),
     sha3_384: before?.sha3_384 ?? digest('hash-sha3-384', 'sha3-384'),
-    createdAt: before?.createdAt ?? time(said['created-at']),
-    version: before?.version ?? text(said['version'], 128),
+    createdAt: before?.createdAt ?? parseTime(document['created-at']),
+    version: before?.version ?? text(document['version'], 128),
   });
 }
 
-const baseIn = (said: Document): SaidBase | undefined => {
-  const [name, channel, architecture] = [word(said['name']), word(said['channel']), word(said['architecture'])];
+const baseIn = (document: ResponseDocument): ReportedBase | undefined => {
+  const [name, channel, architecture] = [
+    word(document['name']),
+    word(document['channel']),
+    word(document['architecture']),
+  ];
   return name === undefined || channel === undefined || architecture === undefined
     ? undefined
     : { name, channel, architecture };
 };
 
 /** Derives the channel from the name, or from track and risk; the name may omit `latest`. */
-const channelOf = (said: Document): string | undefined => {
-  const [track, risk, name] = [word(said['track']), word(said['risk']), word(said['name'])];
+const channelOf = (document: ResponseDocument): string | undefined => {
+  const [track, risk, name] = [word(document['track']), word(document['risk']), word(document['name'])];
   return channelNamed(name ?? (risk === undefined ? undefined : `${track ?? 'latest'}/${risk}`));
 };
 
 const channelNamed = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : parseChannel(name)?.name;
 
-const isDocument = (value: unknown): value is Document =>
+const isDocument = (value: unknown): value is ResponseDocument =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const firstOf = (...values: unknown[]): Document | undefined => values.find(isDocument);
+const firstOf = (...values: unknown[]): ResponseDocument | undefined => values.find(isDocument);
 
-const documentsIn = (value: unknown): Document[] => (Array.isArray(value) ? value.filter(isDocument) : []);
+const documentsIn = (value: unknown): ResponseDocument[] => (Array.isArray(value) ? value.filter(isDocument) : []);
 
-const text = (value: unknown, most: number): string | undefined =>
-  typeof value === 'string' && value !== '' && value.length <= most ? value : undefined;
+const text = (value: unknown, maxLength: number): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
 
 /** A name, an id or similar. */
 const word = (value: unknown): string | undefined => text(value, 256);
@@ -323,7 +341,7 @@ const size = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 
 /** Converts a time to the form that transfers use. */
-export function time(value: unknown): string | undefined {
+export function parseTime(value: unknown): string | undefined {
   const moment = typeof value === 'string' && value.length <= 64 ? new Date(value) : undefined;
   return moment === undefined || Number.isNaN(moment.getTime()) ? undefined : timestamp(moment);
 }

@@ -10,25 +10,25 @@ import { writeWhole } from '#files/streamed.ts';
 import { fileSource } from '#review/squashfs/source.ts';
 import { listTar, type TarFile } from '#review/tar.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import { plainly, readAt, type FoundFile } from './folder.ts';
+import { openFlags, readAt, type GatheredFile } from './folder.ts';
 
 /** Limits against decompression bombs: above this size, an archive must not expand more than two hundredfold. */
 const harmless = 256 * 1024 * 1024;
 const steepest = 200;
 
 /** Returns the name of the first file in an archive, which identifies its kind. */
-export async function firstMember({ path }: Pick<FoundFile, 'path'>): Promise<string> {
+export async function firstMember({ path }: Pick<GatheredFile, 'path'>): Promise<string> {
   return readHeader(await readAt(path, 0, block))?.name ?? '';
 }
 
 /** Returns the names of the files in an archive, or a sentence if it is unreadable. */
-export function namesIn({ path }: Pick<FoundFile, 'path'>): ReadonlySet<string> | string {
+export function namesIn({ path }: Pick<GatheredFile, 'path'>): ReadonlySet<string> | string {
   const listed = filesIn(path);
   return typeof listed === 'string' ? listed : new Set(listed.keys());
 }
 
 function filesIn(path: string): ReadonlyMap<string, TarFile> | string {
-  const handle = openSync(path, plainly);
+  const handle = openSync(path, openFlags);
   try {
     return listTar(fileSource(handle));
   } catch (error) {
@@ -43,7 +43,7 @@ function filesIn(path: string): ReadonlyMap<string, TarFile> | string {
 const impossible = new Set(['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG']);
 
 /** Unpacks an archive into a folder. Returns a sentence if it is invalid or would grow too large. */
-export async function unpack({ path, kind, size }: FoundFile, folder: string): Promise<string | undefined> {
+export async function unpack({ path, kind, size }: GatheredFile, folder: string): Promise<string | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const whole = `${folder}.tar`;
   try {

@@ -6,56 +6,62 @@ import { nameOf } from '#assertions/types.ts';
 import { timestamp } from '#domain/clock.ts';
 import { everywhere } from '#domain/resource-base.ts';
 import { anyBytes } from '../carried.ts';
-import { time } from './answers.ts';
-import type { FoundFile } from './folder.ts';
+import { parseTime } from './answers.ts';
+import type { GatheredFile } from './folder.ts';
 import { accountIn } from './snaps.ts';
-import type { Sorting } from './sorting.ts';
+import type { GatherState } from './sorting.ts';
 
 /** Returns the snap-resource-revisions in the folder by the SHA3-384 of their files. */
-export const componentsSaid = ({ pool }: Pick<Sorting, 'pool'>): ReadonlyMap<string, Assertion> =>
+export const findComponentAssertions = ({ pool }: Pick<GatherState, 'pool'>): ReadonlyMap<string, Assertion> =>
   new Map(
-    ofType('snap-resource-revision', pool.all).map((one) => [
-      Buffer.from(textIn(one, 'resource-sha3-384'), 'base64url').toString('hex'),
-      one,
+    ofType('snap-resource-revision', pool.all).map((assertion) => [
+      Buffer.from(textIn(assertion, 'resource-sha3-384'), 'base64url').toString('hex'),
+      assertion,
     ]),
   );
 
 /** Adds a component, after all snaps. Returns a reason if it cannot be included. */
-export function takeComponent(file: FoundFile, said: Assertion, sorting: Sorting): 'taken' | { why: string } {
+export function takeComponent(
+  file: GatheredFile,
+  assertion: Assertion,
+  sorting: GatherState,
+): 'taken' | { reason: string } {
   const { pool, gathered } = sorting;
-  const [id, name, revision] = [textIn(said, 'snap-id'), textIn(said, 'resource-name'), numberIn(said)];
+  const [id, name, revision] = [textIn(assertion, 'snap-id'), textIn(assertion, 'resource-name'), numberIn(assertion)];
   const called = `revision ${String(revision)} of the component ${name}`;
-  if (Number(textIn(said, 'resource-size')) !== file.size) return { why: `It is not as long as ${called} is.` };
-  const found = gathered.packages.find(({ about }) => about.namespace === 'snap' && about.id === id);
-  if (found === undefined) return { why: `It is ${called} of the snap ${id}, of which no revision is in the folder.` };
-  const serves = pairsOf(said, pool.all)
+  if (Number(textIn(assertion, 'resource-size')) !== file.size) return { reason: `It is not as long as ${called} is.` };
+  const snap = gathered.packages.find(({ about }) => about.namespace === 'snap' && about.id === id);
+  if (snap === undefined)
+    return { reason: `It is ${called} of the snap ${id}, of which no revision is in the folder.` };
+  const serves = pairsOf(assertion, pool.all)
     .map((pair) => Number(textIn(pair, 'snap-revision')))
-    .filter((one) => found.hasRevision(one))
+    .filter((number) => snap.hasRevision(number))
     .sort((a, b) => a - b);
   const [first] = serves;
   if (first === undefined) {
     return {
-      why: `It is ${called} of ${found.called}, and no snap-resource-pair says that it goes with a revision in the folder.`,
+      reason: `It is ${called} of ${snap.called}, and no snap-resource-pair says that it goes with a revision in the folder.`,
     };
   }
-  const type = sorting.components.get(`${id}/${String(first)}`)?.find((one) => one.name === name)?.type;
-  if (type === undefined) return { why: `Revision ${String(first)} of ${found.called} declares no component ${name}.` };
-  const developer = pool.find(`account/${textIn(said, 'developer-id')}`);
+  const type = sorting.components.get(`${id}/${String(first)}`)?.find((component) => component.name === name)?.type;
+  if (type === undefined)
+    return { reason: `Revision ${String(first)} of ${snap.called} declares no component ${name}.` };
+  const developer = pool.find(`account/${textIn(assertion, 'developer-id')}`);
   if (developer !== undefined) gathered.account(accountIn(developer));
-  const isOnly = found.addResource(name, type, {
+  const isOnly = snap.addResource(name, type, {
     revision,
     content: sorting.contentOf(file, anyBytes),
-    'created-at': time(said.headers['timestamp']) ?? timestamp(sorting.gathering.now),
-    'created-by': textIn(said, 'developer-id'),
+    'created-at': parseTime(assertion.headers['timestamp']) ?? timestamp(sorting.gathering.now),
+    'created-by': textIn(assertion, 'developer-id'),
     ...{ bases: everywhere, architectures: null, serves },
   });
-  return isOnly ? 'taken' : { why: `Another file in the folder is ${called} of ${found.called}.` };
+  return isOnly ? 'taken' : { reason: `Another file in the folder is ${called} of ${snap.called}.` };
 }
 
 /** Returns the names of the assertions of the included components. */
 export function assertionsOfComponents(
   packages: readonly TransferPackage[],
-  { pool }: Pick<Sorting, 'pool'>,
+  { pool }: Pick<GatherState, 'pool'>,
 ): string[] {
   const carried = new Set(
     packages.flatMap(({ id, namespace, resources }) =>
@@ -66,7 +72,9 @@ export function assertionsOfComponents(
   );
   return ['snap-resource-revision', 'snap-resource-pair']
     .flatMap((type) => ofType(type, pool.all))
-    .filter((one) => carried.has(keyOf(textIn(one, 'snap-id'), textIn(one, 'resource-name'), numberIn(one))))
+    .filter((assertion) =>
+      carried.has(keyOf(textIn(assertion, 'snap-id'), textIn(assertion, 'resource-name'), numberIn(assertion))),
+    )
     .map(nameOf);
 }
 
@@ -79,11 +87,12 @@ const pairsOf = ({ headers }: Assertion, all: readonly Assertion[]): Assertion[]
     ),
   );
 
-const ofType = (type: string, all: readonly Assertion[]): Assertion[] => all.filter((one) => one.type === type);
+const ofType = (type: string, all: readonly Assertion[]): Assertion[] =>
+  all.filter((assertion) => assertion.type === type);
 
 const textIn = ({ headers }: Assertion, name: string): string => {
   const value = headers[name];
   return typeof value === 'string' ? value : '';
 };
 
-const numberIn = (one: Assertion): number => Number(textIn(one, 'resource-revision'));
+const numberIn = (assertion: Assertion): number => Number(textIn(assertion, 'resource-revision'));

@@ -9,69 +9,69 @@ import { parseStream, streamLimit, type Assertion } from '#assertions/assertion.
 import { checkAssertion } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import type { Carrying } from '../composing.ts';
+import type { TransferContents } from '../composing.ts';
 import { firstMember, namesIn, unpack } from './archives.ts';
-import { assertionsOfComponents, componentsSaid, takeComponent } from './components.ts';
-import { readAt, visit, type FoundFile, type Place } from './folder.ts';
-import { libraryIn, takeAnsweredLibraries, takeLibrary } from './libraries.ts';
-import { takeReleases, tellUnmet } from './releases.ts';
+import { assertionsOfComponents, findComponentAssertions, takeComponent } from './components.ts';
+import { readAt, visitFolder, type GatheredFile, type GatheredRange } from './folder.ts';
+import { libraryIn, addReportedLibraries, takeLibrary } from './libraries.ts';
+import { takeReleases, reportUnmetSubscriptions } from './releases.ts';
 import { carriedAssertions, takeSnap } from './snaps.ts';
-import { Sorting, type Gathering, type SaidSlot } from './sorting.ts';
-import { takeNaming, takeStoreFile, whyUnknown } from './store-files.ts';
-import { FoundTransfers } from './transfers.ts';
+import { GatherState, type FolderGatherOptions, type ReportedSlot } from './sorting.ts';
+import { addImageReference, takeStoreFile, explainUnknown } from './store-files.ts';
+import { GatheredTransfers } from './transfers.ts';
 
-export interface FoundInFolder {
+export interface GatheredFolder {
   accounts: TransferAccount[];
   packages: TransferPackage[];
   /** Streams of assertions. */
   assertions: string[];
-  contents: Carrying['contents'];
+  contents: TransferContents['contents'];
   leftOut: TransferLeftOut[];
   /** Missing dependencies of the gathered snaps, with the snaps that need them. */
   needs: { name: string; by: string[] }[];
   /** Channel contents according to the saved responses. */
-  said: SaidSlot[];
+  said: ReportedSlot[];
   /** File ranges of each content, by its SHA3-384. */
-  places: Map<string, readonly Place[]>;
+  places: Map<string, readonly GatheredRange[]>;
 }
 
 /** Inspects a folder and returns everything that a transfer can include. */
-export async function gather(folder: string, gathering: Gathering): Promise<FoundInFolder> {
+export async function gather(folder: string, gathering: FolderGatherOptions): Promise<GatheredFolder> {
   await rm(gathering.scratch, { recursive: true, force: true });
-  const looking = new Looking(new Sorting(gathering));
+  const looking = new FolderGatherer(new GatherState(gathering));
   await looking.folder(folder, '', 0);
-  return looking.found();
+  return looking.collect();
 }
 
 /** Maximum length of a saved response. */
-const longestAnswer = 64 * 1024 * 1024;
+const maxResponseBytes = 64 * 1024 * 1024;
 /** Maximum depth of nested archives. */
-const deepest = 2;
+const maxArchiveDepth = 2;
 
-class Looking {
-  readonly #sorting: Sorting;
-  readonly #transfers = new FoundTransfers();
-  readonly #all: FoundFile[] = [];
-  readonly #archives: { archive: FoundFile; files: FoundFile[] }[] = [];
+class FolderGatherer {
+  readonly #sorting: GatherState;
+  readonly #transfers = new GatheredTransfers();
+  readonly #all: GatheredFile[] = [];
+  readonly #archives: { archive: GatheredFile; files: GatheredFile[] }[] = [];
 
-  constructor(sorting: Sorting) {
+  constructor(sorting: GatherState) {
     this.#sorting = sorting;
   }
 
   /** Inspects all files of a folder or of an unpacked archive. */
-  async folder(path: string, name: string, depth: number): Promise<FoundFile[]> {
-    const files: FoundFile[] = [];
-    await visit(path, name, {
-      file: (found) => files.push(found),
-      passed: (called, why) => {
-        this.#sorting.gathered.leave(called, why);
+  async folder(path: string, name: string, depth: number): Promise<GatheredFile[]> {
+    const files: GatheredFile[] = [];
+    await visitFolder(path, name, {
+      file: (file) => files.push(file),
+      passed: (called, reason) => {
+        this.#sorting.gathered.leave(called, reason);
       },
     });
     this.#all.push(...files);
     await this.#groups(files);
     for (const file of this.#open(files)) {
       if (file.kind === 'assertions') this.#assertions(file, await this.#textOf(file, streamLimit));
-      if (file.kind === 'json') this.#answer(file, await this.#textOf(file, longestAnswer));
+      if (file.kind === 'json') this.#answer(file, await this.#textOf(file, maxResponseBytes));
     }
     for (const file of this.#open(files)) {
       if (file.kind === 'tar') await this.#archive(file, depth);
@@ -80,13 +80,13 @@ class Looking {
     return files;
   }
 
-  #open = (files: readonly FoundFile[]): FoundFile[] => files.filter((file) => !this.#sorting.isSettled(file));
+  #open = (files: readonly GatheredFile[]): GatheredFile[] => files.filter((file) => !this.#sorting.isSettled(file));
 
   /** Handles folders that form one unit: image layouts and unpacked transfers. */
-  async #groups(files: readonly FoundFile[]): Promise<void> {
+  async #groups(files: readonly GatheredFile[]): Promise<void> {
     const byFolder = Map.groupBy(files, ({ folder }) => folder);
     for (const [folder, inside] of byFolder) {
-      const has = (name: string): FoundFile | undefined => inside.find(({ path }) => basename(path) === name);
+      const has = (name: string): GatheredFile | undefined => inside.find(({ path }) => basename(path) === name);
       const [layout, version] = [has('oci-layout'), has('version')];
       const name = dirname((layout ?? version ?? inside[0])!.name);
       if (layout !== undefined) {
@@ -97,15 +97,15 @@ class Looking {
       } else if (basename(folder) === 'larder' && has('statement.json') !== undefined) {
         const within = files.filter(({ path }) => path.startsWith(`${dirname(folder)}/`));
         await this.#whole(within, dirname(name), async () => {
-          const why = await this.#transfers.add(dirname(folder), dirname(name));
-          if (why !== undefined) throw new Refusal('api-error', why);
+          const reason = await this.#transfers.add(dirname(folder), dirname(name));
+          if (reason !== undefined) throw new Refusal('api-error', reason);
         });
       }
     }
   }
 
   /** Handles files as one unit. A problem with one file excludes all of them. */
-  async #whole(files: readonly FoundFile[], name: string, work: () => Promise<void>): Promise<void> {
+  async #whole(files: readonly GatheredFile[], name: string, work: () => Promise<void>): Promise<void> {
     for (const file of files) this.#sorting.used(file);
     try {
       await work();
@@ -115,13 +115,13 @@ class Looking {
     }
   }
 
-  async #textOf(file: FoundFile, most: number): Promise<string | undefined> {
-    if (file.size <= most) return (await readAt(file.path, 0, file.size)).toString();
-    this.#sorting.refused(file, `It is longer than ${String(most)} bytes, which nothing is that could be read so.`);
+  async #textOf(file: GatheredFile, maxBytes: number): Promise<string | undefined> {
+    if (file.size <= maxBytes) return (await readAt(file.path, 0, file.size)).toString();
+    this.#sorting.refused(file, `It is longer than ${String(maxBytes)} bytes, which nothing is that could be read so.`);
     return undefined;
   }
 
-  #assertions(file: FoundFile, text: string | undefined): void {
+  #assertions(file: GatheredFile, text: string | undefined): void {
     if (text === undefined) return;
     try {
       for (const assertion of parseStream(text.endsWith('\n') ? text : `${text}\n`)) {
@@ -136,7 +136,7 @@ class Looking {
     }
   }
 
-  #answer(file: FoundFile, text: string | undefined): void {
+  #answer(file: GatheredFile, text: string | undefined): void {
     if (text === undefined) return;
     try {
       if (this.#sorting.answers.add(readJson(text))) this.#sorting.used(file);
@@ -146,11 +146,11 @@ class Looking {
     }
   }
 
-  async #archive(file: FoundFile, depth: number): Promise<void> {
+  async #archive(file: GatheredFile, depth: number): Promise<void> {
     if ((await firstMember(file)) === 'larder/statement.json') {
-      const why = await this.#transfers.add(file.path, file.name);
-      if (why === undefined) this.#sorting.used(file);
-      else this.#sorting.refused(file, `It cannot be read as a transfer. ${why}`);
+      const reason = await this.#transfers.add(file.path, file.name);
+      if (reason === undefined) this.#sorting.used(file);
+      else this.#sorting.refused(file, `It cannot be read as a transfer. ${reason}`);
       return;
     }
     const names = namesIn(file);
@@ -167,42 +167,42 @@ class Looking {
   }
 
   /** Inspects the contents of an archive, unless a saved response describes the archive itself. */
-  async #unpacked(file: FoundFile, depth: number): Promise<void> {
+  async #unpacked(file: GatheredFile, depth: number): Promise<void> {
     const { answers, gathering } = this.#sorting;
-    if (depth >= deepest) return;
+    if (depth >= maxArchiveDepth) return;
     if (answers.speaksOfSize(file.size)) {
       await this.#sorting.digest([file]);
       if (answers.filesLike(this.#sorting.digestsOf(file)).length > 0) return;
     }
     const folder = join(gathering.scratch, String(this.#archives.length + 1));
-    const archive = { archive: file, files: [] as FoundFile[] };
+    const archive = { archive: file, files: [] as GatheredFile[] };
     this.#archives.push(archive);
     await mkdir(gathering.scratch, { recursive: true, mode: 0o700 });
-    const why = await unpack(file, folder);
-    if (why !== undefined) this.#sorting.refused(file, why);
+    const reason = await unpack(file, folder);
+    if (reason !== undefined) this.#sorting.refused(file, reason);
     else archive.files.push(...(await this.folder(folder, file.name, depth + 1)));
   }
 
   /** Returns everything that a transfer can include. */
-  async found(): Promise<FoundInFolder> {
+  async collect(): Promise<GatheredFolder> {
     const sorting = this.#sorting;
     await this.#transfers.readAssertions(sorting);
     const names = this.#transfers.take(sorting);
     names.push(...(await this.#snaps()));
     await this.#storeFiles();
-    await takeAnsweredLibraries(sorting);
+    await addReportedLibraries(sorting);
     takeReleases(sorting);
-    tellUnmet(sorting);
+    reportUnmetSubscriptions(sorting);
     this.#settle();
-    const { packages, accounts } = sorting.gathered.told();
+    const { packages, accounts } = sorting.gathered.toStatementLists();
     const carried = new Set(packages.flatMap(({ revisions }) => revisions.flatMap(({ assertion }) => assertion ?? [])));
     const { contents } = sorting.gathered;
-    const here = new Set(packages.filter(({ namespace }) => namespace === 'snap').map(({ name }) => name));
+    const snapNames = new Set(packages.filter(({ namespace }) => namespace === 'snap').map(({ name }) => name));
     const needs = [...sorting.needs]
-      .filter(([name]) => !here.has(name))
-      .map(([name, by]) => ({ name, by: [...by].sort() }));
+      .filter(([name]) => !snapNames.has(name))
+      .map(([name, dependents]) => ({ name, by: [...dependents].sort() }));
     return {
-      ...{ needs, said: sorting.said },
+      ...{ needs, said: sorting.reportedSlots },
       ...{ packages, accounts, contents, leftOut: sorting.gathered.leftOut },
       assertions: carriedAssertions(
         [...names.filter((name) => carried.has(name)), ...assertionsOfComponents(packages, sorting)],
@@ -216,11 +216,11 @@ class Looking {
     const names: string[] = [];
     const snaps = this.#open(this.#all).filter(({ kind }) => kind === 'squashfs');
     await this.#sorting.digest(snaps);
-    const said = componentsSaid(this.#sorting);
+    const assertionsByDigest = findComponentAssertions(this.#sorting);
     const components: (() => void)[] = [];
     for (const [at, file] of snaps.entries()) {
       this.#sorting.gathering.progress('looking', at + 1, snaps.length);
-      const component = said.get(this.#sorting.digestsOf(file).sha3_384);
+      const component = assertionsByDigest.get(this.#sorting.digestsOf(file).sha3_384);
       if (component !== undefined) {
         components.push(() => {
           this.#component(file, component);
@@ -231,22 +231,22 @@ class Looking {
       if ('assertion' in taken) {
         names.push(taken.assertion);
         this.#sorting.used(file);
-      } else this.#sorting.refused(file, taken.why);
+      } else this.#sorting.refused(file, taken.reason);
     }
     for (const take of components) take();
     return names;
   }
 
-  #component(file: FoundFile, said: Assertion): void {
-    const taken = takeComponent(file, said, this.#sorting);
+  #component(file: GatheredFile, assertion: Assertion): void {
+    const taken = takeComponent(file, assertion, this.#sorting);
     if (taken === 'taken') this.#sorting.used(file);
-    else this.#sorting.refused(file, taken.why);
+    else this.#sorting.refused(file, taken.reason);
   }
 
   /** Adds the files that saved responses describe. Reports all others. */
   async #storeFiles(): Promise<void> {
     const sorting = this.#sorting;
-    const isSpokenOf = ({ kind, size }: FoundFile): boolean => kind === 'zip' || sorting.answers.speaksOfSize(size);
+    const isSpokenOf = ({ kind, size }: GatheredFile): boolean => kind === 'zip' || sorting.answers.speaksOfSize(size);
     const files = this.#all.filter((file) => !sorting.isUsed(file));
     await sorting.digest(files.filter(isSpokenOf));
     for (const file of files) {
@@ -254,10 +254,10 @@ class Looking {
       const taken =
         (isSpokenOf(file) ? await takeStoreFile(file, sorting) : undefined) ??
         (library === undefined ? undefined : await takeLibrary(file, library, sorting)) ??
-        (file.kind === 'json' ? await takeNaming(file, sorting) : undefined);
+        (file.kind === 'json' ? await addImageReference(file, sorting) : undefined);
       if (taken === 'taken') sorting.used(file);
-      else if (taken !== undefined) sorting.refused(file, taken.why);
-      else if (!sorting.isSettled(file)) sorting.refused(file, await whyUnknown(file, sorting));
+      else if (taken !== undefined) sorting.refused(file, taken.reason);
+      else if (!sorting.isSettled(file)) sorting.refused(file, await explainUnknown(file, sorting));
     }
   }
 
@@ -277,12 +277,12 @@ class Looking {
         name,
         `No resource of a charm in the folder names the image sha256:${digest} that lies there.`,
       );
-    for (const { name, why } of sorting.leftOut()) sorting.gathered.leave(name, why);
+    for (const { name, reason } of sorting.leftOut()) sorting.gathered.leave(name, reason);
   }
 }
 
 const dockerArchive =
   "It is an archive of docker, which changes the digests of images: copy the image with 'skopeo copy --all --preserve-digests' to oci: or dir:.";
 
-const isDirectory = async ({ path }: FoundFile): Promise<boolean> =>
+const isDirectory = async ({ path }: GatheredFile): Promise<boolean> =>
   (await readAt(path, 0, 32)).toString('latin1').startsWith('Directory Transport Version: ');

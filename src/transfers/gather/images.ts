@@ -10,41 +10,41 @@ import { Refusal } from '#domain/refusal.ts';
 import { sha256Of } from '#registry/repository.ts';
 import { fileSource } from '#review/squashfs/source.ts';
 import { listTar } from '#review/tar.ts';
-import { plainly, readAt, type FoundFile, type Place } from './folder.ts';
+import { openFlags, readAt, type GatheredFile, type GatheredRange } from './folder.ts';
 
-const largestManifest = 4 * 1024 * 1024;
+const maxManifestBytes = 4 * 1024 * 1024;
 
-interface FoundManifest {
-  place: Place;
+interface GatheredManifest {
+  place: GatheredRange;
   mediaType: string;
   contents: ManifestContents;
 }
 
 /** A complete image: all manifests that it contains or that refer to it, and their content. */
 export interface WholeImage {
-  manifests: { sha256: string; mediaType: string; place: Place }[];
-  blobs: { sha256: string; place: Place }[];
+  manifests: { sha256: string; mediaType: string; place: GatheredRange }[];
+  blobs: { sha256: string; place: GatheredRange }[];
 }
 
 /** All image content in a folder, by the SHA-256 in its name. */
 export class Images {
-  readonly #places = new Map<string, Place>();
-  readonly #manifests = new Map<string, FoundManifest>();
+  readonly #places = new Map<string, GatheredRange>();
+  readonly #manifests = new Map<string, GatheredManifest>();
   /** Manifests that refer to another one, by the digest of the latter. */
   readonly #about = new Map<string, string[]>();
   /** Name of the folder or archive of each image, by its digest, for messages. */
   readonly roots = new Map<string, string>();
 
   /** Adds a folder with an `oci-layout`. */
-  async addLayout(folder: string, name: string, files: readonly FoundFile[]): Promise<void> {
-    const blobs = files.filter((one) => one.folder === join(folder, 'blobs/sha256'));
+  async addLayout(folder: string, name: string, files: readonly GatheredFile[]): Promise<void> {
+    const blobs = files.filter((file) => file.folder === join(folder, 'blobs/sha256'));
     for (const { path, size } of blobs) this.#place(basename(path), { file: path, offset: 0, size });
     const index = files.find(({ path }) => path === join(folder, 'index.json'));
     if (index !== undefined) await this.#addIndex({ file: index.path, offset: 0, size: index.size }, name);
   }
 
   /** Adds a `dir:` folder of skopeo: `manifest.json`, further manifests as DIGEST.manifest.json, and all content under its digest. */
-  async addDirectory(name: string, files: readonly FoundFile[]): Promise<void> {
+  async addDirectory(name: string, files: readonly GatheredFile[]): Promise<void> {
     for (const { path, size } of files) {
       const place = { file: path, offset: 0, size };
       const called = basename(path);
@@ -57,8 +57,8 @@ export class Images {
   }
 
   /** Adds an archive of a layout, such as a rock. Returns false if it is not one. */
-  async addArchive({ path, name }: FoundFile): Promise<boolean> {
-    const handle = openSync(path, plainly);
+  async addArchive({ path, name }: GatheredFile): Promise<boolean> {
+    const handle = openSync(path, openFlags);
     try {
       const files = listTar(fileSource(handle));
       const index = files.get('index.json');
@@ -75,35 +75,35 @@ export class Images {
   }
 
   /** Returns the image with this digest, or a sentence if any part of it is missing. */
-  whole(sha256: string): WholeImage | string {
-    const found = new Set<string>();
+  findComplete(sha256: string): WholeImage | string {
+    const reached = new Set<string>();
     const blobs = new Set<string>();
-    const wanted = [sha256];
-    for (let one = wanted.pop(); one !== undefined; one = wanted.pop()) {
-      const manifest = this.#manifests.get(one);
-      if (manifest === undefined) return `The image sha256:${one} is not in the folder.`;
-      if (found.has(one)) continue;
-      found.add(one);
+    const pending = [sha256];
+    for (let manifestDigest = pending.pop(); manifestDigest !== undefined; manifestDigest = pending.pop()) {
+      const manifest = this.#manifests.get(manifestDigest);
+      if (manifest === undefined) return `The image sha256:${manifestDigest} is not in the folder.`;
+      if (reached.has(manifestDigest)) continue;
+      reached.add(manifestDigest);
       const { parts, children } = manifest.contents;
       for (const { digest, mayBeElsewhere } of parts) {
-        const named = sha256Of(digest);
-        if (named !== undefined && this.#places.has(named)) blobs.add(named);
+        const blobDigest = sha256Of(digest);
+        if (blobDigest !== undefined && this.#places.has(blobDigest)) blobs.add(blobDigest);
         else if (!mayBeElsewhere) return `Its image needs ${digest.slice(0, 140)}, which is not in the folder.`;
       }
-      for (const { digest } of children ?? []) wanted.push(sha256Of(digest) ?? digest.slice(0, 140));
-      wanted.push(...(this.#about.get(one) ?? []));
+      for (const { digest } of children ?? []) pending.push(sha256Of(digest) ?? digest.slice(0, 140));
+      pending.push(...(this.#about.get(manifestDigest) ?? []));
     }
     return {
-      manifests: [...found].sort().map((one) => ({ ...this.#manifests.get(one)!, sha256: one })),
-      blobs: [...blobs].sort().map((one) => ({ sha256: one, place: this.#places.get(one)! })),
+      manifests: [...reached].sort().map((digest) => ({ ...this.#manifests.get(digest)!, sha256: digest })),
+      blobs: [...blobs].sort().map((digest) => ({ sha256: digest, place: this.#places.get(digest)! })),
     };
   }
 
-  #place(sha256: string, place: Place): void {
+  #place(sha256: string, place: GatheredRange): void {
     if (!this.#places.has(sha256)) this.#places.set(sha256, place);
   }
 
-  async #addIndex(place: Place, name: string): Promise<void> {
+  async #addIndex(place: GatheredRange, name: string): Promise<void> {
     for (const { digest, mediaType } of descriptorsIn(await documentAt(place))) {
       if (await this.#addNamed(digest, mediaType)) this.roots.set(digest, name);
     }
@@ -119,12 +119,12 @@ export class Images {
     return true;
   }
 
-  async #addManifest(place: Place, said: string | undefined): Promise<string> {
-    if (place.size > largestManifest) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
+  async #addManifest(place: GatheredRange, declaredMediaType: string | undefined): Promise<string> {
+    if (place.size > maxManifestBytes) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
     const bytes = await readAt(place.file, place.offset, place.size);
     const digest = createHash('sha256').update(bytes).digest('hex');
     if (this.#manifests.has(digest)) return digest;
-    const mediaType = said ?? mediaTypeOf(readJson(bytes.toString()));
+    const mediaType = declaredMediaType ?? mediaTypeOf(readJson(bytes.toString()));
     if (mediaType === undefined || !isManifestType(mediaType)) {
       throw new Refusal(
         'api-error',
@@ -139,21 +139,21 @@ export class Images {
   }
 }
 
-interface Descriptor {
+interface ManifestDescriptor {
   /** Its SHA-256 in hexadecimal. */
   digest: string;
   mediaType: string | undefined;
 }
 
-async function documentAt({ file, offset, size }: Place): Promise<unknown> {
-  if (size > largestManifest) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
+async function documentAt({ file, offset, size }: GatheredRange): Promise<unknown> {
+  if (size > maxManifestBytes) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
   return readJson((await readAt(file, offset, size)).toString());
 }
 
-function descriptorsIn(document: unknown): Descriptor[] {
+function descriptorsIn(document: unknown): ManifestDescriptor[] {
   const list = (document as { manifests?: unknown } | null)?.manifests;
-  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((one) => {
-    const { digest, mediaType } = (one ?? {}) as { digest?: unknown; mediaType?: unknown };
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((item) => {
+    const { digest, mediaType } = (item ?? {}) as { digest?: unknown; mediaType?: unknown };
     const sha256 = typeof digest === 'string' ? sha256Of(digest) : undefined;
     return sha256 === undefined
       ? []

@@ -5,13 +5,13 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { writeWhole } from '#files/streamed.ts';
-import type { SaidLibrary } from './answers.ts';
-import { readAt, type FoundFile } from './folder.ts';
-import type { Sorting } from './sorting.ts';
+import type { ReportedLibrary } from './answers.ts';
+import { readAt, type GatheredFile } from './folder.ts';
+import type { GatherState } from './sorting.ts';
 import { createdBy, packageOf } from './store-files.ts';
 
 /** Maximum size in bytes of a library text, for any characters. */
-const longest = 4_000_000;
+const maxLibraryBytes = 4_000_000;
 const mediaType = 'text/x-python';
 
 export interface FileOfLibrary {
@@ -21,8 +21,8 @@ export interface FileOfLibrary {
 }
 
 /** Returns the library version that a file claims to be; undefined if it claims none. */
-export async function libraryIn({ path, size, kind }: FoundFile): Promise<FileOfLibrary | undefined> {
-  if (kind !== 'other' || size > longest) return undefined;
+export async function libraryIn({ path, size, kind }: GatheredFile): Promise<FileOfLibrary | undefined> {
+  if (kind !== 'other' || size > maxLibraryBytes) return undefined;
   const text = (await readAt(path, 0, size)).toString();
   const [, id] = /^LIBID = ["']([A-Za-z0-9_-]{1,64})["'][ \t]*$/m.exec(text) ?? [];
   const [, api] = /^LIBAPI = (\d{1,6})[ \t]*$/m.exec(text) ?? [];
@@ -33,59 +33,63 @@ export async function libraryIn({ path, size, kind }: FoundFile): Promise<FileOf
 
 /** Adds a library file. Returns a reason if it cannot be included. */
 export async function takeLibrary(
-  file: FoundFile,
+  file: GatheredFile,
   is: FileOfLibrary,
-  sorting: Sorting,
-): Promise<'taken' | { why: string }> {
+  sorting: GatherState,
+): Promise<'taken' | { reason: string }> {
   const version = `${String(is.api)}.${String(is.patch)}`;
-  const said = sorting.answers.library(is);
-  if (said === undefined) {
+  const reported = sorting.answers.library(is);
+  if (reported === undefined) {
     return {
-      why:
+      reason:
         `It is version ${version} of the library ${is.id}, and no answer in the folder says of which charm: ` +
         'save beside it what the charm store answers to libraries.',
     };
   }
   await sorting.digest([file]);
   const { sha256 } = sorting.digestsOf(file);
-  if (said.content !== undefined && hash('sha256', said.content) !== sha256)
-    return { why: `It is not the text that the charm store has as version ${version} of the library ${said.name}.` };
-  const why = add(said, sorting, () => sorting.contentOf(file, mediaType));
-  return why === undefined ? 'taken' : { why };
+  if (reported.content !== undefined && hash('sha256', reported.content) !== sha256)
+    return {
+      reason: `It is not the text that the charm store has as version ${version} of the library ${reported.name}.`,
+    };
+  const reason = add(reported, sorting, () => sorting.contentOf(file, mediaType));
+  return reason === undefined ? 'taken' : { reason };
 }
 
 /** Adds the libraries that responses contain as text. Writes each text to a file, to be read from there. */
-export async function takeAnsweredLibraries(sorting: Sorting): Promise<void> {
+export async function addReportedLibraries(sorting: GatherState): Promise<void> {
   const folder = join(sorting.gathering.scratch, 'libraries');
-  for (const said of sorting.answers.libraries) {
-    const { content, id, name, charm, api, patch } = said;
+  for (const reported of sorting.answers.libraries) {
+    const { content, id, name, charm, api, patch } = reported;
     if (content === undefined) continue;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const version = `${String(api)}.${String(patch)}`;
     const file = join(folder, `${id}-${version}`);
     await writeWhole(file, content, 0o600);
     const size = Buffer.byteLength(content);
-    const kept = { sha256: hash('sha256', content), 'sha3-384': hash('sha3-384', content), size };
-    const why = add(said, sorting, () => sorting.gathered.content(kept, mediaType, [{ file, offset: 0, size }]));
-    if (why !== undefined) sorting.gathered.leave(`charm/${charm} ${name} ${version}`, why);
+    const digests = { sha256: hash('sha256', content), 'sha3-384': hash('sha3-384', content), size };
+    const reason = add(reported, sorting, () =>
+      sorting.gathered.content(digests, mediaType, [{ file, offset: 0, size }]),
+    );
+    if (reason !== undefined) sorting.gathered.leave(`charm/${charm} ${name} ${version}`, reason);
   }
 }
 
-type Content = ReturnType<Sorting['contentOf']>;
+type LibraryContent = ReturnType<GatherState['contentOf']>;
 
 /** Adds a version to its charm. Returns a reason if the charm is unknown. */
 function add(
-  { id, name, charm, api, patch, hash: told }: SaidLibrary,
-  sorting: Sorting,
-  contentOf: () => Content,
+  { id, name, charm, api, patch, hash: libraryHash }: ReportedLibrary,
+  sorting: GatherState,
+  contentOf: () => LibraryContent,
 ): string | undefined {
-  const of = sorting.answers.all.find((one) => one.name === charm && one.type === 'charm');
+  const of = sorting.answers.all.find((candidate) => candidate.name === charm && candidate.type === 'charm');
   if (of === undefined)
     return `No answer in the folder to info says who publishes charm/${charm}, whose library it is.`;
-  const found = packageOf(of, sorting);
-  if (typeof found === 'string') return found;
-  const version = { api, patch, hash: told, content: contentOf(), ...createdBy(of, undefined, sorting) };
-  return found.addLibrary({ id, name, versions: [version] })
+  const entry = packageOf(of, sorting);
+  if (typeof entry === 'string') return entry;
+  const version = { api, patch, hash: libraryHash, content: contentOf(), ...createdBy(of, undefined, sorting) };
+  return entry.addLibrary({ id, name, versions: [version] })
     ? undefined
     : `Another library of charm/${charm} has this name, or this version another text.`;
 }

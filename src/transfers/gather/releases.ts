@@ -1,108 +1,118 @@
 // Adds releases of gathered packages according to the saved responses. If a response does not determine the slot of a release, reports it
 // instead of guessing.
-import { newestOfSlots, type Slot } from '#domain/channel-map.ts';
+import { newestOfSlots, type ChannelSlot } from '#domain/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { SaidPackage, SaidRelease } from './answers.ts';
-import type { FoundPackage } from './gathered.ts';
-import type { Sorting } from './sorting.ts';
+import type { ReportedPackage, ReportedRelease } from './answers.ts';
+import type { GatheredPackage } from './gathered.ts';
+import type { GatherState } from './sorting.ts';
 
 /** Adds the releases of all gathered packages. */
-export function takeReleases(sorting: Sorting): void {
-  const found = new Map(sorting.gathered.packages.map((one) => [one.about.id, one]));
+export function takeReleases(sorting: GatherState): void {
+  const packagesById = new Map(sorting.gathered.packages.map((entry) => [entry.about.id, entry]));
   const without: string[] = [];
-  for (const said of sorting.answers.all) {
-    const one = found.get(said.id);
-    if (one === undefined) without.push(said.name);
-    else releasesOf(said, one, sorting);
+  for (const reported of sorting.answers.all) {
+    const entry = packagesById.get(reported.id);
+    if (entry === undefined) without.push(reported.name);
+    else releasesOf(reported, entry, sorting);
   }
   if (without.length > 0) {
-    const named = without.slice(0, 20).join(', ');
+    const names = without.slice(0, 20).join(', ');
     const more = without.length > 20 ? ` and ${String(without.length - 20)} more` : '';
-    sorting.gathered.leave('answers', `They speak of packages of which no file is in the folder: ${named}${more}.`);
+    sorting.gathered.leave('answers', `They speak of packages of which no file is in the folder: ${names}${more}.`);
   }
-  for (const one of found.values()) if (one.about.namespace === 'snap') releaseRest(one, sorting);
+  for (const entry of packagesById.values()) if (entry.about.namespace === 'snap') releaseRest(entry, sorting);
 }
 
-function releasesOf(said: SaidPackage, found: FoundPackage, sorting: Sorting): void {
+function releasesOf(reported: ReportedPackage, entry: GatheredPackage, sorting: GatherState): void {
   const missing = new Set<number>();
-  for (const release of said.releases) {
-    const at = { packageId: said.id, package: found.called, channel: release.channel, revision: release.revision };
-    if (!found.hasRevision(release.revision)) {
-      sorting.said.push({ ...at, slot: slotSaid(release) });
+  for (const release of reported.releases) {
+    const at = { packageId: reported.id, package: entry.called, channel: release.channel, revision: release.revision };
+    if (!entry.hasRevision(release.revision)) {
+      sorting.reportedSlots.push({ ...at, slot: slotSaid(release) });
       missing.add(release.revision);
       continue;
     }
-    const slots = sorting.slots.get(`${said.id}/${String(release.revision)}`) ?? [];
-    const fitting = fittingSlots(release, slots, said);
-    const what = `${found.called} ${release.channel}`;
+    const slots = sorting.slots.get(`${reported.id}/${String(release.revision)}`) ?? [];
+    const fitting = fittingSlots(release, slots, reported);
+    const subject = `${entry.called} ${release.channel}`;
     if (fitting === 'told elsewhere') continue;
-    sorting.said.push(...fitting.map(({ slot }) => ({ ...at, slot })));
+    sorting.reportedSlots.push(...fitting.map(({ slot }) => ({ ...at, slot })));
     if (fitting.length === 0) {
       sorting.gathered.leave(
-        what,
+        subject,
         `No answer in the folder says which of ${slots.map(({ slot }) => slot).join(', ')} revision ${String(release.revision)} is released to; what the store answers to info says so.`,
       );
       continue;
     }
-    fill(release, fitting, { said, found, sorting, what });
+    fill(release, fitting, { reported, entry, sorting, subject });
   }
   if (missing.size > 0) {
     const numbers = [...missing].sort((a, b) => a - b);
-    const named = numbers.slice(0, 20).join(', ') + (numbers.length > 20 ? ', …' : '');
+    const numberList = numbers.slice(0, 20).join(', ') + (numbers.length > 20 ? ', …' : '');
     sorting.gathered.leave(
-      found.called,
-      `Channels that hold other revisions stay as they are: ${named} are not in the folder.`,
+      entry.called,
+      `Channels that hold other revisions stay as they are: ${numberList} are not in the folder.`,
     );
   }
 }
 
-const slotSaid = ({ base, architecture }: SaidRelease): string =>
+const slotSaid = ({ base, architecture }: ReportedRelease): string =>
   base === undefined ? (architecture ?? '*') : `${base.name}/${base.channel}/${base.architecture}`;
 
 /** Returns the slots of a revision that a response refers to. */
 function fittingSlots(
-  { base, architecture, ...release }: SaidRelease,
-  slots: Slot[],
-  said: SaidPackage,
-): Slot[] | 'told elsewhere' {
-  const whole = slots.filter((one) => one.slot === '*' || one.slot === 'all' || one.slot === 'all/all/all');
+  { base, architecture, ...release }: ReportedRelease,
+  slots: ChannelSlot[],
+  reported: ReportedPackage,
+): ChannelSlot[] | 'told elsewhere' {
+  const whole = slots.filter(
+    (candidate) => candidate.slot === '*' || candidate.slot === 'all' || candidate.slot === 'all/all/all',
+  );
   if (whole.length > 0) return whole;
   if (base !== undefined) {
-    const wanted = `${base.name}/${base.channel}/${base.architecture}`;
-    return slots.filter(({ slot }) => slot === wanted);
+    const slotName = `${base.name}/${base.channel}/${base.architecture}`;
+    return slots.filter(({ slot }) => slot === slotName);
   }
   if (architecture !== undefined) return slots.filter(({ slot }) => slot === architecture);
-  const isClear = said.releases.some(
-    (one) =>
-      one.channel === release.channel &&
-      one.revision === release.revision &&
-      (one.base !== undefined || one.architecture !== undefined),
+  const isClear = reported.releases.some(
+    (candidate) =>
+      candidate.channel === release.channel &&
+      candidate.revision === release.revision &&
+      (candidate.base !== undefined || candidate.architecture !== undefined),
   );
   if (isClear) return 'told elsewhere';
   return slots.length === 1 ? slots : [];
 }
 
-interface Filling {
-  said: SaidPackage;
-  found: FoundPackage;
-  sorting: Sorting;
-  what: string;
+interface GatheredReleaseContext {
+  reported: ReportedPackage;
+  entry: GatheredPackage;
+  sorting: GatherState;
+  subject: string;
 }
 
-function fill(release: SaidRelease, slots: readonly Slot[], { said, found, sorting, what }: Filling): void {
-  const named = release.resources ?? resourcesElsewhere(said, release) ?? [];
-  const lost = named.find(({ name, revision }) => !found.hasResource(name, revision));
+function fill(
+  release: ReportedRelease,
+  slots: readonly ChannelSlot[],
+  { reported, entry, sorting, subject }: GatheredReleaseContext,
+): void {
+  const requiredResources = release.resources ?? resourcesElsewhere(reported, release) ?? [];
+  const lost = requiredResources.find(({ name, revision }) => !entry.hasResource(name, revision));
   if (lost !== undefined) {
     sorting.gathered.leave(
-      what,
+      subject,
       `Its resource ${lost.name}, revision ${String(lost.revision)}, is not in the folder, so it is not released.`,
     );
     return;
   }
-  const resources = named.map(({ name, revision }) => ({ name, type: found.typeOfResource(name) ?? '', revision }));
-  const releasedAt = release.releasedAt ?? said.revisions.get(release.revision)?.createdAt;
+  const resources = requiredResources.map(({ name, revision }) => ({
+    name,
+    type: entry.typeOfResource(name) ?? '',
+    revision,
+  }));
+  const releasedAt = release.releasedAt ?? reported.revisions.get(release.revision)?.createdAt;
   for (const { slot, architecture, baseName, baseChannel } of slots) {
-    found.addRelease({
+    entry.addRelease({
       ...{ channel: release.channel, slot, revision: release.revision },
       ...(architecture !== null && { architecture }),
       ...(baseName !== null && baseChannel !== null && { base: { name: baseName, channel: baseChannel } }),
@@ -113,34 +123,41 @@ function fill(release: SaidRelease, slots: readonly Slot[], { said, found, sorti
 }
 
 /** Info responses omit the resources of a release; refresh responses contain them. */
-const resourcesElsewhere = (said: SaidPackage, { channel, revision }: SaidRelease): SaidRelease['resources'] =>
-  said.releases.find((one) => one.channel === channel && one.revision === revision && one.resources !== undefined)
-    ?.resources;
+const resourcesElsewhere = (
+  reported: ReportedPackage,
+  { channel, revision }: ReportedRelease,
+): ReportedRelease['resources'] =>
+  reported.releases.find(
+    (candidate) =>
+      candidate.channel === channel && candidate.revision === revision && candidate.resources !== undefined,
+  )?.resources;
 
 /**
  * Releases the newest revision per architecture of a snap if no response names a channel. Uses the channels that the person named, or else
  * the channel of the site's subscription if there is exactly one.
  */
-function releaseRest(found: FoundPackage, { answers, gathering, slots, gathered }: Sorting): void {
-  const { id, name } = found.about;
+function releaseRest(entry: GatheredPackage, { answers, gathering, slots, gathered }: GatherState): void {
+  const { id, name } = entry.about;
   if ((answers.find(id)?.releases.length ?? 0) > 0) return;
   const wished =
-    gathering.request?.subscriptions.find((one) => one.namespace === 'snap' && one.name === name)?.channels ?? [];
-  const named = gathering.releaseTo.map((one) => one.name);
-  if (named.length === 0 && wished.length > 1)
+    gathering.request?.subscriptions.find(
+      (subscription) => subscription.namespace === 'snap' && subscription.name === name,
+    )?.channels ?? [];
+  const channelNames = gathering.releaseTo.map((channel) => channel.name);
+  if (channelNames.length === 0 && wished.length > 1)
     gathered.leave(
-      found.called,
+      entry.called,
       `No answer in the folder says which of the channels that are wished for hold it: ${wished.join(', ')}.`,
     );
-  const channels = named.length === 0 && wished.length === 1 ? wished : named;
-  const revisions = found.numbers.map((revision) => ({
+  const channels = channelNames.length === 0 && wished.length === 1 ? wished : channelNames;
+  const revisions = entry.numbers.map((revision) => ({
     revision,
     architectures: (slots.get(`${id}/${String(revision)}`) ?? []).map(({ slot }) => slot),
   }));
   for (const { revision, architectures } of newestOfSlots(revisions)) {
     for (const channel of channels) {
       for (const architecture of architectures)
-        found.addRelease({
+        entry.addRelease({
           channel,
           slot: architecture,
           architecture,
@@ -152,13 +169,13 @@ function releaseRest(found: FoundPackage, { answers, gathering, slots, gathered 
 }
 
 /** Reports subscriptions of a request that the folder does not meet. */
-export function tellUnmet({ gathering: { request }, gathered }: Sorting): void {
+export function reportUnmetSubscriptions({ gathering: { request }, gathered }: GatherState): void {
   if (request === undefined) return;
-  const found = new Map(gathered.packages.map((one) => [one.called, one]));
+  const packagesByName = new Map(gathered.packages.map((entry) => [entry.called, entry]));
   for (const { namespace, name, channels } of request.subscriptions) {
-    const one = found.get(`${namespace}/${name}`);
-    if (one === undefined) gathered.leave(`${namespace}/${name}`, wishedFor);
-    for (const channel of one === undefined ? [] : channels.filter((some) => !one.fills(some)))
+    const entry = packagesByName.get(`${namespace}/${name}`);
+    if (entry === undefined) gathered.leave(`${namespace}/${name}`, wishedFor);
+    for (const channel of entry === undefined ? [] : channels.filter((some) => !entry.fills(some)))
       gathered.leave(
         `${namespace}/${name} ${channel}`,
         'The request wishes for it, and nothing in the folder says what that channel holds.',
@@ -166,7 +183,7 @@ export function tellUnmet({ gathering: { request }, gathered }: Sorting): void {
   }
   for (const { namespace, name } of request.missing) {
     const called = `${namespace}/${name.split(':')[0] ?? ''}`;
-    if (!found.has(called)) gathered.leave(called, wishedFor);
+    if (!packagesByName.has(called)) gathered.leave(called, wishedFor);
   }
 }
 

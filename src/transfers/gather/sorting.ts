@@ -8,16 +8,16 @@ import type { TransferContent, TransferRequest } from '#api/wire.ts';
 import { AssertionPool } from '#assertions/pool.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { Channel } from '#domain/channel.ts';
-import type { Slot } from '#domain/channel-map.ts';
-import { limit } from '#domain/limit.ts';
+import type { ChannelSlot } from '#domain/channel-map.ts';
+import { createConcurrencyLimit } from '#domain/limit.ts';
 import type { Reviewer } from '#review/reviewer.ts';
-import type { DeclaredResource } from '#review/verdict.ts';
-import { Answers, type SaidFile } from './answers.ts';
-import { plainly, type FoundFile, type Place } from './folder.ts';
-import { Gathered } from './gathered.ts';
+import type { ReviewedResource } from '#review/verdict.ts';
+import { SavedResponses, type ReportedFile } from './answers.ts';
+import { openFlags, type GatheredFile, type GatheredRange } from './folder.ts';
+import { GatheredContent } from './gathered.ts';
 import { Images } from './images.ts';
 
-export interface Gathering {
+export interface FolderGatherOptions {
   reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>;
   digests: Pick<DigestPool, 'ofFile'>;
   /** Folder for unpacked files, which are needed only until the transfer is written. */
@@ -31,10 +31,10 @@ export interface Gathering {
 }
 
 /** Digests of a whole file, in hexadecimal. */
-export type FileDigests = Required<SaidFile> & { sha256: string; sha384: string; sha3_384: string; size: number };
+export type FileDigests = Required<ReportedFile> & { sha256: string; sha384: string; sha3_384: string; size: number };
 
 /** The content of a slot in the store that sent the responses. */
-export interface SaidSlot {
+export interface ReportedSlot {
   packageId: string;
   /** `namespace/name`. */
   package: string;
@@ -44,95 +44,100 @@ export interface SaidSlot {
 }
 
 /** The state of gathering a folder. */
-export class Sorting {
-  readonly gathering: Gathering;
-  readonly gathered = new Gathered();
-  readonly answers = new Answers();
+export class GatherState {
+  readonly gathering: FolderGatherOptions;
+  readonly gathered = new GatheredContent();
+  readonly answers = new SavedResponses();
   readonly pool = new AssertionPool();
   readonly images = new Images();
   /** Slots that each revision fills, by package and number. */
-  readonly slots = new Map<string, Slot[]>();
+  readonly slots = new Map<string, ChannelSlot[]>();
   /** Components that each revision of a snap declares, by package and number. */
-  readonly components = new Map<string, readonly DeclaredResource[]>();
+  readonly components = new Map<string, readonly ReviewedResource[]>();
   /** Dependencies of the gathered snaps, with the snaps that need them. */
   readonly needs = new Map<string, Set<string>>();
   /** Channel contents according to the responses, gathered or not. */
-  readonly said: SaidSlot[] = [];
-  readonly #fates = new Map<string, { name: string; why: string | undefined }>();
+  readonly reportedSlots: ReportedSlot[] = [];
+  readonly #fates = new Map<string, { name: string; reason: string | undefined }>();
   readonly #digests = new Map<string, FileDigests>();
   readonly #contents = new Map<string, TransferContent>();
 
-  constructor(gathering: Gathering) {
+  constructor(gathering: FolderGatherOptions) {
     this.gathering = gathering;
   }
 
   /** Marks a file as included or useful. */
-  used({ path, name }: Pick<FoundFile, 'path' | 'name'>): void {
-    this.#fates.set(path, { name, why: undefined });
+  used({ path, name }: Pick<GatheredFile, 'path' | 'name'>): void {
+    this.#fates.set(path, { name, reason: undefined });
   }
 
   /** Marks a file as left out, unless it was useful. */
-  refused({ path, name }: Pick<FoundFile, 'path' | 'name'>, why: string): void {
-    if (this.#fates.get(path)?.why === undefined && this.#fates.has(path)) return;
-    this.#fates.set(path, { name, why });
+  refused({ path, name }: Pick<GatheredFile, 'path' | 'name'>, reason: string): void {
+    if (this.#fates.get(path)?.reason === undefined && this.#fates.has(path)) return;
+    this.#fates.set(path, { name, reason });
   }
 
-  isSettled = ({ path }: Pick<FoundFile, 'path'>): boolean => this.#fates.has(path);
+  isSettled = ({ path }: Pick<GatheredFile, 'path'>): boolean => this.#fates.has(path);
 
-  isUsed = ({ path }: Pick<FoundFile, 'path'>): boolean => {
+  isUsed = ({ path }: Pick<GatheredFile, 'path'>): boolean => {
     const fate = this.#fates.get(path);
-    return fate !== undefined && fate.why === undefined;
+    return fate !== undefined && fate.reason === undefined;
   };
 
   /** Removes the outcome of a file, because its archive is reported instead. */
-  forget({ path }: Pick<FoundFile, 'path'>): void {
+  forget({ path }: Pick<GatheredFile, 'path'>): void {
     this.#fates.delete(path);
   }
 
   /** Yields the name and the reason of each file left out. */
-  *leftOut(): Generator<{ name: string; why: string }> {
-    for (const { name, why } of this.#fates.values()) if (why !== undefined) yield { name, why };
+  *leftOut(): Generator<{ name: string; reason: string }> {
+    for (const { name, reason } of this.#fates.values()) if (reason !== undefined) yield { name, reason };
   }
 
   /** Computes the digests of files concurrently. Each file is read once for all digests. */
-  async digest(files: readonly FoundFile[]): Promise<void> {
-    const inTurn = limit({ atOnce: availableParallelism() });
-    const wanted = files.filter(({ path }) => !this.#digests.has(path));
+  async digest(files: readonly GatheredFile[]): Promise<void> {
+    const inTurn = createConcurrencyLimit({ concurrency: availableParallelism() });
+    const pending = files.filter(({ path }) => !this.#digests.has(path));
     let done = 0;
     await Promise.all(
-      wanted.map(({ path, size }) =>
+      pending.map(({ path, size }) =>
         inTurn(async () => {
-          const found = await this.gathering.digests.ofFile(path, ['sha256', 'sha384', 'sha3-384']);
-          this.#digests.set(path, { size, sha256: found.sha256, sha384: found.sha384, sha3_384: found['sha3-384'] });
-          this.gathering.progress('reading', ++done, wanted.length);
+          const digests = await this.gathering.digests.ofFile(path, ['sha256', 'sha384', 'sha3-384']);
+          this.#digests.set(path, {
+            size,
+            sha256: digests.sha256,
+            sha384: digests.sha384,
+            sha3_384: digests['sha3-384'],
+          });
+          this.gathering.progress('reading', ++done, pending.length);
         }),
       ),
     );
   }
 
-  digestsOf({ path }: Pick<FoundFile, 'path'>): FileDigests {
-    const found = this.#digests.get(path);
-    if (found === undefined) throw new Error(`cannot tell the digests of ${path}: it was not read`);
-    return found;
+  digestsOf({ path }: Pick<GatheredFile, 'path'>): FileDigests {
+    const digests = this.#digests.get(path);
+    if (digests === undefined) throw new Error(`cannot tell the digests of ${path}: it was not read`);
+    return digests;
   }
 
   /** Adds a file as content of the transfer. */
-  contentOf(file: FoundFile, mediaType: string): TransferContent {
+  contentOf(file: GatheredFile, mediaType: string): TransferContent {
     const { sha256, sha3_384, size } = this.digestsOf(file);
     const content = { sha256, 'sha3-384': sha3_384, size };
     return this.gathered.content(content, mediaType, [{ file: file.path, offset: 0, size }]);
   }
 
   /** Adds a range of a file as content. Returns undefined if it does not match its digest. */
-  async contentAt(place: Place, sha256: string, mediaType: string): Promise<TransferContent | undefined> {
-    const known = this.#contents.get(sha256) ?? (await digested(place));
-    if (known.sha256 !== sha256) return undefined;
-    this.#contents.set(sha256, known);
-    return this.gathered.content(known, mediaType, [place]);
+  async contentAt(place: GatheredRange, sha256: string, mediaType: string): Promise<TransferContent | undefined> {
+    const content = this.#contents.get(sha256) ?? (await digested(place));
+    if (content.sha256 !== sha256) return undefined;
+    this.#contents.set(sha256, content);
+    return this.gathered.content(content, mediaType, [place]);
   }
 }
 
-async function digested({ file, offset, size }: Place): Promise<TransferContent> {
+async function digested({ file, offset, size }: GatheredRange): Promise<TransferContent> {
   const [sha256, sha3] = [createHash('sha256'), createHash('sha3-384')];
   if (size > 0) {
     for await (const bytes of createReadStream(file, {
@@ -148,8 +153,11 @@ async function digested({ file, offset, size }: Place): Promise<TransferContent>
 }
 
 /** Opens a file while `work` runs. Does not follow a link that has replaced the file. */
-export async function opened<Result>(path: string, work: (descriptor: number) => Promise<Result>): Promise<Result> {
-  const handle = await open(path, plainly);
+export async function withOpenFile<Result>(
+  path: string,
+  work: (descriptor: number) => Promise<Result>,
+): Promise<Result> {
+  const handle = await open(path, openFlags);
   try {
     return await work(handle.fd);
   } finally {

@@ -17,23 +17,23 @@ import { parseAssertion } from '#assertions/assertion.ts';
 import { delegates } from '#assertions/carried-snap.ts';
 import { series } from '#assertions/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
-import type { Missing } from '#domain/closure.ts';
+import type { UnmetNeed } from '#domain/closure.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { architectures } from '#domain/subscription.ts';
-import type { Records } from '#records/index.ts';
-import type { Approval } from '#records/proposals.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { StoredApproval } from '#records/proposals.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
-import { provenanceIn } from '#review/provenance.ts';
+import { readProvenance } from '#review/provenance.ts';
 import { missingHere } from '../closure.ts';
-import { canonical } from '../form/canonical.ts';
+import { toCanonicalText } from '../form/canonical.ts';
 import { contentsOf, readStatement } from '../form/statement.ts';
 import type { Site } from '../site.ts';
-import { wholeOf } from '../whole.ts';
+import { readBlob } from '../whole.ts';
 import { requestedKeys } from './requested-keys.ts';
 
-export interface Asking {
-  records: Records;
+export interface SiteRequestContext {
+  records: StoreRecords;
   blobs: Pick<Blobs, 'open'>;
   site: Site;
   /** Site label of this site; undefined if it has none. */
@@ -43,23 +43,28 @@ export interface Asking {
   keyRequest: (key: Pick<SigningKey, 'brandAccountId' | 'sha3_384' | 'name'>, since: Date) => Promise<string>;
 }
 
-export interface Telling {
+export interface SiteRequestOptions {
   inventory: 'none' | 'imported' | 'all';
   /** Whether to include the site's own packages, models and people. */
   includeOwn: boolean;
 }
 
 /** The complete request except its files. */
-export type Said = Omit<TransferRequest, 'files'>;
+export type SiteRequestContent = Omit<TransferRequest, 'files'>;
 
 const pageSize = 500;
 
-export async function askFor({ inventory, includeOwn }: Telling, asking: Asking): Promise<Said> {
+export async function buildRequestContent(
+  { inventory, includeOwn }: SiteRequestOptions,
+  asking: SiteRequestContext,
+): Promise<SiteRequestContent> {
   const { records, site, label, now } = asking;
   const last = await records.requests.newest();
   const packages = await packagesOf(records);
   const withheld: TransferLeftOut[] = [];
-  const told = packages.filter(({ isForeign }) => inventory === 'all' || (inventory === 'imported' && isForeign));
+  const inventoryPackages = packages.filter(
+    ({ isForeign }) => inventory === 'all' || (inventory === 'imported' && isForeign),
+  );
   return {
     format: 1,
     ...{ site: site.name, keys: [site.seed.publicKey], number: (last?.number ?? 0) + 1, created: timestamp(now()) },
@@ -67,7 +72,7 @@ export async function askFor({ inventory, includeOwn }: Telling, asking: Asking)
     subscriptions: await subscriptionsOf(records),
     missing: await missingOf(records, { packages, includeOwn, withheld }),
     lost: await lostOf(asking),
-    inventory: { kind: inventory, contents: await contentsHere(records, told) },
+    inventory: { kind: inventory, contents: await contentsHere(records, inventoryPackages) },
     'key-requests': await keysOf(asking, withheld),
     provenance: await provenanceOf(records),
     receipts: await receiptsOf(records, { includeOwn, withheld }),
@@ -75,22 +80,22 @@ export async function askFor({ inventory, includeOwn }: Telling, asking: Asking)
   };
 }
 
-interface Here {
+interface RequestLocalPackage {
   id: string;
   namespace: string;
   name: string;
   isForeign: boolean;
 }
 
-async function packagesOf({ packages, accounts }: Records): Promise<Here[]> {
+async function packagesOf({ packages, accounts }: StoreRecords): Promise<RequestLocalPackage[]> {
   const foreign = new Map<string, boolean>();
-  const all: Here[] = [];
+  const all: RequestLocalPackage[] = [];
   for (let [after, name] = ['', '']; ;) {
     const page = await packages.after(after, name, pageSize);
-    for (const one of page) {
-      const isForeign = foreign.get(one.publisherId) ?? (await accounts.isForeign(one.publisherId));
-      foreign.set(one.publisherId, isForeign);
-      all.push({ id: one.id, namespace: one.namespace, name: one.name, isForeign });
+    for (const subject of page) {
+      const isForeign = foreign.get(subject.publisherId) ?? (await accounts.isForeign(subject.publisherId));
+      foreign.set(subject.publisherId, isForeign);
+      all.push({ id: subject.id, namespace: subject.namespace, name: subject.name, isForeign });
     }
     const end = page.at(-1);
     if (end === undefined || page.length < pageSize) return all;
@@ -98,12 +103,17 @@ async function packagesOf({ packages, accounts }: Records): Promise<Here[]> {
   }
 }
 
-async function subscriptionsOf({ subscriptions }: Records): Promise<TransferWish[]> {
+async function subscriptionsOf({ subscriptions }: StoreRecords): Promise<TransferWish[]> {
   const all: TransferWish[] = [];
   for (let [namespace, name] = ['', '']; ;) {
     const page = await subscriptions.after(namespace, name, pageSize);
-    for (const { channels, architectures: wanted, ...one } of page) {
-      all.push({ namespace: one.namespace, name: one.name, channels: [...channels], architectures: [...wanted] });
+    for (const { channels, architectures: wantedArchitectures, ...subscription } of page) {
+      all.push({
+        namespace: subscription.namespace,
+        name: subscription.name,
+        channels: [...channels],
+        architectures: [...wantedArchitectures],
+      });
     }
     const end = page.at(-1);
     if (end === undefined || page.length < pageSize) return all;
@@ -111,17 +121,17 @@ async function subscriptionsOf({ subscriptions }: Records): Promise<TransferWish
   }
 }
 
-async function contentsHere({ requests }: Records, told: readonly Here[]): Promise<string[]> {
+async function contentsHere({ requests }: StoreRecords, packages: readonly RequestLocalPackage[]): Promise<string[]> {
   const all = new Set<string>();
-  for (let at = 0; at < told.length; at += pageSize) {
-    const ids = told.slice(at, at + pageSize).map(({ id }) => id);
+  for (let at = 0; at < packages.length; at += pageSize) {
+    const ids = packages.slice(at, at + pageSize).map(({ id }) => id);
     for (const content of await requests.contentsOf(ids)) all.add(content);
   }
   return [...all].sort();
 }
 
 /** Everything that is not a charm or a part of one is a snap. */
-const namespaceOf = ({ kind }: Pick<Missing, 'kind'>): 'snap' | 'charm' =>
+const namespaceOf = ({ kind }: Pick<UnmetNeed, 'kind'>): 'snap' | 'charm' =>
   kind === 'resource' || kind === 'charm of a bundle' ? 'charm' : 'snap';
 
 /**
@@ -129,22 +139,30 @@ const namespaceOf = ({ kind }: Pick<Missing, 'kind'>): 'snap' | 'charm' =>
  * snapd, which are no secret.
  */
 async function missingOf(
-  records: Records,
-  { packages, includeOwn, withheld }: { packages: readonly Here[]; includeOwn: boolean; withheld: TransferLeftOut[] },
+  records: StoreRecords,
+  {
+    packages,
+    includeOwn,
+    withheld,
+  }: { packages: readonly RequestLocalPackage[]; includeOwn: boolean; withheld: TransferLeftOut[] },
 ): Promise<RequestMissing[]> {
-  const foreign = new Set(packages.flatMap((one) => (one.isForeign ? `${one.namespace}/${one.name}` : [])));
-  const found: RequestMissing[] = [];
+  const foreign = new Set(
+    packages.flatMap((subject) => (subject.isForeign ? `${subject.namespace}/${subject.name}` : [])),
+  );
+  const missing: RequestMissing[] = [];
   let untold = 0;
-  for (const one of await missingHere(records, { snaps: true, charms: true })) {
-    const namespace = namespaceOf(one);
-    const by = includeOwn ? one.by : one.by.filter((name) => foreign.has(`${namespace}/${name}`));
-    const isCommon = one.kind === 'base' || one.kind === 'snapd';
-    if (by.length === 0 && !isCommon) untold++;
-    else if (!isArchitecture(one.architecture)) {
-      withheld.push({ what: `${namespace}/${one.name}`.slice(0, 512), why: 'No architecture is called so.' });
+  for (const dependency of await missingHere(records, { snaps: true, charms: true })) {
+    const namespace = namespaceOf(dependency);
+    const dependents = includeOwn
+      ? dependency.neededBy
+      : dependency.neededBy.filter((name) => foreign.has(`${namespace}/${name}`));
+    const isCommon = dependency.kind === 'base' || dependency.kind === 'snapd';
+    if (dependents.length === 0 && !isCommon) untold++;
+    else if (!isArchitecture(dependency.architecture)) {
+      withheld.push({ what: `${namespace}/${dependency.name}`.slice(0, 512), why: 'No architecture is called so.' });
     } else {
-      const { kind, name, architecture } = one;
-      found.push({ kind, namespace, name, architecture, 'needed-by': by.slice(0, 1000) });
+      const { kind, name, architecture } = dependency;
+      missing.push({ kind, namespace, name, architecture, 'needed-by': dependents.slice(0, 1000) });
     }
   }
   if (untold > 0) {
@@ -153,25 +171,25 @@ async function missingOf(
       why: "The site's own packages and models alone need it (--include-own).",
     });
   }
-  return found;
+  return missing;
 }
 
 const isArchitecture = (text: string): text is RequestMissing['architecture'] =>
   text === 'all' || (architectures as readonly string[]).includes(text);
 
 /** Returns contents that a waiting transfer left out because they were here, and that are missing now. */
-async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
+async function lostOf({ records, blobs }: SiteRequestContext): Promise<RequestLost[]> {
   const lost: RequestLost[] = [];
-  for (const { id, statement: kept } of await records.transfers.waiting(1000)) {
-    const bytes = await wholeOf(blobs, kept);
+  for (const { id, statement: statementDigest } of await records.transfers.waiting(1000)) {
+    const bytes = await readBlob(blobs, statementDigest);
     if (bytes === undefined) continue;
     const statement = readStatement(bytes);
     const arrived = await records.transfers.arrived(id);
     const carried = new Set(statement.blobs.values().map((blob) => blob['sha3-384']));
-    for (const one of statement.packages) {
-      for (const { 'sha3-384': content } of contentsOf({ packages: [one], assertions: [] })) {
+    for (const entry of statement.packages) {
+      for (const { 'sha3-384': content } of contentsOf({ packages: [entry], assertions: [] })) {
         if (carried.has(content) || arrived.has(content) || (await records.neededContents.has(content))) continue;
-        lost.push({ package: `${one.namespace}/${one.name}`, content });
+        lost.push({ package: `${entry.namespace}/${entry.name}`, content });
       }
     }
   }
@@ -179,7 +197,10 @@ async function lostOf({ records, blobs }: Asking): Promise<RequestLost[]> {
 }
 
 /** Returns the keys with a requested but not yet completed registration. */
-async function keysOf({ records, keyRequest, now }: Asking, withheld: TransferLeftOut[]): Promise<RequestKey[]> {
+async function keysOf(
+  { records, keyRequest, now }: SiteRequestContext,
+  withheld: TransferLeftOut[],
+): Promise<RequestKey[]> {
   const waiting: RequestKey[] = [];
   for (const key of await requestedKeys(records, now())) {
     try {
@@ -194,95 +215,107 @@ async function keysOf({ records, keyRequest, now }: Asking, withheld: TransferLe
 }
 
 /** Returns snaps with revisions that wait for a local signature, if their declaration does not let any local brand sign. */
-export async function provenanceOf({ revisions, packages, assertions, brands }: Records): Promise<RequestProvenance[]> {
+export async function provenanceOf({
+  revisions,
+  packages,
+  assertions,
+  brands,
+}: StoreRecords): Promise<RequestProvenance[]> {
   const accounts = (await brands.list()).map(({ accountId }) => accountId).sort();
-  const found = new Map<string, RequestProvenance>();
+  const missingProvenance = new Map<string, RequestProvenance>();
   for (let after = { packageId: '', revision: 0 }; ;) {
     const page = await revisions.toSign(after, pageSize);
     for (const { packageId, packageYaml } of page) {
-      const provenance = provenanceIn(packageYaml);
-      if (provenance === undefined || found.has(`${packageId} ${provenance}`)) continue;
-      const kept = await assertions.find(`snap-declaration/${series}/${packageId}`);
-      if (kept !== undefined && delegates(parseAssertion(kept.text), provenance)) continue;
+      const provenance = readProvenance(packageYaml);
+      if (provenance === undefined || missingProvenance.has(`${packageId} ${provenance}`)) continue;
+      const declaration = await assertions.find(`snap-declaration/${series}/${packageId}`);
+      if (declaration !== undefined && delegates(parseAssertion(declaration.text), provenance)) continue;
       const name = (await packages.byId(packageId))?.name;
-      if (name !== undefined) found.set(`${packageId} ${provenance}`, { id: packageId, name, provenance, accounts });
+      if (name !== undefined)
+        missingProvenance.set(`${packageId} ${provenance}`, { id: packageId, name, provenance, accounts });
     }
     const end = page.at(-1);
-    if (end === undefined || page.length < pageSize) return [...found.values()];
+    if (end === undefined || page.length < pageSize) return [...missingProvenance.values()];
     after = end;
   }
 }
 
 /** Maximum receipts per request. Older ones stay in the list of transfers. */
-const mostReceipts = 1000;
+const maxReceipts = 1000;
 
 /**
  * Returns receipts that are still unacknowledged. Each request repeats them until a transfer of their source answers a request, because
  * requests can be lost.
  */
 async function receiptsOf(
-  { transfers }: Records,
-  { includeOwn, withheld }: Pick<Telling, 'includeOwn'> & { withheld: TransferLeftOut[] },
+  { transfers }: StoreRecords,
+  { includeOwn, withheld }: Pick<SiteRequestOptions, 'includeOwn'> & { withheld: TransferLeftOut[] },
 ): Promise<RequestReceipt[]> {
-  const [oldest, ...others] = await transfers.unacknowledged(mostReceipts + 1);
-  const isAll = others.length < mostReceipts;
-  if (!isAll) withheld.push({ what: 'older receipts', why: `A request carries the last ${String(mostReceipts)}.` });
+  const [oldest, ...others] = await transfers.unacknowledged(maxReceipts + 1);
+  const isAll = others.length < maxReceipts;
+  if (!isAll) withheld.push({ what: 'older receipts', why: `A request carries the last ${String(maxReceipts)}.` });
   const settled = oldest !== undefined && isAll ? [oldest, ...others] : others;
   return settled.flatMap(({ id, source, sequence, status, settledAt, receipt }) => {
     if ((status !== 'accepted' && status !== 'withdrawn') || settledAt === null || receipt === null) return [];
-    const said = JSON.parse(receipt) as Receipt;
-    const approved = (said.approvals as Approval[]).map(({ username }) => username);
+    const parsedReceipt = JSON.parse(receipt) as Receipt;
+    const approved = (parsedReceipt.approvals as StoredApproval[]).map(({ username }) => username);
     return [
       {
-        ...{ transfer: id, source, sequence, status, at: settledAt, changes: said.lines.length },
-        'left-out': (said['left-out'] as TransferLeftOut[]).map(({ what, why }) => ({ what, why })),
-        ...(includeOwn && { by: [said['accepted-by'], ...approved] }),
+        ...{ transfer: id, source, sequence, status, at: settledAt, changes: parsedReceipt.lines.length },
+        'left-out': (parsedReceipt['left-out'] as TransferLeftOut[]).map(({ what: subject, why: reason }) => ({
+          what: subject,
+          why: reason,
+        })),
+        ...(includeOwn && { by: [parsedReceipt['accepted-by'], ...approved] }),
       },
     ];
   });
 }
 
 /** Returns the content of a request by section, for approvers and for the audit log. Equal content gives an equal result. */
-export function toldOf(said: Said): { part: string; says: string }[] {
-  const content: Partial<Said> = { ...said };
+export function describeRequest(request: SiteRequestContent): { part: string; says: string }[] {
+  const content: Partial<SiteRequestContent> = { ...request };
   // These differ in each request.
   delete content.number;
   delete content.created;
   const some = (part: string, list: readonly string[]): { part: string; says: string }[] =>
     list.length === 0 ? [] : [{ part, says: list.join('; ') }];
-  const named = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;
+  const formatName = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;
   return [
-    ...some('label', said.label === undefined ? [] : [said.label]),
+    ...some('label', request.label === undefined ? [] : [request.label]),
     ...some(
       'wishes',
-      said.subscriptions.map((one) => `${named(one)} ${one.channels.join(', ')} (${one.architectures.join(', ')})`),
+      request.subscriptions.map(
+        (subscription) =>
+          `${formatName(subscription)} ${subscription.channels.join(', ')} (${subscription.architectures.join(', ')})`,
+      ),
     ),
     ...some(
       'missing',
-      said.missing.map((one) => `${named(one)} (${one.architecture})`),
+      request.missing.map((dependency) => `${formatName(dependency)} (${dependency.architecture})`),
     ),
     ...some(
       'lost',
-      said.lost.map((one) => `${one.package} ${one.content}`),
+      request.lost.map((lostContent) => `${lostContent.package} ${lostContent.content}`),
     ),
     ...some(
       'inventory',
-      said.inventory.kind === 'none'
+      request.inventory.kind === 'none'
         ? []
-        : [`${said.inventory.kind}, ${String(said.inventory.contents.length)} contents`],
+        : [`${request.inventory.kind}, ${String(request.inventory.contents.length)} contents`],
     ),
     ...some(
       'key requests',
-      said['key-requests'].map((one) => `${one.account} ${one.name}`),
+      request['key-requests'].map((key) => `${key.account} ${key.name}`),
     ),
     ...some(
       'provenance',
-      said.provenance.map((one) => `snap/${one.name} ${one.provenance}`),
+      request.provenance.map((entry) => `snap/${entry.name} ${entry.provenance}`),
     ),
     ...some(
       'receipts',
-      said.receipts.map((one) => `${one.source} ${String(one.sequence)} ${one.status}`),
+      request.receipts.map((receipt) => `${receipt.source} ${String(receipt.sequence)} ${receipt.status}`),
     ),
-    { part: 'content', says: `SHA-256 ${createHash('sha256').update(canonical(content)).digest('hex')}` },
+    { part: 'content', says: `SHA-256 ${createHash('sha256').update(toCanonicalText(content)).digest('hex')}` },
   ];
 }

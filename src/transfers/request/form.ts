@@ -3,22 +3,22 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-import { problems } from '#api/schema.ts';
+import { findProblems } from '#api/schema.ts';
 import type { TransferRequest } from '#api/wire.ts';
-import { BadHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
-import { canonical } from '../form/canonical.ts';
+import { InvalidTarHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
+import { toCanonicalText } from '../form/canonical.ts';
 import { NotATransfer } from '../form/not-a-transfer.ts';
 import {
-  largestSignatures,
+  maxSignaturesBytes,
   ofRequests,
   readSignatures,
-  signed,
-  signersOf,
+  addSignature,
+  findSigners,
   type SigningSeed,
 } from '../form/signatures.ts';
 
 /** Maximum size of the file in bytes. A request of a site with 10,000 packages has about four million. */
-export const largestRequest = 256 * 1024 * 1024;
+export const maxRequestBytes = 256 * 1024 * 1024;
 
 const folder = 'larder-request';
 const statementName = `${folder}/request.json`;
@@ -34,17 +34,17 @@ const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(byte
 
 /** Returns the archive of a request and its id, the SHA-256 of its statement. The same content gives the same bytes. */
 export function writeRequest(
-  said: Omit<TransferRequest, 'files'>,
+  request: Omit<TransferRequest, 'files'>,
   files: RequestFiles,
   seed: SigningSeed,
 ): { bytes: Buffer; id: string; statement: TransferRequest } {
-  const told = names.map((name) => ({ name, sha256: sha256Of(files[name]), size: files[name].length }));
-  const statement: TransferRequest = { ...said, files: told };
-  const text = Buffer.from(canonical(statement));
+  const fileEntries = names.map((name) => ({ name, sha256: sha256Of(files[name]), size: files[name].length }));
+  const statement: TransferRequest = { ...request, files: fileEntries };
+  const text = Buffer.from(toCanonicalText(statement));
   const made = new Date(statement.created);
   const members: [string, Uint8Array][] = [
     [statementName, text],
-    [signaturesName, signed(text, seed, [], ofRequests)],
+    [signaturesName, addSignature(text, seed, [], ofRequests)],
     ...names.map((name): [string, Uint8Array] => [`${folder}/${name}`, files[name]]),
   ];
   const bytes = Buffer.concat([...members.flatMap(([name, content]) => memberOf(name, content, made)), ending]);
@@ -60,7 +60,7 @@ const memberOf = (name: string, content: Uint8Array, made: Date): Uint8Array[] =
 ];
 
 /** A request that was read and verified for consistency. */
-export interface ReadRequest {
+export interface ParsedRequest {
   /** SHA-256 of its statement. */
   id: string;
   statement: TransferRequest;
@@ -70,13 +70,13 @@ export interface ReadRequest {
 }
 
 /** Reads a request. Throws `NotATransfer` if it is invalid, changed or unsigned. */
-export async function readRequest(path: string): Promise<ReadRequest> {
+export async function readRequest(path: string): Promise<ParsedRequest> {
   // Do not block on a pipe.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const found = await handle.stat();
-    if (!found.isFile()) throw new NotATransfer('It is no file.');
-    if (found.size > largestRequest) throw new NotATransfer('It is no request: it is too large.');
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new NotATransfer('It is no file.');
+    if (stats.size > maxRequestBytes) throw new NotATransfer('It is no request: it is too large.');
     return requestIn(await handle.readFile());
   } finally {
     await handle.close();
@@ -96,26 +96,26 @@ export async function isRequest(path: string): Promise<boolean> {
 }
 
 /** Reads a request from its bytes. */
-export function requestIn(bytes: Buffer): ReadRequest {
+export function requestIn(bytes: Buffer): ParsedRequest {
   let at = 0;
-  const next = (name: string, most: number): Buffer => {
+  const next = (name: string, maxBytes: number): Buffer => {
     const size = sizeAt(bytes, at, name);
-    if (size > most || at + block + size > bytes.length)
+    if (size > maxBytes || at + block + size > bytes.length)
       throw new NotATransfer(`It is no request: ${name} is too large.`);
     const content = bytes.subarray(at + block, at + block + size);
     at += block + size + padding(size);
     return content;
   };
-  const text = next(statementName, largestRequest);
+  const text = next(statementName, maxRequestBytes);
   const statement = readStatement(text);
-  const signatures = readSignatures(next(signaturesName, largestSignatures), ofRequests);
-  const signers = signersOf(text, signatures, statement.keys, ofRequests);
+  const signatures = readSignatures(next(signaturesName, maxSignaturesBytes), ofRequests);
+  const signers = findSigners(text, signatures, statement.keys, ofRequests);
   if (signers.length === 0) throw new NotATransfer('None of the keys that it names has signed it: it was changed.');
   const files = {} as Record<FileName, Buffer>;
   for (const name of names) {
-    const said = statement.files.find((one) => one.name === name);
-    const content = next(`${folder}/${name}`, largestRequest);
-    if (said === undefined || said.size !== content.length || said.sha256 !== sha256Of(content)) {
+    const fileEntry = statement.files.find((file) => file.name === name);
+    const content = next(`${folder}/${name}`, maxRequestBytes);
+    if (fileEntry === undefined || fileEntry.size !== content.length || fileEntry.sha256 !== sha256Of(content)) {
       throw new NotATransfer(`${name} in it is not what was signed.`);
     }
     files[name] = content;
@@ -130,7 +130,7 @@ function sizeAt(bytes: Buffer, at: number, name: string): number {
     const header = readHeader(bytes.subarray(at, at + block));
     if (header?.name === name && header.type === '0') return header.size;
   } catch (cause) {
-    if (!(cause instanceof BadHeader)) throw cause;
+    if (!(cause instanceof InvalidTarHeader)) throw cause;
     throw new NotATransfer('It is no request, or it is damaged at its beginning.', { cause });
   }
   throw new NotATransfer(`It is no request: ${name} is not where it must be.`);
@@ -148,9 +148,9 @@ function readStatement(bytes: Buffer): TransferRequest {
   if (typeof format === 'number' && format > 1) {
     throw new NotATransfer(`It has the format ${String(format)}, which a newer release of larder reads.`);
   }
-  const [problem] = problems('TransferRequest', value);
+  const [problem] = findProblems('TransferRequest', value);
   if (problem !== undefined) throw new NotATransfer(`It is no request: ${problem.message}.`);
   // Require the canonical form: a value with two encodings could be signed in one and shown in the other.
-  if (canonical(value) !== text) throw new NotATransfer('It is not in the one form that requests have.');
+  if (toCanonicalText(value) !== text) throw new NotATransfer('It is not in the one form that requests have.');
   return value as TransferRequest;
 }

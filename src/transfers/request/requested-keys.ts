@@ -1,7 +1,7 @@
 // Lists signing keys with a requested registration and no account-key yet. A person has to carry these requests to the online store.
 import { parseAssertion } from '#assertions/assertion.ts';
 import { registrationOf } from '#assertions/registration.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import type { SigningKey } from '#records/signing-keys.ts';
 
 export interface RequestedKey extends Pick<SigningKey, 'brandAccountId' | 'name' | 'sha3_384' | 'requestedAt'> {
@@ -15,9 +15,9 @@ export async function requestedKeys(
     signingKeys,
     assertions,
   }: {
-    brands: Pick<Records['brands'], 'list'>;
-    signingKeys: Pick<Records['signingKeys'], 'list'>;
-    assertions: Pick<Records['assertions'], 'find'>;
+    brands: Pick<StoreRecords['brands'], 'list'>;
+    signingKeys: Pick<StoreRecords['signingKeys'], 'list'>;
+    assertions: Pick<StoreRecords['assertions'], 'find'>;
   },
   now: Date,
 ): Promise<RequestedKey[]> {
@@ -25,8 +25,8 @@ export async function requestedKeys(
   for (const { accountId } of await brands.list()) {
     for (const { brandAccountId, name, sha3_384, requestedAt } of await signingKeys.list(accountId)) {
       if (requestedAt === null) continue;
-      const kept = await assertions.find(`account-key/${sha3_384}`);
-      if (registrationOf(requestedAt, kept && parseAssertion(kept.text), now) !== 'requested') continue;
+      const accountKey = await assertions.find(`account-key/${sha3_384}`);
+      if (registrationOf(requestedAt, accountKey && parseAssertion(accountKey.text), now) !== 'requested') continue;
       requested.push({ brandAccountId, name, sha3_384, requestedAt });
     }
   }

@@ -19,40 +19,52 @@ const forms = {
   id: /^[A-Za-z0-9_-]{2,64}$/,
 } as const;
 
-type Row = readonly [kind: string, name: string, channel: string, architecture: string];
+type FetchTableRow = readonly [kind: string, name: string, channel: string, architecture: string];
 
-type Asked = Pick<TransferRequest, 'site' | 'number' | 'subscriptions' | 'missing' | 'key-requests' | 'provenance'>;
+type FetchTableRequest = Pick<
+  TransferRequest,
+  'site' | 'number' | 'subscriptions' | 'missing' | 'key-requests' | 'provenance'
+>;
 
 /** Returns the table, and the items that it cannot contain. */
-export function tableOf(request: Asked): { text: string; withheld: TransferLeftOut[] } {
+export function buildFetchTable(request: FetchTableRequest): { text: string; withheld: TransferLeftOut[] } {
   const withheld: TransferLeftOut[] = [];
-  const rows: Row[] = [...wishRows(request, withheld), ...missingRows(request, withheld), ...assertionRows(request)];
+  const rows: FetchTableRow[] = [
+    ...wishRows(request, withheld),
+    ...missingRows(request, withheld),
+    ...assertionRows(request),
+  ];
   const lines = [...new Set(rows.map((row) => row.join('\t')))].sort();
   const head = ['request', request.site, String(request.number), '-'].join('\t');
   return { text: [head, ...lines].map((line) => `${line}\n`).join(''), withheld };
 }
 
-function wishRows({ subscriptions }: Asked, withheld: TransferLeftOut[]): Row[] {
+function wishRows({ subscriptions }: FetchTableRequest, withheld: TransferLeftOut[]): FetchTableRow[] {
   return subscriptions.flatMap(({ namespace, name, channels, architectures }) => {
-    const what = `${namespace}/${name}`;
+    const subject = `${namespace}/${name}`;
     if (namespace !== 'snap' && namespace !== 'charm') {
-      withheld.push({ what, why: 'No tool of the online stores fetches it; it comes from another store alone.' });
+      withheld.push({
+        what: subject,
+        why: 'No tool of the online stores fetches it; it comes from another store alone.',
+      });
       return [];
     }
     if (!forms[namespace].test(name)) {
-      withheld.push({ what, why: `That is no name that a ${namespace} of the online store has.` });
+      withheld.push({ what: subject, why: `That is no name that a ${namespace} of the online store has.` });
       return [];
     }
     const fit = channels.filter((channel) => forms.channel.test(channel));
-    for (const channel of channels.filter((one) => !fit.includes(one))) {
-      withheld.push({ what: `${what} ${channel}`, why: 'No tool of the online stores lists a branch.' });
+    for (const channel of channels.filter((candidate) => !fit.includes(candidate))) {
+      withheld.push({ what: `${subject} ${channel}`, why: 'No tool of the online stores lists a branch.' });
     }
-    return fit.flatMap((channel) => architectures.map((architecture): Row => [namespace, name, channel, architecture]));
+    return fit.flatMap((channel) =>
+      architectures.map((architecture): FetchTableRow => [namespace, name, channel, architecture]),
+    );
   });
 }
 
 /** Missing packages are fetched from the channel that devices would use. */
-function missingRows({ missing, subscriptions }: Asked, withheld: TransferLeftOut[]): Row[] {
+function missingRows({ missing, subscriptions }: FetchTableRequest, withheld: TransferLeftOut[]): FetchTableRow[] {
   const wished = new Set(subscriptions.map(({ namespace, name }) => `${namespace}/${name}`));
   return missing.flatMap(({ namespace, name, architecture }) => {
     const [called = ''] = name.split(':');
@@ -70,16 +82,16 @@ function missingRows({ missing, subscriptions }: Asked, withheld: TransferLeftOu
 }
 
 /** Assertions to fetch: for keys that wait for registration, and for snap-declarations that must change. */
-function assertionRows({ 'key-requests': keys, provenance }: Asked): Row[] {
+function assertionRows({ 'key-requests': keys, provenance }: FetchTableRequest): FetchTableRow[] {
   return [
     ...keys
       .filter(({ key, account }) => forms.id.test(key) && forms.id.test(account))
-      .flatMap(({ key, account }): Row[] => [
+      .flatMap(({ key, account }): FetchTableRow[] => [
         ['assertion', 'account-key', `public-key-sha3-384=${key}`, '-'],
         ['assertion', 'account', `account-id=${account}`, '-'],
       ]),
     ...provenance
       .filter(({ id }) => forms.id.test(id))
-      .map(({ id }): Row => ['assertion', 'snap-declaration', `snap-id=${id}`, '-']),
+      .map(({ id }): FetchTableRow => ['assertion', 'snap-declaration', `snap-id=${id}`, '-']),
   ];
 }

@@ -3,18 +3,18 @@ import type { TransferLeftOut, TransferPackage, TransferRequest } from '#api/wir
 import { series } from '#assertions/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
-import type { Records } from '#records/index.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { needsOfSnap } from '../closure.ts';
-import type { Held, Wanted } from '../holdings.ts';
-import type { PackageWish } from '../wishing.ts';
-import type { ReadRequest } from './form.ts';
+import type { SelectedHoldings, HoldingSelection } from '../holdings.ts';
+import type { PackageSelection } from '../wishing.ts';
+import type { ParsedRequest } from './form.ts';
 
 /** By `namespace/name`. */
-export type Wishes = Map<string, PackageWish>;
+export type RequestedPackages = Map<string, PackageSelection>;
 
 /** Returns the subscriptions of a request, its missing packages, and contents lost in transit. */
-function wishesOf({ subscriptions, missing, lost }: TransferRequest): Wishes {
-  const wishes: Wishes = new Map();
+function wishesOf({ subscriptions, missing, lost }: TransferRequest): RequestedPackages {
+  const wishes: RequestedPackages = new Map();
   for (const { namespace, name, channels, architectures } of subscriptions) {
     wishes.set(`${namespace}/${name}`, { channels: new Set(channels), architectures: new Set(architectures) });
   }
@@ -27,16 +27,16 @@ function wishesOf({ subscriptions, missing, lost }: TransferRequest): Wishes {
       ...(!all && { architectures: new Set([...(before?.architectures ?? []), architecture]) }),
     });
   }
-  for (const one of lost) if (!wishes.has(one.package)) wishes.set(one.package, {});
+  for (const lostContent of lost) if (!wishes.has(lostContent.package)) wishes.set(lostContent.package, {});
   return wishes;
 }
 
 /** Returns the requested packages of this store with their dependencies. Lists unavailable ones among those left out. */
-export async function heldFor(
+export async function selectRequested(
   request: TransferRequest,
-  records: Pick<Records, 'packages' | 'revisions' | 'requests'>,
-  hold: (more: Pick<Wanted, 'wishes' | 'assertions'>) => Promise<Held>,
-): Promise<Held> {
+  records: Pick<StoreRecords, 'packages' | 'revisions' | 'requests'>,
+  hold: (more: Pick<HoldingSelection, 'wishes' | 'assertions'>) => Promise<SelectedHoldings>,
+): Promise<SelectedHoldings> {
   const wishes = wishesOf(request);
   const all = new Map(wishes);
   const assertions = answersTo(request);
@@ -55,12 +55,15 @@ const answersTo = ({ 'key-requests': keys, provenance }: TransferRequest): strin
 ];
 
 /** Returns the requested packages that this store cannot provide. */
-function unmet(wishes: Wishes, packages: Sequence<TransferPackage>): TransferLeftOut[] {
-  const given = new Map(packages.values().map((one) => [`${one.namespace}/${one.name}`, one.channels.length]));
-  return [...wishes.keys()].sort().flatMap((what) => {
-    const channels = given.get(what);
-    if (channels === undefined) return [{ what, why: 'It was wished for, and is not here for everybody to have.' }];
-    return channels > 0 ? [] : [{ what, why: 'It was wished for, and no channel here holds it.' }];
+function unmet(wishes: RequestedPackages, packages: Sequence<TransferPackage>): TransferLeftOut[] {
+  const channelCounts = new Map(
+    packages.values().map((entry) => [`${entry.namespace}/${entry.name}`, entry.channels.length]),
+  );
+  return [...wishes.keys()].sort().flatMap((subject) => {
+    const channels = channelCounts.get(subject);
+    if (channels === undefined)
+      return [{ what: subject, why: 'It was wished for, and is not here for everybody to have.' }];
+    return channels > 0 ? [] : [{ what: subject, why: 'It was wished for, and no channel here holds it.' }];
   });
 }
 
@@ -69,26 +72,26 @@ function unmet(wishes: Wishes, packages: Sequence<TransferPackage>): TransferLef
  * does not have in any revision. Devices can then use the first transfer on its own.
  */
 async function foundations(
-  { packages, revisions, requests }: Pick<Records, 'packages' | 'revisions' | 'requests'>,
+  { packages, revisions, requests }: Pick<StoreRecords, 'packages' | 'revisions' | 'requests'>,
   carried: Sequence<TransferPackage>,
-  { request, wishes }: { request: TransferRequest; wishes: Wishes },
-): Promise<Wishes> {
-  const there = new Set(request.inventory.contents);
+  { request, wishes }: { request: TransferRequest; wishes: RequestedPackages },
+): Promise<RequestedPackages> {
+  const siteContents = new Set(request.inventory.contents);
   const needed = new Set<string>();
   for (const { id, namespace, revisions: some } of carried) {
     if (namespace !== 'snap') continue;
     for (const { revision } of some) {
-      const found = await revisions.forDevices(id, revision);
-      if (found === undefined) continue;
-      for (const { name } of needsOfSnap(found.details, found.packageYaml)) needed.add(name);
+      const stored = await revisions.forDevices(id, revision);
+      if (stored === undefined) continue;
+      for (const { name } of needsOfSnap(stored.details, stored.packageYaml)) needed.add(name);
     }
   }
-  const more: Wishes = new Map();
+  const more: RequestedPackages = new Map();
   const architectures = new Set([...wishes.values()].flatMap((wish) => [...(wish.architectures ?? [])]));
   for (const name of [...needed].sort()) {
     const subject = wishes.has(`snap/${name}`) ? undefined : await packages.find('snap', name);
     if (subject === undefined || subject.private) continue;
-    if ((await requests.contentsOf([subject.id])).some((content) => there.has(content))) continue;
+    if ((await requests.contentsOf([subject.id])).some((content) => siteContents.has(content))) continue;
     more.set(`snap/${name}`, {
       channels: new Set([`${subject.defaultTrack ?? 'latest'}/stable`]),
       ...(architectures.size > 0 && { architectures }),
@@ -99,12 +102,12 @@ async function foundations(
 
 /** Refuses a request if this store knows the site by other keys. */
 export async function refuseStranger(
-  { transferSources }: Pick<Records, 'transferSources'>,
-  { statement: { site }, signers }: ReadRequest,
+  { transferSources }: Pick<StoreRecords, 'transferSources'>,
+  { statement: { site }, signers }: ParsedRequest,
 ): Promise<{ isKnown: boolean }> {
-  const known = await transferSources.find(site);
-  if (known === undefined) return { isKnown: false };
-  if (signers.some((key) => known.keys.includes(key))) return { isKnown: true };
+  const trustedSource = await transferSources.find(site);
+  if (trustedSource === undefined) return { isKnown: false };
+  if (signers.some((key) => trustedSource.keys.includes(key))) return { isKnown: true };
   throw new Refusal(
     'conflict',
     `It says that it is of '${site}', and none of the keys by which '${site}' is known here has signed it.`,

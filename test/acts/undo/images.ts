@@ -1,6 +1,6 @@
 // Undoing what was pushed to a registry of images: a tag, a manifest, a blob.
 import { itself } from '#acts/act.ts';
-import { forgetImages } from '#acts/unwanted-images.ts';
+import { sweepImages } from '#acts/unwanted-images.ts';
 import { after as later, days, timestamp } from '#domain/clock.ts';
 import {
   declare,
@@ -71,7 +71,7 @@ async function logInAgain({ store, name }: World): Promise<void> {
 
 const forget = ({ store }: World) => {
   const before = timestamp(later(store.clock.now, -days(30)));
-  return store.beside.acts.do(forgetImages, itself, { before, most: 100 });
+  return store.beside.acts.do(sweepImages, itself, { before, maxManifests: 100 });
 };
 const imageAt = ({ name }: World): string => `/v1/charm/${name}/resources/image`;
 

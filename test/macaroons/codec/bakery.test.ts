@@ -19,7 +19,7 @@ import {
   verify,
   withFirstPartyCaveat,
   type Caveat,
-  type Macaroon,
+  type DecodedMacaroon,
 } from '#macaroons/codec/macaroon.ts';
 import { decodePayload, type BakeryVersion } from '#macaroons/codec/payload.ts';
 import { adasLogin, adasToken, met, rootKey } from './recipes.ts';
@@ -219,7 +219,7 @@ t.test('a discharge that was made for one root is worth nothing beside another',
   const read = decodePayload(payloadOf(one, onlyCaveat(one)), identityProvider);
   if (!read.decoded) return t.fail(read.reason);
   const discharge = dischargeFor(read.payload, onlyCaveat(one).identifier).macaroon;
-  const proven = (root: Macaroon, answer: Macaroon): boolean =>
+  const proven = (root: DecodedMacaroon, answer: DecodedMacaroon): boolean =>
     verify({ macaroon: root, rootKey, discharges: [answer], check: met }).verified;
   t.equal(proven(one.macaroon, bindForRequest(one.macaroon, discharge)), true);
   t.equal(proven(other.macaroon, bindForRequest(other.macaroon, discharge)), false);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readBinary, readBinaryList, writeBinary, writeBinaryList } from '#macaroons/codec/binary.ts';
-import { limits, mint, verify, withFirstPartyCaveat, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { limits, mint, verify, withFirstPartyCaveat, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { adasLogin, adasToken, cooked, long, met, recipes, rootKey } from './recipes.ts';
 
-const read = (...parts: (string | number[])[]): Macaroon | undefined =>
+const read = (...parts: (string | number[])[]): DecodedMacaroon | undefined =>
   readBinary(Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part)))));
 
 t.test('both versions are written as libmacaroons published them', (t) => {

@@ -9,14 +9,14 @@ import {
   verify,
   withFirstPartyCaveat,
   withThirdPartyCaveat,
-  type Macaroon,
+  type DecodedMacaroon,
   type Met,
   type Origin,
   type VerifyRequest,
 } from '#macaroons/codec/macaroon.ts';
 import { adasLogin, adasToken, caveatRootKey, met, rootKey } from './recipes.ts';
 
-const hex = (macaroon: Macaroon): string => macaroon.signature.toString('hex');
+const hex = (macaroon: DecodedMacaroon): string => macaroon.signature.toString('hex');
 const never = (): Met => {
   throw new Error('no condition may be checked');
 };
@@ -170,7 +170,7 @@ t.test('a discharge counts only bound to its root, once, and when a caveat asks 
   const unbound = withFirstPartyCaveat(mint(caveatRootKey, 'who is it?', ''), 'declared username ada');
   const otherKey = bindForRequest(root, mint(Buffer.from('guess'), 'who is it?', ''));
   const other = bindForRequest(root, mint(caveatRootKey, 'who else?', ''));
-  const outcome = (discharges: Macaroon[]): unknown =>
+  const outcome = (discharges: DecodedMacaroon[]): unknown =>
     verify({ macaroon: root, rootKey, discharges, check: met }).verified;
   t.equal(outcome([discharge]), true, 'as it should be');
   t.equal(outcome([unbound]), false, 'unbound');
@@ -195,10 +195,10 @@ t.test('one discharge cannot answer two caveats', (t) => {
 });
 
 t.test('discharges may be nested two deep and no deeper, and not in a circle', (t) => {
-  const asking = (macaroon: Macaroon, identifier: string): Macaroon =>
+  const asking = (macaroon: DecodedMacaroon, identifier: string): DecodedMacaroon =>
     withThirdPartyCaveat(macaroon, { caveatRootKey, identifier, location: '' });
   const root = asking(mint(rootKey, 'ada', ''), 'one');
-  const nested = (...discharges: Macaroon[]): unknown =>
+  const nested = (...discharges: DecodedMacaroon[]): unknown =>
     verify({
       macaroon: root,
       rootKey,
@@ -282,7 +282,7 @@ t.test('what could not be read again cannot be made', (t) => {
 });
 
 /** A macaroon with a first-party caveat of any bytes, as anybody can add it. */
-function chained(macaroon: Macaroon, identifier: Buffer): Macaroon {
+function chained(macaroon: DecodedMacaroon, identifier: Buffer): DecodedMacaroon {
   const signature = createHmac('sha256', macaroon.signature).update(identifier).digest();
   return { ...macaroon, caveats: [...macaroon.caveats, { identifier }], signature };
 }

@@ -11,7 +11,7 @@ import {
   withFirstPartyCaveat,
   withThirdPartyCaveat,
   type Caveat,
-  type Macaroon,
+  type DecodedMacaroon,
 } from '#macaroons/codec/macaroon.ts';
 import { readToken, readTokenList } from '#macaroons/codec/text.ts';
 import { adasLogin, adasToken, caveatRootKey, long, met, rootKey, signedParts } from './recipes.ts';
@@ -20,11 +20,11 @@ const runs = long ? 100_000 : 800;
 
 const { root, discharge } = adasLogin();
 /** Ada's token alone, and ada's login with its discharge: both are good as they are. */
-const subjects: Macaroon[][] = [[adasToken()], [root, discharge]];
+const subjects: DecodedMacaroon[][] = [[adasToken()], [root, discharge]];
 
 const bobsLogin = withFirstPartyCaveat(mint(caveatRootKey, 'who is it?', ''), 'declared username bob');
 /** Whole macaroons to mix in: other tokens of the same store, and discharges that are bound elsewhere. */
-const strangers: Macaroon[] = [
+const strangers: DecodedMacaroon[] = [
   mint(rootKey, 'bob', 'https://store.example'),
   withFirstPartyCaveat(mint(rootKey, 'login', 'https://store.example'), 'session-id 7'),
   adasLogin().root,
@@ -38,33 +38,40 @@ const strangersCaveats: Caveat[] = [
   { identifier: Buffer.from('declared username bob') },
 ];
 
-function accepted([primary, ...discharges]: Macaroon[]): boolean {
+function accepted([primary, ...discharges]: DecodedMacaroon[]): boolean {
   if (!primary) return false;
   const whole = verify({ macaroon: primary, rootKey, discharges, check: met }).verified;
   return whole || (discharges.length === 0 && signatureMatches(primary, rootKey));
 }
 
-const sameToken = (one: Macaroon[], other: Macaroon[]): boolean =>
+const sameToken = (one: DecodedMacaroon[], other: DecodedMacaroon[]): boolean =>
   JSON.stringify(one.map(signedParts)) === JSON.stringify(other.map(signedParts));
 
 /** How a list of macaroons is written, and how it is read again. */
-const forms: { write: (list: Macaroon[]) => Buffer; read: (bytes: Buffer) => Macaroon[] | undefined }[] = [
-  { write: (list) => writeBinaryList(list, 1), read: readBinaryList },
-  { write: (list) => writeBinaryList(list, 2), read: readBinaryList },
-  { write: (list) => Buffer.from(JSON.stringify(list.map(toJson1))), read: (bytes) => readTokenList(bytes.toString()) },
-  { write: (list) => Buffer.from(JSON.stringify(list.map(toJson2))), read: (bytes) => readTokenList(bytes.toString()) },
-  {
-    write: (list) => Buffer.from(Buffer.from(JSON.stringify(list.map(toJson2))).toString('base64')),
-    read: (bytes) => readTokenList(bytes.toString('latin1')),
-  },
-  {
-    write: (list) => Buffer.from(list.map((each) => writeBinaryList([each]).toString('base64url')).join(' ')),
-    read: (bytes) => {
-      const list = bytes.toString('latin1').split(' ').map(readToken);
-      return list.every((each) => each !== undefined) ? list : undefined;
+const forms: { write: (list: DecodedMacaroon[]) => Buffer; read: (bytes: Buffer) => DecodedMacaroon[] | undefined }[] =
+  [
+    { write: (list) => writeBinaryList(list, 1), read: readBinaryList },
+    { write: (list) => writeBinaryList(list, 2), read: readBinaryList },
+    {
+      write: (list) => Buffer.from(JSON.stringify(list.map(toJson1))),
+      read: (bytes) => readTokenList(bytes.toString()),
     },
-  },
-];
+    {
+      write: (list) => Buffer.from(JSON.stringify(list.map(toJson2))),
+      read: (bytes) => readTokenList(bytes.toString()),
+    },
+    {
+      write: (list) => Buffer.from(Buffer.from(JSON.stringify(list.map(toJson2))).toString('base64')),
+      read: (bytes) => readTokenList(bytes.toString('latin1')),
+    },
+    {
+      write: (list) => Buffer.from(list.map((each) => writeBinaryList([each]).toString('base64url')).join(' ')),
+      read: (bytes) => {
+        const list = bytes.toString('latin1').split(' ').map(readToken);
+        return list.every((each) => each !== undefined) ? list : undefined;
+      },
+    },
+  ];
 
 t.test('untouched, they verify in every form', (t) => {
   for (const subject of subjects) {
@@ -160,7 +167,7 @@ const rearrangements = fc.record({
 const pick = <Value>(list: readonly Value[], at: number): Value | undefined => list[at % Math.max(list.length, 1)];
 
 function rearranged(
-  list: Macaroon[],
+  list: DecodedMacaroon[],
   change: typeof rearrangements extends fc.Arbitrary<infer Change> ? Change : never,
 ) {
   const index = change.which % Math.max(list.length, 1);
@@ -171,7 +178,7 @@ function rearranged(
   const at = change.at % (caveats.length + 1);
   const caveat = caveats[at];
   const added = pick(strangersCaveats, change.to);
-  const withCaveats = (other: (Caveat | undefined)[]): Macaroon[] =>
+  const withCaveats = (other: (Caveat | undefined)[]): DecodedMacaroon[] =>
     list.with(index, { ...subject, caveats: other.filter((each) => each !== undefined) });
   switch (change.kind) {
     case 'drop caveat':
@@ -219,7 +226,7 @@ function rearranged(
 }
 
 /** Whether it is a token that somebody was given, perhaps with caveats added at its end: that is no forgery. */
-function narrowed([token, ...others]: Macaroon[]): boolean {
+function narrowed([token, ...others]: DecodedMacaroon[]): boolean {
   const given = [adasToken(), ...strangers].map((each) => JSON.stringify(signedParts({ ...each, signature: nothing })));
   return (
     others.length === 0 &&

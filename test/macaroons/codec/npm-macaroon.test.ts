@@ -4,7 +4,7 @@ import { importMacaroon, newMacaroon, type PackageMacaroon } from 'macaroon';
 import t from 'tap';
 import { writeBinary } from '#macaroons/codec/binary.ts';
 import { fromJson, toJson1, toJson2 } from '#macaroons/codec/json.ts';
-import { verify, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { verify, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { tokenListFromJson } from '#macaroons/codec/text.ts';
 import { cooked, long, met, recipes, type Recipe } from './recipes.ts';
 
@@ -19,7 +19,7 @@ function packageAccepts(rootKey: Buffer, primary: PackageMacaroon, discharges: P
   }
 }
 
-const weAccept = (rootKey: Buffer, primary: Macaroon, discharges: Macaroon[]): boolean =>
+const weAccept = (rootKey: Buffer, primary: DecodedMacaroon, discharges: DecodedMacaroon[]): boolean =>
   verify({ macaroon: primary, rootKey, discharges, check: met }).verified;
 
 /** The same recipe, cooked by the package. */

@@ -11,13 +11,13 @@ import {
   payloadOf,
   withBakeryCaveat,
   withLocalCaveat,
-  type BakeryJson,
+  type BakeryJsonMacaroon,
   type BakeryMacaroon,
 } from '#macaroons/codec/bakery.ts';
 import { readBinaryList } from '#macaroons/codec/binary.ts';
 import { toJson1, toJson2 } from '#macaroons/codec/json.ts';
 import { keyText, newKeyPair } from '#macaroons/codec/keys.ts';
-import { mint, verify, withFirstPartyCaveat, type Macaroon } from '#macaroons/codec/macaroon.ts';
+import { mint, verify, withFirstPartyCaveat, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { conditionIn, namespaceText, readNamespace, standardNamespace } from '#macaroons/codec/namespace.ts';
 import { decodePayload, encodePayload } from '#macaroons/codec/payload.ts';
 import { readToken, readTokenList, writeToken } from '#macaroons/codec/text.ts';
@@ -106,7 +106,7 @@ for (const { version, form } of kinds) {
   });
 
   t.test(`what we mint in version ${version} ${form} Python verifies, with its discharges`, { skip }, async (t) => {
-    const write = (macaroon: Macaroon): string =>
+    const write = (macaroon: DecodedMacaroon): string =>
       form === 'binary'
         ? writeToken(macaroon, version)
         : JSON.stringify(version === 1 ? toJson1(macaroon) : toJson2(macaroon));
@@ -265,7 +265,7 @@ t.test('an agent written in Python discharges our local caveats', { skip }, asyn
 });
 
 t.test('the roots that Python makes we discharge, and Python takes our discharge', { skip }, async (t) => {
-  const roots = await ask<BakeryJson>(
+  const roots = await ask<BakeryJsonMacaroon>(
     pairs.map(({ version, dischargerVersion }) => ({
       do: 'mint_asking',
       version,

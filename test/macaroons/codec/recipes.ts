@@ -5,7 +5,7 @@ import {
   mint,
   withFirstPartyCaveat,
   withThirdPartyCaveat,
-  type Macaroon,
+  type DecodedMacaroon,
   type Met,
 } from '#macaroons/codec/macaroon.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
@@ -18,7 +18,7 @@ export const caveatRootKey = Buffer.from('the key that the store shares with the
 export const met = (): Met => ({ met: true });
 
 /** Ada's token, as the store hands it out for every call. */
-export function adasToken(): Macaroon {
+export function adasToken(): DecodedMacaroon {
   return ['time-before 2031-01-01T00:00:00Z', 'session-id 0b5e', 'permissions package-view'].reduce(
     withFirstPartyCaveat,
     mint(rootKey, 'ada', 'https://store.example'),
@@ -26,7 +26,7 @@ export function adasToken(): Macaroon {
 }
 
 /** A root that wants to know who asks, and the bound discharge that says it is ada. */
-export function adasLogin(): { root: Macaroon; discharge: Macaroon } {
+export function adasLogin(): { root: DecodedMacaroon; discharge: DecodedMacaroon } {
   const root = withThirdPartyCaveat(
     withFirstPartyCaveat(mint(rootKey, 'login', 'https://store.example'), 'session-id 7'),
     {
@@ -40,7 +40,7 @@ export function adasLogin(): { root: Macaroon; discharge: Macaroon } {
 }
 
 /** What is signed; two macaroons that agree in it are the same token. */
-export function signedParts({ identifier, caveats, signature }: Macaroon): unknown {
+export function signedParts({ identifier, caveats, signature }: DecodedMacaroon): unknown {
   return {
     identifier: identifier.toString('hex'),
     signature: signature.toString('hex'),
@@ -64,12 +64,12 @@ export interface Recipe {
 }
 
 /** The root of a recipe with its conditions first, and one bound discharge for each of its third parties. */
-export function cooked(recipe: Recipe): { root: Macaroon; discharges: Macaroon[] } {
+export function cooked(recipe: Recipe): { root: DecodedMacaroon; discharges: DecodedMacaroon[] } {
   const plain = recipe.conditions.reduce(
     withFirstPartyCaveat,
     mint(recipe.rootKey, recipe.identifier, recipe.location),
   );
-  const root = recipe.thirdParties.reduce<Macaroon>(withThirdPartyCaveat, plain);
+  const root = recipe.thirdParties.reduce<DecodedMacaroon>(withThirdPartyCaveat, plain);
   const discharges = recipe.thirdParties.map(({ caveatRootKey: key, identifier, conditions }) =>
     bindForRequest(root, conditions.reduce(withFirstPartyCaveat, mint(key, identifier, ''))),
   );

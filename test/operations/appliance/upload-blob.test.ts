@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 
 import t, { type Test } from 'tap';
 
-import { digestPool } from '#blobs/digests.ts';
+import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { forgetUploads } from '#jobs/forget-uploads.ts';
 import { startWorker } from '#src/embedded.ts';
@@ -282,7 +282,7 @@ t.test('what nobody claims in time goes, row and content; what is claimed or sha
   const store = await startStore(t, aDay);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
-  const digests = digestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
+  const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
   const blobs = await diskBlobs({
     directory: store.directory,

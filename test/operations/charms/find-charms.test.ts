@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import t from 'tap';
 
-import { catalogKeeping } from '#jobs/keep-catalog.ts';
+import { createCatalogKeeper } from '#jobs/keep-catalog.ts';
 import type { RevisionDetails } from '#records/revisions.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { zip } from '#test/fixtures/archives.ts';
@@ -55,7 +55,7 @@ t.test(
 
     const at = store.clock.now.toISOString();
     await store.beside.records.change({ at, actor: 'test', action: 'rename', object: 'bob' }, async (tx) => {
-      await tx.accounts.update({ ...(await tx.accounts.named('bob'))!, username: 'robert' });
+      await tx.accounts.update({ ...(await tx.accounts.findByName('bob'))!, username: 'robert' });
     });
     t.same(await names('publisher=robert'), ['sql', 'sql-proxy'], 'by the name that a publisher has now');
     t.same(await names('publisher=bob'), []);
@@ -240,7 +240,7 @@ t.test('of more charms than one answer holds each is found, and the very name co
   }));
   await put(store, charms);
   const log = pino({ level: 'silent' });
-  t.same(await catalogKeeping({ ...store.beside, now: () => store.clock.now, log }).job.run(), { made: 1203 });
+  t.same(await createCatalogKeeper({ ...store.beside, now: () => store.clock.now, log }).job.run(), { made: 1203 });
   t.same(await find(store, { q: 'web-1199' }), ['web-1199']);
   t.same(await find(store, { q: 'bye' }), ['web-1150']);
   t.same(await find(store, { q: 'web bye' }), ['web-1150'], 'also where another word names very many');

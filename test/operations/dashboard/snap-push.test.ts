@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
 import { quotaOfEverybody } from '#domain/quota.ts';
-import { pushFinishing } from '#jobs/finish-pushes.ts';
+import { createPushFinisher } from '#jobs/finish-pushes.ts';
 import { snapFixture, startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
@@ -418,7 +418,7 @@ t.test('what a command approves beside the server is done within a second', asyn
   const upload = await ada.upload(await snapFixture('app-xz'));
   const waits = await notify(ada, upload, { channels: ['beta'] });
   await store.appliance.reviewed();
-  const { job } = pushFinishing({
+  const { job } = createPushFinisher({
     ...{ records, acts, log: pino({ enabled: false }), reviewSoon: () => undefined },
     quota: () => quotaOfEverybody({}),
   });

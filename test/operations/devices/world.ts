@@ -1,5 +1,5 @@
 // A store that serves devices, and pumps of acme with models and serials as snapd sends them.
-import { asKept } from '#acts/assertions.ts';
+import { toAssertionRecord } from '#acts/assertions.ts';
 import { joined, mediaType, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
 import { signAssertion } from '#assertions/signer.ts';
 import {
@@ -60,7 +60,7 @@ export async function keep(
   await store.beside.records.change(
     { at, actor: 'test', action: 'import_assertions', object: 'assertions' },
     async (tx) => {
-      for (const one of all) await tx.assertions.keep(asKept(one, 'imported', { at, actor: 'test' }));
+      for (const one of all) await tx.assertions.keep(toAssertionRecord(one, 'imported', { at, actor: 'test' }));
     },
   );
 }

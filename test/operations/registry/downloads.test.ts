@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { after, days } from '#domain/clock.ts';
-import { forgetPassing } from '#jobs/forget-passing.ts';
+import { sweepEphemeralRows } from '#jobs/forget-passing.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import {
@@ -55,16 +55,16 @@ t.test('what is pulled is counted by package, in all and of the last thirty days
   const later = await logIn(store, await uploadLogin(ada, 'hello'));
   t.equal((await later.call('GET', 'manifests/v1')).status, 200);
   await counted(3);
-  await forgetPassing(records, () => store.clock.now).run();
+  await sweepEphemeralRows(records, () => store.clock.now).run();
   t.same(await shown(), { total: 3, 'last-30-days': 3 }, 'a sweep takes no day that is shown');
   store.clock.advance(days(1));
   t.same(await shown(), { total: 3, 'last-30-days': 1 }, 'a day leaves when thirty others have come');
   const kept = async (): Promise<number[]> =>
     (await records.packageDays.of(id, store.clock.now, 90)).map(({ downloads }) => downloads).filter(Boolean);
-  const job = forgetPassing(records, () => store.clock.now);
+  const job = sweepEphemeralRows(records, () => store.clock.now);
   await job.run();
   t.same(await kept(), [2, 1], 'and is kept for ninety');
-  await forgetPassing(records, () => after(store.clock.now, days(60))).run();
+  await sweepEphemeralRows(records, () => after(store.clock.now, days(60))).run();
   t.same(await kept(), [1]);
   t.same(await job.run(), { forgotten: 0 });
 

@@ -108,14 +108,14 @@ t.test('so many may wait, and a store that stops keeps nobody waiting', async (t
 t.test('who hangs up gives his place to another', async (t) => {
   const { records } = (await startStore(t)).beside;
   const feed = createChangeFeed(records, 1);
-  const { next } = await feed.read({ since: undefined, epoch: undefined }, { limit: 1, patience: 0, signal: alive() });
+  const { next } = await feed.read({ since: undefined, epoch: undefined }, { limit: 1, timeoutMs: 0, signal: alive() });
   const hanging = new AbortController();
   const known = { since: next, epoch: undefined };
-  const first = feed.read(known, { limit: 1, patience: 60_000, signal: hanging.signal });
-  await t.rejects(feed.read(known, { limit: 1, patience: 60_000, signal: alive() }), { code: 'too-many-requests' });
+  const first = feed.read(known, { limit: 1, timeoutMs: 60_000, signal: hanging.signal });
+  await t.rejects(feed.read(known, { limit: 1, timeoutMs: 60_000, signal: alive() }), { code: 'too-many-requests' });
   hanging.abort();
   t.same((await first).changes, []);
-  const second = feed.read(known, { limit: 1, patience: 60_000, signal: alive() });
+  const second = feed.read(known, { limit: 1, timeoutMs: 60_000, signal: alive() });
   feed.close();
   t.same((await second).changes, []);
 });

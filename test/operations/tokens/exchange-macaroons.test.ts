@@ -11,7 +11,7 @@ import {
   mint,
   withFirstPartyCaveat,
   withThirdPartyCaveat,
-  type Macaroon,
+  type DecodedMacaroon,
 } from '#macaroons/codec/macaroon.ts';
 import { readToken } from '#macaroons/codec/text.ts';
 import { encodePayload } from '#macaroons/codec/payload.ts';
@@ -26,7 +26,7 @@ import {
 } from '#test/identity/world.ts';
 
 const header = (list: string): string => Buffer.from(list).toString('base64url');
-const conditions = (macaroon: Macaroon | undefined): string[] =>
+const conditions = (macaroon: DecodedMacaroon | undefined): string[] =>
   (macaroon?.caveats ?? []).map(({ identifier }) => identifier.toString());
 const required = {
   status: 401,
@@ -263,11 +263,11 @@ t.test('whatever a client puts into a macaroon or a discharge, it is nobody else
   await store.setPassword('bob');
   const { root, caveatId } = await begin(store);
   const dm = await dischargeInBrowser(store, caveatId, { username: 'bob', password: 'four words of ada' });
-  const declared = (macaroon: Macaroon, text: string): Macaroon => withFirstPartyCaveat(macaroon, text);
+  const declared = (macaroon: DecodedMacaroon, text: string): DecodedMacaroon => withFirstPartyCaveat(macaroon, text);
   const own = { caveatRootKey: Buffer.from('known to bob'), identifier: 'own', location: `${store.url}/identity` };
   const withOwn = withThirdPartyCaveat(root, own);
-  const ownDischarge = (text: string): Macaroon => declared(mint(own.caveatRootKey, 'own', ''), text);
-  const cases: [string, Macaroon, Macaroon[]][] = [
+  const ownDischarge = (text: string): DecodedMacaroon => declared(mint(own.caveatRootKey, 'own', ''), text);
+  const cases: [string, DecodedMacaroon, DecodedMacaroon[]][] = [
     ['a name declared in the macaroon itself', declared(root, 'declared username ada'), [dm]],
     ['another name declared in the discharge', root, [declared(dm, 'declared username ada')]],
     ['a user id declared in the discharge', root, [declared(dm, `declared userid ${store.ids.ada}`)]],

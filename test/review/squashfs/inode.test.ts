@@ -1,7 +1,7 @@
 import t from 'tap';
 import { entriesOf } from '#review/squashfs/directory.ts';
 import { readInode, type Directory } from '#review/squashfs/inode.ts';
-import { metadataTable, type Table } from '#review/squashfs/metadata.ts';
+import { metadataTable, type MetadataTable } from '#review/squashfs/metadata.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { inMemory } from '../packed.ts';
 
@@ -21,7 +21,7 @@ function fields(...all: Field[]): Buffer {
 }
 
 /** A table of metadata blocks stored as they are. */
-function table(bytes: Buffer, blockSize = 8192): Table {
+function table(bytes: Buffer, blockSize = 8192): MetadataTable {
   const blocks: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += blockSize) {
     const part = bytes.subarray(at, at + blockSize);

@@ -1,35 +1,37 @@
 // Reports an import of packages: imported, already present and refused.
 import type { Assertion } from '#assertions/assertion.ts';
 import { nameOf } from '#assertions/types.ts';
-import type { Answer } from '../../frame/command.ts';
+import type { CommandResult } from '../../frame/command.ts';
 import { table, visible } from '../../frame/terminal.ts';
-import { bytes } from '#domain/byte-size.ts';
-import type { Told } from './files.ts';
-import type { Seen } from './look.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import type { SkippedImportFile } from './files.ts';
+import type { InspectedSnap } from './look.ts';
 import type { ReleasedPackage } from './take.ts';
 
-export interface Outcome {
+export interface PackageImportOutcome {
   isPreview: boolean;
-  seen: Seen[];
+  seen: InspectedSnap[];
   /** Assertions that belong to no imported snap. */
   assertions: Assertion[];
-  refused: Told[];
-  passedOver: Told[];
+  refused: SkippedImportFile[];
+  passedOver: SkippedImportFile[];
   released: ReleasedPackage[];
 }
 
-export function answerOf(outcome: Outcome): Answer {
+export function formatImport(outcome: PackageImportOutcome): CommandResult {
   const { seen, assertions, refused, passedOver, released, isPreview } = outcome;
-  const [here, come] = [seen.filter(({ isHere }) => isHere), seen.filter(({ isHere }) => !isHere)];
+  const [existing, come] = [seen.filter(({ isHere }) => isHere), seen.filter(({ isHere }) => !isHere)];
   const comes = isPreview ? 'would come in' : 'came in';
   const parts = [
     ...part(`${count(come, 'revision')} ${comes}:`, come.length > 0 ? [table(headings, come.map(row))] : []),
     ...part(`${count(assertions, 'other assertion')} ${comes}:`, assertions.map(nameOf).map(visible)),
     ...part(
       'Released:',
-      released.map((one) => `${one.package}: ${one.revisions.join(', ')}`),
+      released.map((entry) => `${entry.package}: ${entry.revisions.join(', ')}`),
     ),
-    ...(here.length > 0 ? [`${count(here, 'revision')} ${here.length === 1 ? 'is' : 'are'} here already.`] : []),
+    ...(existing.length > 0
+      ? [`${count(existing, 'revision')} ${existing.length === 1 ? 'is' : 'are'} here already.`]
+      : []),
     ...part('Passed over:', passedOver.map(line)),
     ...part('Refused:', refused.map(line)),
   ];
@@ -38,7 +40,7 @@ export function answerOf(outcome: Outcome): Answer {
     json: {
       preview: isPreview,
       revisions: seen.map(present),
-      assertions: assertions.map((one) => ({ name: nameOf(one), revision: one.revision })),
+      assertions: assertions.map((assertion) => ({ name: nameOf(assertion), revision: assertion.revision })),
       released,
       'passed-over': passedOver,
       refused,
@@ -49,19 +51,19 @@ export function answerOf(outcome: Outcome): Answer {
 
 const headings = ['PACKAGE', 'REVISION', 'VERSION', 'SIZE', 'PUBLISHER', ''];
 
-const row = ({ snap, version, notes }: Seen): string[] => [
-  ...[`snap/${snap.name}`, String(snap.revision), version, bytes(snap.size)],
+const row = ({ snap, version, notes }: InspectedSnap): string[] => [
+  ...[`snap/${snap.name}`, String(snap.revision), version, formatBytes(snap.size)],
   ...[snap.publisher.username ?? snap.publisher.id, notes.join('; ')],
 ];
 
-const line = ({ file, why }: Told): string => visible(`${file}: ${why}`);
+const line = ({ file, why: reason }: SkippedImportFile): string => visible(`${file}: ${reason}`);
 
-const count = (of: readonly unknown[], what: string): string => `${of.length} ${what}${of.length === 1 ? '' : 's'}`;
+const count = (of: readonly unknown[], noun: string): string => `${of.length} ${noun}${of.length === 1 ? '' : 's'}`;
 
 /** A heading with its lines; nothing if there are none. */
 const part = (heading: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [heading, ...lines]);
 
-const present = ({ file, snap, version, isHere, notes }: Seen) => ({
+const present = ({ file, snap, version, isHere, notes }: InspectedSnap) => ({
   file,
   package: `snap/${snap.name}`,
   id: snap.id,

@@ -9,37 +9,37 @@ import { Refusal } from '#domain/refusal.ts';
 import { isDesktopFile } from '#files/desktop-files.ts';
 import { readAssertionFile } from '../../assertion/file.ts';
 import { Failure } from '../../frame/command.ts';
-import { cannotRead } from '../../frame/outside.ts';
+import { toReadFailure } from '../../frame/outside.ts';
 
 /** A file that is not imported or not read, with the reason. */
-export interface Told {
+export interface SkippedImportFile {
   file: string;
   why: string;
 }
 
-export interface Gathered {
+export interface SortedImportFiles {
   /** The paths of the snaps. */
   snaps: string[];
   pool: AssertionPool;
-  refused: Told[];
+  refused: SkippedImportFile[];
   /** Ignored entries of a folder. */
-  passedOver: Told[];
+  passedOver: SkippedImportFile[];
 }
 
 /** More files than any store has revisions; a folder with more is a mistake. */
-const mostFiles = 100_000;
+const maxFiles = 100_000;
 
 /** Sorts the named files and all files in named folders, at any depth, by their first bytes. */
-export function gather(named: readonly string[]): Gathered {
-  const gathered: Gathered = { snaps: [], pool: new AssertionPool(), refused: [], passedOver: [] };
+export function sortImportFiles(paths: readonly string[]): SortedImportFiles {
+  const gathered: SortedImportFiles = { snaps: [], pool: new AssertionPool(), refused: [], passedOver: [] };
   let count = 0;
   const visit = (path: string, isNamed: boolean): void => {
-    if (++count > mostFiles) {
-      throw new Failure(`there are more than ${String(mostFiles)} files in what was named; name a folder with less`);
+    if (++count > maxFiles) {
+      throw new Failure(`there are more than ${String(maxFiles)} files in what was named; name a folder with less`);
     }
     try {
-      const found = statSync(path);
-      if (found.isDirectory()) {
+      const stats = statSync(path);
+      if (stats.isDirectory()) {
         const entries = readdirSync(path, { withFileTypes: true });
         for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
           if (isDesktopFile(join(path, entry.name))) continue;
@@ -47,17 +47,17 @@ export function gather(named: readonly string[]): Gathered {
             gathered.passedOver.push({ file: join(path, entry.name), why: 'a symbolic link' });
           else visit(join(path, entry.name), false);
         }
-      } else if (found.isFile()) sort(path, isNamed, gathered);
+      } else if (stats.isFile()) sortFile(path, isNamed, gathered);
       else gathered[isNamed ? 'refused' : 'passedOver'].push({ file: path, why: 'neither a file nor a folder' });
     } catch (error) {
-      gathered.refused.push({ file: path, why: whyNot(cannotRead(path, error)) });
+      gathered.refused.push({ file: path, why: describeRefusal(toReadFailure(path, error)) });
     }
   };
-  for (const path of new Set(named)) visit(path, true);
+  for (const path of new Set(paths)) visit(path, true);
   return gathered;
 }
 
-function sort(path: string, isNamed: boolean, { snaps, pool, refused, passedOver }: Gathered): void {
+function sortFile(path: string, isNamed: boolean, { snaps, pool, refused, passedOver }: SortedImportFiles): void {
   const begin = beginOf(path);
   if (begin.startsWith('hsqs')) snaps.push(path);
   else if (begin.startsWith('type: ') || path.endsWith('.assert')) {
@@ -68,8 +68,8 @@ function sort(path: string, isNamed: boolean, { snaps, pool, refused, passedOver
         refused.push({ file: path, why: `It holds another text than ${other} of one assertion.` });
     }
   } else {
-    const why = 'neither a snap nor assertions';
-    (isNamed || path.endsWith('.snap') ? refused : passedOver).push({ file: path, why });
+    const reason = 'neither a snap nor assertions';
+    (isNamed || path.endsWith('.snap') ? refused : passedOver).push({ file: path, why: reason });
   }
 }
 
@@ -84,7 +84,7 @@ function beginOf(path: string): string {
 }
 
 /** Returns the message of a refusal; throws an internal error again. */
-export function whyNot(error: unknown): string {
+export function describeRefusal(error: unknown): string {
   const isSaid = error instanceof Refusal || (error instanceof Failure && error.code !== 'interrupted');
   if (isSaid) return error.message;
   throw error;

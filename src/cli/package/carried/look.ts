@@ -1,20 +1,20 @@
 // Inspects the snaps to import, and reports every problem before anything is changed.
 import { createHash } from 'node:crypto';
 
-import { believe, type Believed } from '#acts/assertions.ts';
-import { isHere, placeOf } from '#acts/carried-packages.ts';
+import { verifyAssertions, type VerifiedAssertions } from '#acts/assertions.ts';
+import { isAlreadyImported, findImportedSnap } from '#acts/carried-packages.ts';
 import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
-import { carriedSnap, disagreement, type CarriedSnap } from '#assertions/carried-snap.ts';
+import { readForeignSnap, disagreement, type ForeignSnap } from '#assertions/carried-snap.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { AssertionPool } from '#assertions/pool.ts';
 import { defaultProvenance } from '#assertions/types.ts';
-import { provenanceIn } from '#review/provenance.ts';
+import { readProvenance } from '#review/provenance.ts';
 import { snapFactsOf, type Reviewer } from '#review/reviewer.ts';
 import { Failure } from '../../frame/command.ts';
 import type { OpenStore } from '../../frame/store.ts';
 import { piecesOf, withSentFile, type SentFile } from '../sent-file.ts';
 
-export interface Looking extends Pick<OpenStore, 'records' | 'now' | 'asCaller'> {
+export interface SnapInspectionContext extends Pick<OpenStore, 'records' | 'now' | 'asCaller'> {
   roots: Roots;
   reviewer: Pick<Reviewer, 'ownName' | 'reviewOpen'>;
   pool: AssertionPool;
@@ -23,9 +23,9 @@ export interface Looking extends Pick<OpenStore, 'records' | 'now' | 'asCaller'>
 }
 
 /** A snap to import, or a snap that the store already has. */
-export interface Seen {
+export interface InspectedSnap {
   file: string;
-  snap: CarriedSnap;
+  snap: ForeignSnap;
   version: string;
   architectures: string[];
   sha256: string;
@@ -37,7 +37,7 @@ export interface Seen {
 }
 
 /** Inspects one file; refuses it if the file or its assertions cannot be imported. */
-export const look = (file: string, looking: Looking): Promise<Seen> =>
+export const inspectSnap = (file: string, looking: SnapInspectionContext): Promise<InspectedSnap> =>
   withSentFile(
     file,
     async (sent) => {
@@ -45,33 +45,33 @@ export const look = (file: string, looking: Looking): Promise<Seen> =>
       looking.digests.add(digests.sha3_384);
       const facts = await snapFactsOf(sent.handle.fd, looking.reviewer);
       if (typeof facts === 'string') throw new Failure(facts);
-      const provenance = provenanceIn(facts.snapYaml) ?? defaultProvenance;
+      const provenance = readProvenance(facts.snapYaml) ?? defaultProvenance;
       const { assertions, believed, revision } = await assertionsOf({ ...digests, provenance }, looking);
-      const snap = carriedSnap(revision, believed.find);
+      const snap = readForeignSnap(revision, believed.find);
       const { name, version, architectures } = facts;
       const wrong = disagreement(snap, { ...digests, size: sent.size, name, provenance });
       if (wrong !== undefined) throw new Failure(wrong);
-      const place = await placeOf(looking.records, snap);
+      const place = await findImportedSnap(looking.records, snap);
       const notes = [
         ...(place.subject === undefined ? ['new package'] : []),
-        ...(place.newest > snap.revision && place.there === undefined
+        ...(place.newest > snap.revision && place.revision === undefined
           ? [`older than revision ${String(place.newest)}, which is here`]
           : []),
-        ...(place.there?.isDeleted === true ? ['was deleted, and comes back'] : []),
-        ...(typeof place.there?.withdrawnBecause === 'string' ? ['withdrawn, and stays so'] : []),
+        ...(place.revision?.isDeleted === true ? ['was deleted, and comes back'] : []),
+        ...(typeof place.revision?.withdrawnBecause === 'string' ? ['withdrawn, and stays so'] : []),
       ];
       const { sha256 } = digests;
-      return { file, snap, version, architectures, sha256, assertions, isHere: isHere(place, snap), notes };
+      return { file, snap, version, architectures, sha256, assertions, isHere: isAlreadyImported(place, snap), notes };
     },
     looking.asCaller,
   );
 
-interface Digests {
+interface SnapFileDigests {
   sha3_384: string;
   sha256: string;
 }
 
-async function digestsOf(sent: SentFile): Promise<Digests> {
+async function digestsOf(sent: SentFile): Promise<SnapFileDigests> {
   const [sha3_384, sha256] = [createHash('sha3-384'), createHash('sha256')];
   for await (const piece of piecesOf(sent)) {
     sha3_384.update(piece);
@@ -80,22 +80,22 @@ async function digestsOf(sent: SentFile): Promise<Digests> {
   return { sha3_384: sha3_384.digest('hex'), sha256: sha256.digest('hex') };
 }
 
-interface OfFile {
+interface SnapFileAssertions {
   /** The snap-revision of the file. */
   revision: Assertion;
   assertions: Assertion[];
-  believed: Awaited<ReturnType<typeof believe>>;
+  believed: Awaited<ReturnType<typeof verifyAssertions>>;
 }
 
 /** The verified assertions of a file; refuses a file without a snap-revision, in the import or in the store. */
 async function assertionsOf(
-  { sha3_384, provenance }: Digests & { provenance: string },
-  { pool, records, roots, now }: Looking,
-): Promise<OfFile> {
+  { sha3_384, provenance }: SnapFileDigests & { provenance: string },
+  { pool, records, roots, now }: SnapInspectionContext,
+): Promise<SnapFileAssertions> {
   const name = `snap-revision/${Buffer.from(sha3_384, 'hex').toString('base64url')}/${provenance}`;
-  const kept = await records.assertions.find(name);
-  const found = pool.find(name) ?? (kept && parseAssertion(kept.text));
-  if (found === undefined) {
+  const stored = await records.assertions.find(name);
+  const snapRevision = pool.find(name) ?? (stored && parseAssertion(stored.text));
+  if (snapRevision === undefined) {
     const [other] = pool.revisionsOf(sha3_384);
     throw new Failure(
       other === undefined
@@ -105,18 +105,18 @@ async function assertionsOf(
             `'${(other.headers['provenance'] as string | undefined) ?? defaultProvenance}'.`,
     );
   }
-  const assertions = pool.withPrerequisites(found);
-  const believed = await believe(assertions, { records, roots, now: now() });
-  return { assertions, believed, revision: believed.find(name) ?? found };
+  const assertions = pool.withPrerequisites(snapRevision);
+  const believed = await verifyAssertions(assertions, { records, roots, now: now() });
+  return { assertions, believed, revision: believed.find(name) ?? snapRevision };
 }
 
 /** Verifies the assertions again at the time of the import: the records may have changed since the inspection. */
-export async function believedNow(
-  { assertions, snap }: Pick<Seen, 'assertions' | 'snap'>,
-  { records, roots, now }: Pick<Looking, 'records' | 'roots' | 'now'>,
-): Promise<{ believed: Believed; snap: CarriedSnap }> {
-  const { find, ...believed } = await believe(assertions, { records, roots, now: now() });
+export async function verifyAgain(
+  { assertions, snap }: Pick<InspectedSnap, 'assertions' | 'snap'>,
+  { records, roots, now }: Pick<SnapInspectionContext, 'records' | 'roots' | 'now'>,
+): Promise<{ believed: VerifiedAssertions; snap: ForeignSnap }> {
+  const { find, ...believed } = await verifyAssertions(assertions, { records, roots, now: now() });
   const revision = find(snap.assertion);
   if (revision === undefined) throw new Error(`cannot take in ${snap.name}: ${snap.assertion} was not looked at`);
-  return { believed, snap: carriedSnap(revision, find) };
+  return { believed, snap: readForeignSnap(revision, find) };
 }

@@ -9,23 +9,27 @@ import { Refusal } from '#domain/refusal.ts';
 import { findingsOf, keepIcon } from '#jobs/findings.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { Failure } from '../../frame/command.ts';
-import type { Progress } from '../../frame/progress.ts';
+import type { ProgressReporter } from '../../frame/progress.ts';
 import type { OpenStore } from '../../frame/store.ts';
-import { takeIn, thisHost, withSentFile } from '../sent-file.ts';
-import { believedNow, type Looking, type Seen } from './look.ts';
+import { uploadFile, hostAddress, withSentFile } from '../sent-file.ts';
+import { verifyAgain, type SnapInspectionContext, type InspectedSnap } from './look.ts';
 
-export interface Taking extends Looking {
+export interface SnapImportContext extends SnapInspectionContext {
   blobs: Blobs;
   reviewer: Reviewer;
-  progress: Progress;
+  progress: ProgressReporter;
 }
 
 /** Imports a snap; returns whether its package is new. If the import fails, the next sweep removes the content. */
-export async function take(seen: Seen, store: OpenStore, taking: Taking): Promise<{ isNew: boolean }> {
+export async function importSnap(
+  seen: InspectedSnap,
+  store: OpenStore,
+  taking: SnapImportContext,
+): Promise<{ isNew: boolean }> {
   const upload = await contentOf(seen, store, taking);
   try {
-    const findings = await found(seen, store, taking);
-    const { believed, snap } = await believedNow(seen, taking);
+    const findings = await reviewStored(seen, store, taking);
+    const { believed, snap } = await verifyAgain(seen, taking);
     return await store.acts.do(importPackage, store.person, { snap, believed, findings, upload });
   } catch (error) {
     await store.records.passing(({ unclaimedUploads }) => unclaimedUploads.forget(upload));
@@ -34,20 +38,24 @@ export async function take(seen: Seen, store: OpenStore, taking: Taking): Promis
 }
 
 /** Creates an unclaimed upload with the snap's content; does not copy content that the store already has. */
-async function contentOf({ file, snap, sha256 }: Seen, store: OpenStore, { blobs, progress }: Taking): Promise<string> {
+async function contentOf(
+  { file, snap, sha256 }: InspectedSnap,
+  store: OpenStore,
+  { blobs, progress }: SnapImportContext,
+): Promise<string> {
   const { sha3_384, size } = snap;
   const { records, newId, now } = store;
   if ((await records.neededContents.has(sha3_384)) && (await blobs.prove(sha3_384))) {
     const id = newId.uuid();
-    const upload = { id, sha3_384, sha256, size, address: thisHost, receivedAt: timestamp(now()) };
+    const upload = { id, sha3_384, sha256, size, address: hostAddress, receivedAt: timestamp(now()) };
     await records.passing(({ unclaimedUploads }) => unclaimedUploads.add(upload));
     return id;
   }
-  return withSentFile(file, (sent) => takeIn(store, blobs, sent, progress, sha3_384), store.asCaller);
+  return withSentFile(file, (sent) => uploadFile(store, blobs, sent, progress, sha3_384), store.asCaller);
 }
 
 /** Reviews the stored content, because a medium may return other bytes at a second read. */
-async function found({ snap }: Seen, { newId }: OpenStore, { blobs, reviewer }: Taking) {
+async function reviewStored({ snap }: InspectedSnap, { newId }: OpenStore, { blobs, reviewer }: SnapImportContext) {
   const { sha3_384, name } = snap;
   if (!(await blobs.prove(sha3_384))) throw new Failure('what was taken in cannot be read again; look at the disk');
   const verdict = await withFile(blobs, sha3_384, (path) =>
@@ -68,26 +76,26 @@ export interface ReleasedPackage {
  * Releases the imported and the already present revisions of a package to each channel: the newest for each architecture. A
  * channel that holds a newer revision keeps it.
  */
-export async function release(
+export async function releaseImported(
   name: string,
-  seen: readonly Seen[],
+  seen: readonly InspectedSnap[],
   channels: readonly Channel[],
   { records, acts, person, now }: OpenStore,
 ): Promise<ReleasedPackage | undefined> {
   const subject = await records.packages.find('snap', name);
   if (subject === undefined) throw new Refusal('resource-not-found', `There is no package snap/${name}.`);
   const revisions = seen.map(({ snap: { revision }, architectures }) => ({ revision, architectures }));
-  const wanted = [];
+  const releases = [];
   for (const channel of channels) {
     const held = await records.releases.inChannel(subject.id, channel.name, timestamp(now()));
     for (const { revision, architectures } of newestOfSlots(revisions)) {
       const isOlder = ({ slot }: { slot: string }): boolean =>
-        held.every((one) => one.slot !== slot || one.revision < revision);
+        held.every((current) => current.slot !== slot || current.revision < revision);
       if (!slotsOf('snap', { architectures }).some(isOlder)) continue;
-      wanted.push({ channel, revision, progressive: everybody, resources: [], onlyIfNewer: true });
+      releases.push({ channel, revision, progressive: everybody, resources: [], onlyIfNewer: true });
     }
   }
-  if (wanted.length === 0) return undefined;
-  await acts.do(pushReleases, person, { package: subject, releases: wanted });
-  return { package: `snap/${name}`, revisions: [...new Set(wanted.map(({ revision }) => revision))] };
+  if (releases.length === 0) return undefined;
+  await acts.do(pushReleases, person, { package: subject, releases: releases });
+  return { package: `snap/${name}`, revisions: [...new Set(releases.map(({ revision }) => revision))] };
 }

@@ -2,13 +2,18 @@
 // this sees through every import, counts cycles, those of types too, and knows which file of a dependency is used by whom.
 const arrow = [
   ['domain'],
+  ['platform'],
   ['files'],
+  ['contract'],
+  ['configuration'],
   ['engine'],
   ['records'],
   ['assertions', 'blobs', 'deltas', 'review', 'shared', 'tls'],
   ['acts'],
   ['macaroons', 'registry'],
-  ['api'],
+  ['access'],
+  ['http'],
+  ['documents'],
   ['operations', 'identity', 'jobs', 'integrity', 'backup', 'transfers'],
   ['data'],
   ['examinations'],
@@ -19,10 +24,6 @@ const arrow = [
   ['main'],
 ];
 const place = (part) => `^src/${part}(?:/|\\.ts$)`;
-// Beside the arrow: the shapes, which are generated types, and the files at the top, which import no part.
-const beside = '^src/(?!main\\.ts)[^/]+\\.ts$';
-const everybodys = ['^src/api/wire\\.ts$', beside];
-const configuration = '^src/configuration/';
 
 const arrowRules = arrow.flatMap((step, at) =>
   step.map((part) => ({
@@ -31,7 +32,7 @@ const arrowRules = arrow.flatMap((step, at) =>
     from: { path: place(part) },
     to: {
       path: '^src/',
-      pathNot: [part, ...arrow.slice(0, at).flat()].map(place).concat(...everybodys, configuration),
+      pathNot: [part, ...arrow.slice(0, at).flat()].map(place),
     },
   })),
 );
@@ -61,15 +62,13 @@ module.exports = {
       from: { path: '^src/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     },
-    {
-      name: 'beside-the-arrow-means-importing-no-part',
-      severity: 'error',
-      from: { path: beside },
-      to: { path: '^src/[^/]+/', pathNot: '^src/(?:configuration/|domain/|files/|api/wire\\.ts$)' },
-    },
-    only('configuration-belongs-to-config-and-cli', '^src/(?:config\\.ts$|configuration/|cli/)', configuration),
-    only('only-the-server-knows-koa', '^src/api/(?:server|places)\\.ts$', '^node_modules/(?:koa|@koa)/'),
-    only('only-one-file-knows-ajv', '^src/api/schema\\.ts$', '^node_modules/ajv/'),
+    only(
+      'others-import-the-configuration-as-a-whole',
+      '^src/(?:configuration|cli)/',
+      '^src/configuration/(?!config\\.ts$)',
+    ),
+    only('only-the-server-knows-koa', '^src/http/(?:server|route-table)\\.ts$', '^node_modules/(?:koa|@koa)/'),
+    only('only-one-file-knows-ajv', '^src/contract/schema\\.ts$', '^node_modules/ajv/'),
     only(
       'only-the-engine-and-the-lock-know-sqlite',
       '^src/(?:engine/sqlite/|data/lock\\.ts$)',
@@ -78,7 +77,7 @@ module.exports = {
     only(
       'only-these-load-native-code',
       '^src/(?:main\\.ts$|data/|appliance/|cli/|integrity/database-worker\\.ts$)',
-      '^src/native\\.ts$',
+      '^src/platform/native\\.ts$',
     ),
   ],
   options: {

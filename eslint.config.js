@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'dist/', 'data/', '.tap/', 'src/api/wire.ts'] },
+  { ignores: ['node_modules/', 'dist/', 'data/', '.tap/', 'src/contract/wire.ts'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
@@ -58,7 +58,7 @@ export default tseslint.config(
   {
     // A command asks systemd why the unit of a store does not run; what serves a store starts nothing. A collector is no store, and runs
     // the script that fetches, which is part of this program.
-    files: ['src/cli/store/service.ts', 'src/cli/transfer/fetch.ts'],
+    files: ['src/cli/store/service.ts', 'src/cli/transfers/make/fetch.ts'],
     rules: { 'no-restricted-imports': 'off' },
   },
   {
@@ -69,7 +69,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/main.ts', 'src/config.ts', 'src/native.ts', 'src/cli/**'],
+    ignores: ['src/main.ts', 'src/configuration/config.ts', 'src/platform/native.ts', 'src/cli/**'],
     rules: {
       'no-restricted-properties': [
         'error',

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 
-import { nativeAsset } from '#src/native.ts';
+import { nativeAsset } from '#platform/native.ts';
 import { bundle, files, packageFiles, release, root, workers } from './bundle.ts';
 import { dynamicSymbols } from './elf.ts';
 import { scriptOf } from './program.ts';

@@ -1,4 +1,4 @@
-// Writes src/api/wire.ts, the TypeScript types of everything that goes over the wire, from schemas/*.json.
+// Writes src/contract/wire.ts, the TypeScript types of everything that goes over the wire, from schemas/*.json.
 // The schemas stay the only statement of shape: the result is git-ignored, never edited, and made again whenever
 // a schema (or this file) has changed.
 import { createHash } from 'node:crypto';

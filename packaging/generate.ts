@@ -5,5 +5,5 @@ import { writeWireTypes } from './generate-wire.ts';
 import { writeGuides } from './render-guides.ts';
 
 const root = join(import.meta.dirname, '..');
-await writeWireTypes(join(root, 'schemas'), join(root, 'src/api/wire.ts'));
-writeGuides(join(root, 'docs/guides'), join(root, 'src/api/documents/guides'));
+await writeWireTypes(join(root, 'schemas'), join(root, 'src/contract/wire.ts'));
+writeGuides(join(root, 'docs/guides'), join(root, 'src/documents/guides'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { Marked, type Tokens } from 'marked';
 
-import { slug } from '#api/documents/guides.ts';
+import { slug } from '#documents/guides.ts';
 import { keptAddresses } from './kept-addresses.ts';
 import { writeGenerated } from './write-generated.ts';
 

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 
 import { run } from '#cli/frame/run.ts';
 import { groups } from '#cli/index.ts';
-import { readConfig } from '#src/config.ts';
+import { readConfig } from '#configuration/config.ts';
 
 const { values: options } = parseArgs({
   options: {

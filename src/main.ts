@@ -5,7 +5,7 @@ import type { CommandOutput } from '#cli/frame/command.ts';
 import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
 import { groups } from '#cli/index.ts';
-import { excludeMemory } from './core-dumps.ts';
+import { excludeMemory } from '#platform/core-dumps.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;
 

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 
 import t from 'tap';
 
-import type { Operation } from '#api/operation.ts';
-import { findProblems, type ShapeName } from '#api/schema.ts';
-import { grants, permissions, type Permission } from '#domain/permission.ts';
+import type { Operation } from '#http/operation.ts';
+import { findProblems, type ShapeName } from '#contract/schema.ts';
+import { grants, permissions, type Permission } from '#domain/tokens/permission.ts';
 import { operations } from '#operations/index.ts';
 import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';

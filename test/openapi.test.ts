@@ -5,10 +5,10 @@ import { join } from 'node:path';
 
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 
-import { examples } from '#api/documents/examples.ts';
-import { refusalsOf } from '#api/documents/responses.ts';
-import { openapi } from '#api/openapi.ts';
-import type { Operation } from '#api/operation.ts';
+import { examples } from '#documents/examples.ts';
+import { refusalsOf } from '#documents/responses.ts';
+import { openapi } from '#documents/openapi.ts';
+import type { Operation } from '#http/operation.ts';
 import { consoleSection } from '#console/index.ts';
 import { identitySection } from '#identity/operations.ts';
 import { sections as ours } from '#operations/index.ts';

@@ -1,8 +1,8 @@
 // Acts: each declares one possible change of the store. Only acts write.
-import type { ApprovalKind, ApprovalLine } from '#domain/approvals.ts';
-import type { AuditOutcome } from '#records/audit.ts';
+import type { ApprovalKind, ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import type { AuditOutcome } from '#records/audit/audit.ts';
 import type { ChangeRecords } from '#records/index.ts';
-import type { StoredApproval } from '#records/proposals.ts';
+import type { StoredApproval } from '#records/approvals/proposals.ts';
 
 /** The actor of an act, for the audit log. */
 export interface Actor {

@@ -1,11 +1,11 @@
 // Performs acts, or holds them for approval.
-import { noPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
+import { noPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
-import type { AuditEntry } from '#records/audit.ts';
+import type { AuditEntry } from '#records/audit/audit.ts';
 import type { WritableRecords } from '#records/index.ts';
 import { DoneAlready, type Act, type Acts, type Actor, type Do } from './act.ts';
 import { checkGate, isPendingAct, buildPendingRefusal, settleApproved, type PendingAct } from './gate.ts';
-import { propose } from './proposals.ts';
+import { propose } from './approvals/proposals.ts';
 
 type RecordsChange = WritableRecords['change'];
 

@@ -8,16 +8,16 @@ import {
   type ApprovalPolicy,
   type ApprovalRule,
   type ApprovalLine,
-} from '#domain/approvals.ts';
+} from '#domain/approvals/approval-policy.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
+import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
-import type { StoredApproval, NewProposal, Proposal } from '#records/proposals.ts';
+import type { StoredApproval, NewProposal, Proposal } from '#records/approvals/proposals.ts';
 import type { Act, ApprovedProposal, Actor, ActContext } from './act.ts';
-import { textToSign } from './approval-texts.ts';
-import { approvalCounts, listApprovers, type Approver, type ApproverRecords } from './counted-approvals.ts';
-import { refuseWithoutPolicy } from './policy-standing.ts';
+import { textToSign } from './approvals/text-to-sign.ts';
+import { approvalCounts, listApprovers, type Approver, type ApproverRecords } from './approvals/counted-approvals.ts';
+import { refuseWithoutPolicy } from './approvals/policy-in-force.ts';
 
 /** Thrown to roll back an act that has to wait. `proposal` is the existing proposal, if there is one. */
 class PendingActError extends Error {

@@ -1,8 +1,8 @@
 // All acts of the store by noun, for the documents and the tests.
 import type { Act } from './act.ts';
-import { updateAccount, updateOwnAccount } from './account-details.ts';
-import { changeRole, createAccount, disableAccount, enableAccount } from './accounts.ts';
-import { registerAgent, removeAgent } from './agents.ts';
+import { updateAccount, updateOwnAccount } from './accounts/details.ts';
+import { changeRole, createAccount, disableAccount, enableAccount } from './accounts/accounts.ts';
+import { registerAgent, removeAgent } from './accounts/agents.ts';
 import {
   acceptAudit,
   acceptBucket,
@@ -17,15 +17,15 @@ import {
   changeSetting,
   setLogLevel,
   upgrade,
-} from './appliance.ts';
-import { addApproverKey, removeApproverKey } from './approver-keys.ts';
-import { storeKeyRequest, storeImportedAssertions, storeSignedAssertion } from './assertions.ts';
-import { createBrand, deleteBrand, updateBrand } from './brands.ts';
-import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds.ts';
-import { storeCharmData } from './charm-texts.ts';
-import { createLibrary, publishLibrary } from './charm-libraries.ts';
-import { acceptClock, recordLatestTime } from './clock.ts';
-import { acceptInvite, sweepInvites, inviteCollaborators, rejectInvite, revokeInvites } from './collaborators.ts';
+} from './store/appliance.ts';
+import { addApproverKey, removeApproverKey } from './approvals/approver-keys.ts';
+import { storeKeyRequest, storeImportedAssertions, storeSignedAssertion } from './assertions/assertions.ts';
+import { createBrand, deleteBrand, updateBrand } from './brands/brands.ts';
+import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds/builds.ts';
+import { storeCharmData } from './revisions/charm-data.ts';
+import { createLibrary, publishLibrary } from './libraries/libraries.ts';
+import { acceptClock, recordLatestTime } from './store/clock.ts';
+import { acceptInvite, sweepInvites, inviteCollaborators, rejectInvite, revokeInvites } from './packages/collaborators.ts';
 import {
   changeCredential,
   changeOwnPassword,
@@ -37,7 +37,7 @@ import {
   renewRecoveryCodes,
   switchOffTotp,
   switchOnTotp,
-} from './credentials.ts';
+} from './accounts/credentials.ts';
 import {
   endPullCredential,
   sweepPullCredentials,
@@ -45,7 +45,7 @@ import {
   issuePullCredential,
   makeRegistryKey,
   useImageCredential,
-} from './image-credentials.ts';
+} from './images/credentials.ts';
 import {
   deleteImageBlob,
   deleteImageManifest,
@@ -53,21 +53,21 @@ import {
   pushExternalImage,
   pushImageBlob,
   pushImageManifest,
-} from './images.ts';
+} from './images/images.ts';
 import {
   markBlobRepaired,
   recordRecordsCheck,
   returnBlobToService,
   quarantineBlob,
   restoreMissing,
-} from './integrity.ts';
-import { logIn, delayLogins } from './logins.ts';
-import { holdFollowUp, refuseFollowUp } from './after-review.ts';
-import { exportAudit } from './exports.ts';
-import { grantToDevices, revokeFromDevices } from './device-grants.ts';
-import { importPackage } from './imports.ts';
-import { createModel, deleteModel, updateModel } from './models.ts';
-import { updatePackageMetadata } from './package-metadata.ts';
+} from './store/integrity.ts';
+import { logIn, delayLogins } from './login/logins.ts';
+import { holdFollowUp, refuseFollowUp } from './uploads/follow-ups.ts';
+import { exportAudit } from './audit/exports.ts';
+import { grantToDevices, revokeFromDevices } from './devices/grants.ts';
+import { importPackage } from './packages/imports.ts';
+import { createModel, deleteModel, updateModel } from './brands/models.ts';
+import { updatePackageMetadata } from './packages/metadata.ts';
 import {
   acceptPackage,
   handOverPackage,
@@ -76,24 +76,24 @@ import {
   rejectPackage,
   removeCollaborator,
   withdrawOffer,
-} from './ownership.ts';
-import { postValidationSet, signBuild } from './publisher-assertions.ts';
-import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages.ts';
-import { approveProposal, changeApprovalPolicy, sweepProposals, propose, rejectProposal } from './proposals.ts';
-import { setQuota } from './quotas.ts';
-import { expireBranches, pushReleases } from './releases.ts';
-import { deleteRevisions, expireRevisions } from './old-revisions.ts';
-import { addRemodels, deleteRemodels, updateRemodels } from './remodel-allowlist.ts';
-import { makeRequest, noteReceipts } from './requests.ts';
-import { updateResourceRevisions } from './resources.ts';
-import { approveUpload, rejectUpload, scanUpload } from './reviews.ts';
-import { needsNoAssertion, signRevision } from './revision-signatures.ts';
-import { restoreRevision, withdrawRevision } from './revisions.ts';
-import { createSerialPolicy, deleteSerialPolicy } from './serial-policies.ts';
-import { storeSerial, revokeSerial } from './serials.ts';
-import { createSigningKey, deleteSigningKey, importSigningKey, requestRegistration } from './signing-keys.ts';
-import { rememberSiteKey } from './site-key.ts';
-import { makeDischargerKey, retireKeys, rotateRootKey } from './token-keys.ts';
+} from './packages/ownership.ts';
+import { postValidationSet, signBuild } from './assertions/publisher-assertions.ts';
+import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages/registration.ts';
+import { approveProposal, changeApprovalPolicy, sweepProposals, propose, rejectProposal } from './approvals/proposals.ts';
+import { setQuota } from './accounts/quotas.ts';
+import { expireBranches, pushReleases } from './releases/releases.ts';
+import { deleteRevisions, expireRevisions } from './revisions/old-revisions.ts';
+import { addRemodels, deleteRemodels, updateRemodels } from './brands/remodel-allowlist.ts';
+import { makeRequest, noteReceipts } from './sites/requests.ts';
+import { updateResourceRevisions } from './resources/resources.ts';
+import { approveUpload, rejectUpload, scanUpload } from './uploads/reviews.ts';
+import { needsNoAssertion, signRevision } from './revisions/signatures.ts';
+import { restoreRevision, withdrawRevision } from './revisions/revisions.ts';
+import { createSerialPolicy, deleteSerialPolicy } from './brands/serial-policies.ts';
+import { storeSerial, revokeSerial } from './devices/serials.ts';
+import { createSigningKey, deleteSigningKey, importSigningKey, requestRegistration } from './keys/signing-keys.ts';
+import { rememberSiteKey } from './keys/site-key.ts';
+import { makeDischargerKey, retireKeys, rotateRootKey } from './tokens/token-keys.ts';
 import {
   beginBrowserSession,
   endTokens,
@@ -104,8 +104,8 @@ import {
   revokeOwnToken,
   revokeToken,
   rotateToken,
-} from './tokens.ts';
-import { markTransferLost } from './lost-transfers.ts';
+} from './tokens/tokens.ts';
+import { markTransferLost } from './transfers/lost-transfers.ts';
 import {
   distrustSource,
   nameSite,
@@ -115,11 +115,11 @@ import {
   rotateSource,
   settleFloor,
   trustSource,
-} from './sites.ts';
-import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './tracks.ts';
-import { sweepImageBlobs, sweepImages, readImageIndexes, readImageResources } from './unwanted-images.ts';
-import { subscribe, unsubscribe } from './subscriptions.ts';
-import { acceptTransfer } from './transfer-accept.ts';
+} from './sites/sites.ts';
+import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack } from './releases/tracks.ts';
+import { sweepImageBlobs, sweepImages, readImageIndexes, readImageResources } from './images/unneeded-images.ts';
+import { subscribe, unsubscribe } from './sites/subscriptions.ts';
+import { acceptTransfer } from './transfers/accept.ts';
 import {
   discardTransfer,
   exportReceipt,
@@ -127,8 +127,8 @@ import {
   rewriteTransferPart,
   receiveTransfer,
   withdrawTransfer,
-} from './transfers.ts';
-import { pushResource, pushRevision } from './uploads.ts';
+} from './transfers/transfers.ts';
+import { pushResource, pushRevision } from './uploads/uploads.ts';
 
 /** By noun, as the documents show them. */
 export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>> = {

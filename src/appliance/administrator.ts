@@ -1,7 +1,7 @@
 // Reads the store administrator's credential from the configuration file as it is now: a replaced credential is refused
 // at the next request, even without a reload.
 import { statSync } from 'node:fs';
-import { readConfig, type Config } from '#src/config.ts';
+import { readConfig, type Config } from '#configuration/config.ts';
 
 type AuthSettings = Config['auth'];
 

@@ -8,11 +8,11 @@ import type { ConfigurationState } from '#data/serving-state.ts';
 import { seconds } from '#domain/clock.ts';
 import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
-import { documentsAt } from '#operations/appliance/documents.ts';
-import { configDigest } from '#src/config.ts';
-import { disablePretenuring } from '#src/small-heap.ts';
-import { inOneSentence } from '#src/system-errors.ts';
-import { version } from '#src/version.ts';
+import { documentsAt } from '#operations/store/documents.ts';
+import { configDigest } from '#configuration/config.ts';
+import { disablePretenuring } from '#platform/small-heap.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
+import { version } from '#platform/version.ts';
 import { startBackground, type Background } from './background.ts';
 import { keepCertificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
@@ -23,7 +23,7 @@ import { settingsOf, type Current } from './settings.ts';
 import { servingStateOf, startStateReports } from './state.ts';
 import { openStorage, type Storage } from './storage.ts';
 import type { TeamReplies } from './team.ts';
-import { watchFaults, watchJobs } from './watched-faults.ts';
+import { watchFaults, watchJobs } from './watch/faults.ts';
 
 export interface Appliance {
   /** The actual address, such as `http://127.0.0.1:8080`. */

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 
 import { itself } from '#acts/act.ts';
-import { renewCertificate } from '#acts/appliance.ts';
+import { renewCertificate } from '#acts/store/appliance.ts';
 import { keepingOf, type StoreHandle } from '#data/store.ts';
 import { prepareTls } from '#tls/keeper.ts';
 import type { ServerTls } from '#tls/settings.ts';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-import type { StoreServer } from '#api/server.ts';
+import type { StoreServer } from '#http/server.ts';
 import { seconds } from '#domain/clock.ts';
 
 /** How long a stop waits for handlers after the last connection has closed. */

@@ -1,11 +1,11 @@
 // The options of an appliance.
 import type { Logger } from 'pino';
 
-import type { ConnectionLimits } from '#api/connections.ts';
-import type { PlaceOptions } from '#blobs/places.ts';
+import type { ConnectionLimits } from '#http/connection-limits.ts';
+import type { PlaceOptions } from '#blobs/upload-places.ts';
 import type { StoreOptions } from '#data/store.ts';
 import type { ScrubOptions } from '#integrity/scrub.ts';
-import type { LogFormat } from '#src/log.ts';
+import type { LogFormat } from '#platform/log.ts';
 import type { PartsWatch } from './parts.ts';
 import type { Team } from './team.ts';
 

@@ -1,9 +1,9 @@
 // Reloads the configuration while the store serves: all of it is accepted, or the old one stays.
 import { join } from 'node:path';
 
-import type { ApprovalPolicyKeeper } from '#jobs/keep-approval-policy.ts';
-import { ConfigError, readConfig, type Config } from '#src/config.ts';
-import { inOneSentence } from '#src/system-errors.ts';
+import type { ApprovalPolicyKeeper } from '#jobs/approvals/keep-approval-policy.ts';
+import { ConfigError, readConfig, type Config } from '#configuration/config.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Certificate } from './certificate.ts';

@@ -3,9 +3,9 @@
 import type { KeyObject } from 'node:crypto';
 
 import type { Roots } from '#assertions/chain.ts';
-import { readTrusted } from '#assertions/trusted.ts';
+import { readTrusted } from '#assertions/trusted-roots.ts';
 import { readMasterKey } from '#data/secrets.ts';
-import type { Config } from '#src/config.ts';
+import type { Config } from '#configuration/config.ts';
 
 /** A configuration, with the keys and roots that it names. */
 export interface ApplianceSettings {

@@ -1,7 +1,7 @@
 // The state of the serving process: written to a file of the data directory for commands on the host, and used for
 // metrics.
-import type { ProcessState, StoreState } from '#api/metrics.ts';
-import { tokensEnding } from '#macaroons/uses.ts';
+import type { ProcessState, StoreState } from '#http/metrics/metrics.ts';
+import { tokensEnding } from '#macaroons/token-uses.ts';
 import { measureDiskUse } from '#data/blobs.ts';
 import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
@@ -9,8 +9,8 @@ import { seconds } from '#domain/clock.ts';
 import { isEngineUnavailable } from '#domain/refusal.ts';
 import { certificateEnds } from '#examinations/certificate.ts';
 import { lastBackups } from '#examinations/records.ts';
-import { textOf, type Fault, type Severity } from '#src/faults.ts';
-import { version } from '#src/version.ts';
+import { textOf, type Fault, type Severity } from '#platform/faults.ts';
+import { version } from '#platform/version.ts';
 import type { ServerTls } from '#tls/settings.ts';
 import { pendingWork } from '#transfers/pending.ts';
 import type { Background } from './background.ts';

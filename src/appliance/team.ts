@@ -1,6 +1,6 @@
 // The processes of a host that serve one store together, as one of them sees the others; src/workers/ starts them.
-import type { Minute } from '#api/last-hour.ts';
-import type { MetricCounts } from '#api/metrics.ts';
+import type { Minute } from '#http/metrics/last-hour.ts';
+import type { MetricCounts } from '#http/metrics/metrics.ts';
 import type { ServingState } from '#data/serving-state.ts';
 
 /** The requests to a process and the types of the replies. */

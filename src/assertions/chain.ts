@@ -3,12 +3,12 @@
 import type { KeyObject } from 'node:crypto';
 import { NameIndex } from '#domain/name-index.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { joined, parseStream, type Assertion } from './assertion.ts';
-import { constraintsAllow } from './constraints.ts';
-import { HeaderReader } from './headers.ts';
-import { decodePublicKey, decodeSignature, deviation, verifySignature } from './openpgp.ts';
-import type { AssertionsByName } from './spooled.ts';
-import { checkAssertion, defaultProvenance, nameOf, primaryKeyOf, series, typeOf } from './types.ts';
+import { joined, parseStream, type Assertion } from './format/assertion.ts';
+import { constraintsAllow } from './format/constraints.ts';
+import { HeaderReader } from './format/headers.ts';
+import { decodePublicKey, decodeSignature, deviation, verifySignature } from './format/openpgp.ts';
+import type { AssertionsByName } from './spilled-assertions.ts';
+import { checkAssertion, defaultProvenance, nameOf, primaryKeyOf, series, typeOf } from './format/types.ts';
 
 /** The trusted roots: accounts that may sign for others, and their keys. */
 export interface Roots {

@@ -1,7 +1,7 @@
 // Resolves lookups of assertions by type and primary key, as snapd writes them into URLs.
 import { Refusal } from '#domain/refusal.ts';
-import { quoted } from './assertion.ts';
-import { series, typeOf } from './types.ts';
+import { quoted } from './format/assertion.ts';
+import { series, typeOf } from './format/types.ts';
 
 /** One assertion by name, or a sequence (the newest, or one by number). */
 export type AssertionLookup = { readonly name: string } | { readonly accountId: string; readonly setName: string };

@@ -1,7 +1,7 @@
 // Determines the prerequisites of assertions: the assertions that the store or a device needs before it can trust one.
 import { NameIndex } from '#domain/name-index.ts';
-import { parseAssertion, type Assertion } from './assertion.ts';
-import { nameOf, series } from './types.ts';
+import { parseAssertion, type Assertion } from './format/assertion.ts';
+import { nameOf, series } from './format/types.ts';
 
 /** Types that are useful without a package, so a transfer may contain them on their own. */
 export const standingTypes = ['account', 'account-key', 'model', 'store', 'validation-set'] as const;

@@ -1,13 +1,13 @@
 // Signs the assertions of brands: models, serials, validation sets, system users, and revisions of snaps with a delegated provenance.
 import { Refusal } from '#domain/refusal.ts';
-import { parseStream, quoted, type Assertion, type Headers } from './assertion.ts';
+import { parseStream, quoted, type Assertion, type Headers } from './format/assertion.ts';
 import { checkSignature, delegatesRevision, keyState } from './chain.ts';
-import { constraintsAllow } from './constraints.ts';
-import { HeaderReader } from './headers.ts';
-import { decodePublicKey } from './openpgp.ts';
-import { signAssertion, type Signer } from './signer.ts';
-import { writeTime } from './times.ts';
-import { checkAssertion, defaultProvenance, series } from './types.ts';
+import { constraintsAllow } from './format/constraints.ts';
+import { HeaderReader } from './format/headers.ts';
+import { decodePublicKey } from './format/openpgp.ts';
+import { signAssertion, type Signer } from './keys/signer.ts';
+import { writeTime } from './format/times.ts';
+import { checkAssertion, defaultProvenance, series } from './format/types.ts';
 
 /** The key that a brand signs with. */
 export interface BrandKey {

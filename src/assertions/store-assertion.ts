@@ -1,5 +1,5 @@
 // Reads the store assertion, which tells devices the address of this store.
-import type { Assertion } from './assertion.ts';
+import type { Assertion } from './format/assertion.ts';
 
 /** Error text if the store assertion is missing. */
 export const storeAssertionMissing = (id: string): string =>

@@ -7,14 +7,14 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import { withFile, type Blobs, type StoredBlob } from '#blobs/blobs.ts';
-import { listBlobs } from '#blobs/listing.ts';
+import { listBlobs } from '#blobs/list-blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { isEngineUnavailable } from '#domain/refusal.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
 import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
 import { checkArchives } from './check.ts';
-import { onDisk, type Files } from '#files/streamed.ts';
+import { onDisk, type Files } from '#files/durable-streams.ts';
 import { listNames } from '#files/read.ts';
 import { keysName, lockKeys, type KeyTexts } from './keys.ts';
 import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';

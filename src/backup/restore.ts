@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
 import { readIfPresent } from '#files/read.ts';
-import { onDisk, syncFolder, writeWhole, type Files } from '#files/streamed.ts';
+import { onDisk, syncFolder, writeWhole, type Files } from '#files/durable-streams.ts';
 import { CannotRestore, entryOf, readArchives, siteKeyOf, type Archives, type OpenArchive } from './archives.ts';
-import { upgradesFolder } from './before-upgrade.ts';
+import { upgradesFolder } from './upgrade-copies.ts';
 import { keysName, type KeyTexts } from './keys.ts';
 import type { BackedUpBlob, Manifest } from './manifest.ts';
 import { NotWhole, type TarEntry, type TarReader } from './tar.ts';

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
-import { TarArchive, type ArchiveErrors } from '#files/archive.ts';
-import { toAppendOnlyFile } from '#files/streamed.ts';
+import { TarArchive, type ArchiveErrors } from '#files/tar-archive.ts';
+import { toAppendOnlyFile } from '#files/durable-streams.ts';
 import { InvalidTarHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
 
 export interface TarWriter {

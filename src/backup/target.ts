@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { statfsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder, type Files } from '#files/streamed.ts';
+import { syncFolder, type Files } from '#files/durable-streams.ts';
 
 export interface BackupTarget {
   /** The path until the file has its name. */

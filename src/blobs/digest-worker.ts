@@ -5,8 +5,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-import { alignedPiece, beginCopy, continueCopy, finishCopy, piece, pieceSize, type FileCopy } from './copied.ts';
-import { receiveGroup, type GroupedContent, type GroupedResult, type GroupReceiveOptions } from './group.ts';
+import { alignedPiece, beginCopy, continueCopy, finishCopy, piece, pieceSize, type FileCopy } from './file-copy.ts';
+import { receiveGroup, type GroupedContent, type GroupedResult, type GroupReceiveOptions } from './receive-group.ts';
 
 /** Messages of the main thread. Messages about one job arrive in order. */
 export type DigestOrder =

@@ -5,9 +5,9 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import type { StartWorker } from '#src/embedded.ts';
+import type { StartWorker } from '#platform/embedded.ts';
 import type { DigestOrder, DigestReport } from './digest-worker.ts';
-import type { GroupedContent, GroupedResult, GroupReceiveOptions } from './group.ts';
+import type { GroupedContent, GroupedResult, GroupReceiveOptions } from './receive-group.ts';
 
 /** The algorithms, with their relative cost for the same bytes. */
 const cost = { 'sha3-384': 9, sha256: 2, sha384: 5, sha512: 5 };

@@ -7,7 +7,7 @@ import { lstat } from 'node:fs/promises';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { hours, type Now } from '#domain/clock.ts';
 import type { DigestPool } from './digests.ts';
-import { identityIn } from './identity.ts';
+import { identityIn } from './file-identity.ts';
 
 export interface Proofs {
   /** Remembers a file that was just digested and moved there. */

@@ -7,7 +7,7 @@
 import { statfsSync } from 'node:fs';
 
 import { notEnoughSpace } from '#domain/disk-full.ts';
-import { createConcurrencyLimit } from '#domain/limit.ts';
+import { createConcurrencyLimit } from '#domain/concurrency-limit.ts';
 import { sumHeld, type Shares } from './shares.ts';
 
 /** The space promised to one upload. */

@@ -1,12 +1,12 @@
 // Checks the text of a configuration file. Problems from the parser, the schema and our own rules become sentences with line numbers.
 import { isIP } from 'node:net';
 import { parse, TomlDate, TomlError } from 'smol-toml';
-import { findProblems } from '#api/schema.ts';
-import { readReleaseRule, readRule, singleKinds } from '#domain/approvals.ts';
+import { findProblems } from '#contract/schema.ts';
+import { readReleaseRule, readRule, singleKinds } from '#domain/approvals/approval-policy.ts';
 import { isAccountId } from '#domain/ids.ts';
-import { nameProblem } from '#domain/package-name.ts';
-import { bucketProblem } from '#blobs/s3/address.ts';
-import { parseAddress } from '#engine/postgres/address.ts';
+import { nameProblem } from '#domain/packages/package-name.ts';
+import { bucketProblem } from '#contract/bucket-address.ts';
+import { parseAddress } from '#contract/postgres-address.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { tomlValue, type ConfigValue } from './edit.ts';
 import { findKey, sections, type ConfigKey } from './keys.ts';

@@ -1,5 +1,5 @@
 // The sections and keys of the configuration with their descriptions, from schemas/config.json and in its order.
-import { embeddedText } from '#src/embedded.ts';
+import { embeddedText } from '#platform/embedded.ts';
 
 export interface ConfigSection {
   readonly description: string;

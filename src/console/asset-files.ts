@@ -1,8 +1,8 @@
 // The files that pages load. Each address contains the digest of the file, so a browser can cache it for ever and never uses an old one.
 import { hash } from 'node:crypto';
 
-import { styleSheet } from '#api/pages/style-sheet.ts';
-import { embeddedText } from '#src/embedded.ts';
+import { styleSheet } from '#http/pages/style-sheet.ts';
+import { embeddedText } from '#platform/embedded.ts';
 
 const files = {
   'style.css': ['src/console/style.css', 'text/css'],

@@ -1,6 +1,6 @@
 // Serves the files that pages load: the style sheet, our script, and htmx as its package ships it.
-import { anyone } from '#api/access.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
+import { anyone } from '#access/access-rules.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { assetFile, isAssetName } from './asset-files.ts';
 

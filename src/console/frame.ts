@@ -1,15 +1,15 @@
 // The frame of every page: the present place, the menu, and the account.
-import type { OperationResponse } from '#api/operation.ts';
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
-import type { Services } from '#api/services.ts';
+import type { OperationResponse } from '#http/operation.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import type { Services } from '#http/services.ts';
 import type { IncomingMessage } from 'node:http';
-import type { BrowserEvidence } from './access.ts';
+import type { BrowserEvidence } from './browser-access.ts';
 import { pageOf } from './page.ts';
-import { isAutomaticRefresh, refreshAttributes } from './parts/again.ts';
+import { isAutomaticRefresh, refreshAttributes } from './parts/auto-refresh.ts';
 import { formOf } from './parts/form.ts';
 import { unencryptedNotice, notice } from './parts/notice.ts';
-import { findMessage } from './said.ts';
-import { renewedSessionHeader } from './session.ts';
+import { findMessage } from './messages.ts';
+import { renewedSessionHeader } from './session-headers.ts';
 import { viewerOf, type Viewer } from './viewer.ts';
 
 /** The content of a screen. */

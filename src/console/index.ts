@@ -1,32 +1,32 @@
 // All pages of the console.
-import type { OperationSection } from '#api/operation.ts';
+import type { OperationSection } from '#http/operation.ts';
 import { consoleAsset } from './assets.ts';
 import { consoleAudit } from './audit/audit.ts';
-import { consoleFront } from './front/front.ts';
-import { consoleCarry } from './carry/carry.ts';
-import { consoleRequests } from './carry/requests.ts';
+import { consoleFront } from './store/front-page.ts';
+import { consoleCarry } from './transfers/overview.ts';
+import { consoleRequests } from './sites/requests.ts';
 import {
   consoleAcceptTransfer,
   consoleDiscardTransfer,
   consoleTransfer,
   consoleWithdrawTransfer,
-} from './carry/transfer.ts';
-import { consoleAnswerInvite, consoleAnswerOffer } from './waiting/answers.ts';
-import { consoleJudgeProposal, consoleProposal } from './waiting/proposal.ts';
-import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './waiting/upload.ts';
-import { consoleWaiting } from './waiting/waiting.ts';
-import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './log-in.ts';
-import { consoleReleaseHistory } from './packages/history.ts';
-import { consoleAskEndOwnToken, consoleEndOwnToken, consoleMyself, consoleUpdateMyself } from './myself/myself.ts';
-import { consoleMakeToken, consoleNewToken } from './myself/new-token.ts';
+} from './transfers/transfer.ts';
+import { consoleAnswerInvite, consoleAnswerOffer } from './packages/invite-answers.ts';
+import { consoleJudgeProposal, consoleProposal } from './approvals/proposal.ts';
+import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './uploads/upload.ts';
+import { consoleWaiting } from './approvals/pending.ts';
+import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './login/log-in.ts';
+import { consoleReleaseHistory } from './releases/history.ts';
+import { consoleAskEndOwnToken, consoleEndOwnToken, consoleMyself, consoleUpdateMyself } from './accounts/own-account.ts';
+import { consoleMakeToken, consoleNewToken } from './tokens/new-token.ts';
 import {
   consoleBeginOneTimePasswords,
   consoleOneTimePasswords,
   consoleRenewRecoveryCodes,
   consoleSwitchOffOneTimePasswords,
   consoleSwitchOnOneTimePasswords,
-} from './myself/one-time-passwords.ts';
-import { consoleChangePassword, consolePassword } from './myself/password.ts';
+} from './accounts/one-time-passwords.ts';
+import { consoleChangePassword, consolePassword } from './accounts/own-password.ts';
 import {
   consoleAskRemoveCollaborator,
   consoleCollaborators,
@@ -37,9 +37,9 @@ import {
 import { consoleAskDescribe, consoleDescribe } from './packages/describe.ts';
 import { consolePackages } from './packages/list.ts';
 import { consolePackage } from './packages/package.ts';
-import { consolePreviewRelease, consoleRelease } from './packages/release.ts';
-import { consoleRevision } from './packages/revision.ts';
-import { consoleRevisions } from './packages/revisions.ts';
+import { consolePreviewRelease, consoleRelease } from './releases/release.ts';
+import { consoleRevision } from './revisions/revision.ts';
+import { consoleRevisions } from './revisions/revisions.ts';
 import {
   consoleAskDeleteTrack,
   consoleCreateTrack,
@@ -47,8 +47,8 @@ import {
   consoleTrack,
   consoleTracks,
   consoleUpdateTrack,
-} from './packages/tracks.ts';
-import { consoleAskWithdraw, consoleRestore, consoleWithdraw } from './packages/withdraw.ts';
+} from './releases/tracks.ts';
+import { consoleAskWithdraw, consoleRestore, consoleWithdraw } from './revisions/withdraw.ts';
 import {
   consoleAskDisable,
   consoleAskEndTokens,
@@ -56,15 +56,15 @@ import {
   consoleEnable,
   consoleEndTokens,
   consoleSetQuota,
-} from './people/account-deeds.ts';
-import { consolePerson } from './people/account.ts';
-import { consoleInvitePerson, consolePeople } from './people/list.ts';
-import { consoleAskChangeRole, consoleChangeRole } from './people/roles.ts';
-import { consoleAskSetUpLink, consoleMakeSetUpLink } from './people/set-up-link.ts';
-import { consoleAskEndToken, consoleEndToken, consoleTokens } from './people/tokens.ts';
-import { consoleBackups } from './store/backups.ts';
-import { consoleBrand, consoleBrands } from './store/brands.ts';
-import { consoleDevice, consoleDevices } from './store/devices.ts';
+} from './accounts/account-forms.ts';
+import { consolePerson } from './accounts/account.ts';
+import { consoleInvitePerson, consolePeople } from './accounts/list.ts';
+import { consoleAskChangeRole, consoleChangeRole } from './accounts/roles.ts';
+import { consoleAskSetUpLink, consoleMakeSetUpLink } from './accounts/set-up-link.ts';
+import { consoleAskEndToken, consoleEndToken, consoleTokens } from './tokens/tokens.ts';
+import { consoleBackups } from './backups/backups.ts';
+import { consoleBrand, consoleBrands } from './brands/brands.ts';
+import { consoleDevice, consoleDevices } from './fleets/devices.ts';
 import { consoleSettings } from './store/settings.ts';
 import { consoleStorage } from './store/storage.ts';
 

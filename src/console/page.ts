@@ -1,7 +1,7 @@
 // A page of the console as a response: its head, its security policy, and the files that it may load.
-import { OperationResponse } from '#api/operation.ts';
-import { html, type Html } from '#api/pages/html.ts';
-import { pageHeaders } from '#api/pages/policy.ts';
+import { OperationResponse } from '#http/operation.ts';
+import { html, type Html } from '#http/pages/html.ts';
+import { pageHeaders } from '#http/pages/page-headers.ts';
 import { addressOfAsset } from './asset-files.ts';
 
 interface ConsolePageContent {

@@ -2,19 +2,19 @@
 // operations and commands, and leads to a screen with the result.
 import type { IncomingMessage } from 'node:http';
 
-import type { Access } from '#api/access.ts';
-import { refuseForeignForm } from '#api/browser.ts';
-import { OperationResponse, operation, type OperationCall, type Operation } from '#api/operation.ts';
-import type { ShapeName } from '#api/schema.ts';
-import type { Services } from '#api/services.ts';
-import type { Wire } from '#api/wire.ts';
+import type { Access } from '#access/access-rules.ts';
+import { refuseForeignForm } from '#http/request/browser-sessions.ts';
+import { OperationResponse, operation, type OperationCall, type Operation } from '#http/operation.ts';
+import type { ShapeName } from '#contract/schema.ts';
+import type { Services } from '#http/services.ts';
+import type { Wire } from '#contract/wire.ts';
 import type { RefusalCode } from '#domain/refusal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { admitInBrowser, type BrowserEvidence } from './access.ts';
-import { declareFormHandler } from './deeds.ts';
+import { admitInBrowser, type BrowserEvidence } from './browser-access.ts';
+import { declareFormHandler } from './form-handlers.ts';
 import { renderInFrame, type View } from './frame.ts';
-import { renderRefusal } from './refused.ts';
-import { renewedSessionHeader } from './session.ts';
+import { renderRefusal } from './refusal-page.ts';
+import { renewedSessionHeader } from './session-headers.ts';
 
 interface ConsoleOperation<Path extends string, Evidence> {
   /** `console_`, then a name for the page or the action. */

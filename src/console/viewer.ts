@@ -1,6 +1,6 @@
 // The reader of a page, as far as it decides the visible content.
-import type { HandlerRecords } from '#api/handler-records.ts';
-import type { Principal } from '#domain/principal.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
 
 export interface Viewer {
   name: string;

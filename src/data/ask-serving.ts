@@ -3,9 +3,9 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 
-import { servingSecretHeader } from '#api/services.ts';
+import { servingSecretHeader } from '#http/services.ts';
 import { seconds } from '#domain/clock.ts';
-import { describeFault, textOf } from '#src/faults.ts';
+import { describeFault, textOf } from '#platform/faults.ts';
 import { servingState, type ServingState } from './serving-state.ts';
 
 /** The path for the state. The caller must send the secret from the state file, which only the owner of the directory can read. */

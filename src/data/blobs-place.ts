@@ -1,11 +1,11 @@
 // Opens the blobs of a store: in a folder of its data directory, or in a bucket on an S3 server.
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
-import { parseBucketAddress, type BucketAccess, type BucketAddress } from '#blobs/s3/address.ts';
+import { parseBucketAddress, type BucketAccess, type BucketAddress } from '#contract/bucket-address.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
-import { siteKeyCheckName } from '#acts/site-key.ts';
+import { siteKeyCheckName } from '#acts/keys/site-key.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { createExclusiveRemoval } from '#shared/removing.ts';
-import { authorityIn, credentialsIn, type Config } from '#src/config.ts';
+import { createExclusiveRemoval } from '#shared/exclusive-removal.ts';
+import { authorityIn, credentialsIn, type Config } from '#configuration/config.ts';
 
 export interface BucketConnection {
   address: BucketAddress;

@@ -3,11 +3,11 @@ import { statfsSync } from 'node:fs';
 
 import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newHolder, registerProcess } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
-import { nativeBinding } from '#src/native.ts';
+import { nativeBinding } from '#platform/native.ts';
 import { openBlobs } from './blobs-place.ts';
 import type { StoreHandle } from './store.ts';
 

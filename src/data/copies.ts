@@ -5,7 +5,7 @@ import { copyRows, type RowCopyOptions, type TableChecksum, type RowSource } fro
 import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
-import { nativeBinding } from '#src/native.ts';
+import { nativeBinding } from '#platform/native.ts';
 import type { DatabasePlace, PostgresPlace } from '#engine/place.ts';
 import { migrations, newStore } from './upgrade.ts';
 

@@ -1,10 +1,10 @@
 // Makes the first approvers of a new store: their accounts and secrets.
-import type { FirstApprover } from '#acts/appliance.ts';
+import type { FirstApprover } from '#acts/store/appliance.ts';
 import type { NewIds } from '#domain/ids.ts';
-import { totpPurpose } from '#identity/logins.ts';
-import { newRecoveryCodes, recoveryDigests } from '#identity/recovery-codes.ts';
-import { newSetUpLink } from '#identity/set-up-links.ts';
-import { newTotpSecret, totpAddress } from '#identity/totp.ts';
+import { totpPurpose } from '#identity/login/logins.ts';
+import { newRecoveryCodes, recoveryDigests } from '#identity/credentials/recovery-codes.ts';
+import { newSetUpLink } from '#identity/credentials/set-up-links.ts';
+import { newTotpSecret, totpAddress } from '#identity/credentials/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
 
 /** The secrets that one of the first approvers gets. They are shown once. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 
-import { nativeBinding } from '#src/native.ts';
+import { nativeBinding } from '#platform/native.ts';
 import { removeState } from './state-file.ts';
 
 /** Locks the data directory until `close`, or until the process dies. Throws DataDirectoryInUse. */

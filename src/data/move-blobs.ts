@@ -2,9 +2,9 @@
 // is removed from the old place.
 import { toChunks, withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import { listBlobs } from '#blobs/listing.ts';
-import { parseBucketAddress, formatBucketAddress } from '#blobs/s3/address.ts';
-import type { Config } from '#src/config.ts';
+import { listBlobs } from '#blobs/list-blobs.ts';
+import { parseBucketAddress, formatBucketAddress } from '#contract/bucket-address.ts';
+import type { Config } from '#configuration/config.ts';
 import { withBlobs } from './blobs.ts';
 import type { StoreHandle } from './store.ts';
 

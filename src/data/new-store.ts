@@ -4,15 +4,15 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Actor } from '#acts/act.ts';
-import { init, type FirstApprover } from '#acts/appliance.ts';
-import { siteKeyCheckName } from '#acts/site-key.ts';
+import { init, type FirstApprover } from '#acts/store/appliance.ts';
+import { siteKeyCheckName } from '#acts/keys/site-key.ts';
 import { randomIds } from '#domain/ids.ts';
 import { describeDatabase, openDatabase, type DatabasePlace, type PostgresPlace } from '#engine/place.ts';
 import { createFile, renameFile } from '#files/durable.ts';
 import { readIfPresent } from '#files/read.ts';
 import { ForeignSiteKey, keyCheckOf, refuseForeignKey } from '#macaroons/site-key.ts';
 import { records } from '#records/index.ts';
-import { parseConfig } from '#src/config.ts';
+import { parseConfig } from '#configuration/config.ts';
 import { prepareTls } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { newApprover, type ApproverHandout } from './first-approvers.ts';

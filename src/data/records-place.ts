@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { shellWord } from '#domain/shell-word.ts';
 
 import type { DatabasePlace } from '#engine/place.ts';
-import type { Config } from '#src/config.ts';
+import type { Config } from '#configuration/config.ts';
 import { readPostgresPassword } from './secrets.ts';
 
 /** Returns the database file of a data directory with records in a file. */

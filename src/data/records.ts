@@ -2,19 +2,19 @@
 import { join } from 'node:path';
 
 import { itself, type Acts } from '#acts/act.ts';
-import { upgrade as upgradeRecords } from '#acts/appliance.ts';
+import { upgrade as upgradeRecords } from '#acts/store/appliance.ts';
 import { createActs } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
-import type { ApprovalPolicy } from '#domain/approvals.ts';
+import type { ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import type { Now } from '#domain/clock.ts';
 import type { Database, DatabaseSize, DatabaseServer } from '#engine/database.ts';
-import { isLockTimeout } from '#engine/held.ts';
+import { isLockTimeout } from '#engine/lock-timeout.ts';
 import { openDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
-import type { SealFile, Sealing } from '#records/audit-seals.ts';
+import type { SealFile, Sealing } from '#records/audit/audit-seals.ts';
 import { records, type StoreRecords } from '#records/index.ts';
-import { nativeBinding } from '#src/native.ts';
-import { version } from '#src/version.ts';
+import { nativeBinding } from '#platform/native.ts';
+import { version } from '#platform/version.ts';
 import { databaseFile } from './records-place.ts';
 import { sealFileIn } from './seal-file.ts';
 import { upgradeDatabase, lockForUpgrade, type Upgrade } from './upgrade.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
-import type { Fault } from '#src/faults.ts';
+import type { Fault } from '#platform/faults.ts';
 import { DataDirectoryInUse, lockDirectory } from './lock.ts';
 import { stateFile } from './state-file.ts';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 
 import type { Acts } from '#acts/act.ts';
-import { readPolicy, type ApprovalPolicy } from '#domain/approvals.ts';
+import { readPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import { days, type Now } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
 import { prepareFile } from '#files/durable.ts';
@@ -14,7 +14,7 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { createSignedTokens, type SignedTokens } from '#registry/signed-tokens.ts';
-import { readConfig, type Config } from '#src/config.ts';
+import { readConfig, type Config } from '#configuration/config.ts';
 import { makeSigningCertificate } from '#tls/certificates.ts';
 import type { TlsKeeperOptions } from '#tls/keeper.ts';
 import { recordsPlace } from './records-place.ts';

@@ -1,18 +1,18 @@
 // Upgrades the data of an older release. It is copied before any change, and no process serves it during the upgrade.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { copyBeforeUpgrade } from '#backup/before-upgrade.ts';
+import { copyBeforeUpgrade } from '#backup/upgrade-copies.ts';
 import { seconds } from '#domain/clock.ts';
 import type { Database } from '#engine/database.ts';
 import { checkDatabase } from '#engine/sqlite/check.ts';
 
 import { migrate, findMissing, type Migration } from '#engine/migrate.ts';
 import { refuseForeignKey } from '#macaroons/site-key.ts';
-import { beginSealing, type Sealing } from '#records/audit-seals.ts';
+import { beginSealing, type Sealing } from '#records/audit/audit-seals.ts';
 import { records } from '#records/index.ts';
 import { otherHosts } from '#shared/processes.ts';
-import { embeddedNames, embeddedText } from '#src/embedded.ts';
-import { nativeBinding } from '#src/native.ts';
+import { embeddedNames, embeddedText } from '#platform/embedded.ts';
+import { nativeBinding } from '#platform/native.ts';
 import { lockDirectory } from './lock.ts';
 
 /** An upgrade of data of an older release. */

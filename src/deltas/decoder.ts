@@ -1,6 +1,6 @@
 // Applies a VCDIFF delta to a source, window by window. Rejects an invalid delta, and any access outside the source, the window or the size
 // limit, before it produces the window.
-import type { RandomAccessFile } from './source.ts';
+import type { RandomAccessFile } from './random-access-file.ts';
 import { AddressCache, fromSource, header, instructions, maxWindowBytes, withAdler32, type Half } from './vcdiff.ts';
 
 /** Thrown if a file is not a valid delta for the source. */

@@ -1,7 +1,7 @@
 // Makes a delta: copies the parts of the target that are in the source and adds the rest. Works window by window, so that memory does not
 // grow with either file.
 import { SourceIndex, type DeltaMatch } from './source-index.ts';
-import type { RandomAccessFile } from './source.ts';
+import type { RandomAccessFile } from './random-access-file.ts';
 import {
   addNumber,
   AddressCache,

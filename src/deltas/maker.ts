@@ -1,7 +1,7 @@
 // Makes and applies deltas between two files, each in its own worker thread with limits on time and memory.
 import { once } from 'node:events';
 
-import type { StartWorker } from '#src/embedded.ts';
+import type { StartWorker } from '#platform/embedded.ts';
 import type { DeltaReport, DeltaTask } from './worker.ts';
 
 export interface DeltaMaker {

@@ -1,6 +1,6 @@
 // Finds bytes of the target in the source, with a rolling hash over blocks of the source. The table has a bounded size: a larger source
 // gets larger blocks.
-import type { RandomAccessFile } from './source.ts';
+import type { RandomAccessFile } from './random-access-file.ts';
 
 /** Maximum number of blocks. A table entry holds a block number in 22 bits and part of its hash in the other 10. */
 const numberBits = 22;

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { yieldToOthers } from '#src/yield-to-others.ts';
+import { yieldToOthers } from '#platform/yield-to-others.ts';
 import { decode } from './decoder.ts';
 import { encode } from './encoder.ts';
-import { RandomAccessFile } from './source.ts';
+import { RandomAccessFile } from './random-access-file.ts';
 
 /** Paths of files that must not change during the task. `most` is the maximum size of the rebuilt file in bytes. */
 export type DeltaTask =

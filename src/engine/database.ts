@@ -1,5 +1,5 @@
 // The interface to the database: a `sql` tag that keeps text and values apart, four methods for queries, and transactions.
-import type { MaybePromise } from '#domain/soon.ts';
+import type { MaybePromise } from '#domain/maybe-promise.ts';
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 

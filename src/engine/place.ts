@@ -1,6 +1,6 @@
 // Names a database, in a file or on a PostgreSQL server, and opens and checks it with the right engine.
 import type { Database } from './database.ts';
-import { describeAddressText } from './postgres/address.ts';
+import { describeAddressText } from '#contract/postgres-address.ts';
 import { inspectFile, type DatabaseVerdict } from './sqlite/check.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/driver.ts';
 

@@ -1,7 +1,7 @@
 // Examines whether the approval policy of the configuration is in force.
 import { isDeepStrictEqual } from 'node:util';
 
-import { readPolicy } from '#domain/approvals.ts';
+import { readPolicy } from '#domain/approvals/approval-policy.ts';
 import { notice, well, type Examination } from './examination.ts';
 
 export const approvals: Examination = {

@@ -1,5 +1,5 @@
 // Examines the S3 server of the blobs, if there is one.
-import { formatBucketAddress } from '#blobs/s3/address.ts';
+import { formatBucketAddress } from '#contract/bucket-address.ts';
 import { bucketOf, openingOf } from '#data/blobs-place.ts';
 import { notice, well, wrong, type Examination } from './examination.ts';
 
@@ -10,7 +10,7 @@ export const bucket: Examination = {
     const place = bucketOf(config());
     if (place === undefined) return well('none: the files are in the data directory');
     const { records, now } = await store();
-    const { inspectBucket: lookOverBucket } = await import('#blobs/s3/rules.ts');
+    const { inspectBucket: lookOverBucket } = await import('#blobs/s3/inspect-bucket.ts');
     const findings = await lookOverBucket(place.address, place.access, { ...(await openingOf(records)), now });
     const can = `${formatBucketAddress(place.address)} takes, gives and removes files`;
     if (findings.wrong.length > 0) {

@@ -6,8 +6,8 @@ import { days } from '#domain/clock.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { siteFiles, siteProblems } from '#tls/site.ts';
-import type { Config } from '#src/config.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import type { Config } from '#configuration/config.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { findingOfFaults, well, wrong, type Examination, type ExaminationFinding } from './examination.ts';
 
 export const certificate: Examination = {

@@ -1,9 +1,9 @@
 // Examines the needs of devices and controllers apart from their requests: dependencies of packages, the store assertion, TLS trust.
-import { parseAssertion } from '#assertions/assertion.ts';
+import { parseAssertion } from '#assertions/format/assertion.ts';
 import { addressIn, leadsTo } from '#assertions/store-assertion.ts';
-import type { Config } from '#src/config.ts';
+import type { Config } from '#configuration/config.ts';
 import type { StoreHandle } from '#data/store.ts';
-import { missingHere } from '#transfers/closure.ts';
+import { missingHere } from '#transfers/dependencies.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import { trustAt } from '#tls/trust.ts';

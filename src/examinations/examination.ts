@@ -2,9 +2,9 @@
 // cannot be done, it gives the reason, so that it is not taken for one without findings.
 import type { ServingState } from '#data/serving-state.ts';
 import type { StoreHandle } from '#data/store.ts';
-import type { Config } from '#src/config.ts';
-import type { Fault } from '#src/faults.ts';
-import { inOneSentence } from '#src/system-errors.ts';
+import type { Config } from '#configuration/config.ts';
+import type { Fault } from '#platform/faults.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
 
 /** A notice is worth knowing; the store can be well with it. */
 export type FindingLevel = 'well' | 'notice' | 'wrong' | 'not looked at';

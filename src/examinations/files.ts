@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { diskSpace } from '#data/blobs.ts';
 import { findReserveFault } from '#data/disk-size.ts';
 import { formatBytes } from '#domain/byte-size.ts';
-import type { Config } from '#src/config.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import type { Config } from '#configuration/config.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { ExaminationUnavailableError, findingOfFaults, well, wrong, type Examination } from './examination.ts';
 
 export const owner: Examination = {

@@ -1,11 +1,11 @@
 // Examines the two wrapping keys: site key and master key.
 import type { KeyObject } from 'node:crypto';
 
-import { sealedPrefixOf } from '#assertions/keys.ts';
+import { sealedPrefixOf } from '#assertions/keys/sealed-keys.ts';
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
 import { readMasterKey, readSiteKey } from '#data/secrets.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { ExaminationUnavailableError, findingOfFaults, well, type Examination } from './examination.ts';
 
 export const siteKey: Examination = {

@@ -1,6 +1,6 @@
 // Examines the PostgreSQL server of the records, if there is one: its version, rights, disk, clock and connections.
 import type { DatabaseServer, ServerState } from '#engine/database.ts';
-import { describeFault } from '#src/faults.ts';
+import { describeFault } from '#platform/faults.ts';
 import { notice, well, wrong, type Examination, type ExaminationFinding } from './examination.ts';
 
 export const databaseServer: Examination = {

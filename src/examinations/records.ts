@@ -2,11 +2,11 @@
 import { days } from '#domain/clock.ts';
 import { damagedFacts } from '#integrity/blob-reports.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
-import { doubtOf } from '#jobs/remember-time.ts';
-import { tokensEnding } from '#macaroons/uses.ts';
+import { doubtOf } from '#jobs/store/remember-time.ts';
+import { tokensEnding } from '#macaroons/token-uses.ts';
 import { mendOfRecords, recordsPlace } from '#data/records-place.ts';
 import type { StoreHandle } from '#data/store.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { ExaminationUnavailableError, findingOfFaults, notice, well, wrong, type Examination } from './examination.ts';
 

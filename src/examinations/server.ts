@@ -1,8 +1,8 @@
 // Examines the serving process: its state, and whether a crash would leave a core dump.
 import { describeWorkers } from '#data/serving-state.ts';
-import { leavesMemory } from '#src/core-dumps.ts';
+import { leavesMemory } from '#platform/core-dumps.ts';
 import { formatBytes } from '#domain/byte-size.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { ExaminationUnavailableError, findingOfFaults, notice, well, wrong, type Examination } from './examination.ts';
 
 const unserved = 'the store is not being served at the moment';

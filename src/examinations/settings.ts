@@ -1,11 +1,11 @@
 // Examines the configuration, and settings that depend on each other.
 import { join } from 'node:path';
 
-import { ConfigError, missingForExchange, readConfig } from '#src/config.ts';
-import { inOneSentence } from '#src/system-errors.ts';
-import { describeFault } from '#src/faults.ts';
+import { ConfigError, missingForExchange, readConfig } from '#configuration/config.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
+import { describeFault } from '#platform/faults.ts';
 import { findingOfFaults, well, wrong, type Examination } from './examination.ts';
-import { accessTo, invalidConfiguration } from './opening.ts';
+import { accessTo, invalidConfiguration } from './opening-fault.ts';
 
 export const configuration: Examination = {
   subject: 'Configuration',

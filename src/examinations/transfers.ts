@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { waitReasonSubject } from '#acts/transfers.ts';
+import { waitReasonSubject } from '#acts/transfers/transfers.ts';
 import { days } from '#domain/clock.ts';
 import type { StoreHandle } from '#data/store.ts';
-import type { Config } from '#src/config.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import type { Config } from '#configuration/config.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
 import { findingOfFaults, type Examination } from './examination.ts';
 

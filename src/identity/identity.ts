@@ -2,14 +2,14 @@
 import { hkdfSync } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
-import type { IdentityProvider } from '#api/identity.ts';
+import type { IdentityProvider } from '#http/identity-provider.ts';
 import type { Now } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { createExchangeLimit } from './exchange-limit.ts';
-import { createInteractions } from './interactions.ts';
-import { createLogins } from './logins.ts';
-import { createOwnCredentials } from './own-credentials.ts';
-import { createPasswords, type Passwords } from './passwords.ts';
+import { createExchangeLimit } from './login/exchange-limit.ts';
+import { createInteractions } from './login/interactions.ts';
+import { createLogins } from './login/logins.ts';
+import { createOwnCredentials } from './credentials/own-credentials.ts';
+import { createPasswords, type Passwords } from './credentials/passwords.ts';
 
 export interface IdentityOptions {
   records: StoreRecords;

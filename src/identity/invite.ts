@@ -2,17 +2,17 @@
 // the account that logs in.
 import type { IncomingMessage } from 'node:http';
 
-import { acceptInvite, inviteDigest, rejectInvite } from '#acts/collaborators.ts';
-import { anyone } from '#api/access.ts';
-import { refuseForeignForm } from '#api/browser.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import type { Services } from '#api/services.ts';
+import { acceptInvite, inviteDigest, rejectInvite } from '#acts/packages/collaborators.ts';
+import { anyone } from '#access/access-rules.ts';
+import { refuseForeignForm } from '#http/request/browser-sessions.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import type { Services } from '#http/services.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { ShownInvite } from '#records/invites.ts';
-import { messagePage, withRefusalPage, seeOther } from './login-page.ts';
+import type { ShownInvite } from '#records/packages/invites.ts';
+import { messagePage, withRefusalPage, seeOther } from './login/login-page.ts';
 import { inviteContent } from './pages/invite.ts';
-import { page } from '#api/pages/plain.ts';
+import { page } from '#http/pages/plain-page.ts';
 
 const address = '/identity/invite';
 

@@ -1,15 +1,15 @@
 // All operations of the identity provider.
-import type { Operation, OperationSection } from '#api/operation.ts';
-import { agentLogin } from './agent.ts';
-import { discharge } from './discharge.ts';
-import { form, submitForm } from './form.ts';
+import type { Operation, OperationSection } from '#http/operation.ts';
+import { agentLogin } from './discharge/agent-login.ts';
+import { discharge } from './discharge/discharge.ts';
+import { form, submitForm } from './discharge/form-login.ts';
 import { invite, submitInvite } from './invite.ts';
-import { agentLoginLegacy, loginLegacy } from './legacy.ts';
-import { identityStyle, login, submitLogin } from './login-page.ts';
-import { dischargeInfo, publicKey } from './public-key.ts';
-import { dischargeToken, loginRedirect } from './redirect.ts';
-import { openSetUpLink, setUp, submitSetUp } from './set-up.ts';
-import { waitLegacy, waitToken } from './wait.ts';
+import { agentLoginLegacy, loginLegacy } from './discharge/legacy-login.ts';
+import { identityStyle, login, submitLogin } from './login/login-page.ts';
+import { dischargeInfo, publicKey } from './discharge/public-key.ts';
+import { dischargeToken, loginRedirect } from './login/login-redirect.ts';
+import { openSetUpLink, setUp, submitSetUp } from './credentials/set-up.ts';
+import { waitLegacy, waitToken } from './discharge/wait-login.ts';
 
 export const identityOperations: Operation[] = [
   dischargeInfo,

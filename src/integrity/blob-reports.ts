@@ -1,7 +1,7 @@
 // Reports corrupt and unreadable blobs to the administrator: which packages need them, and what to do.
 import type { StoreRecords } from '#records/index.ts';
-import type { FactsOf } from '#src/faults.ts';
-import type { Health } from '#src/health.ts';
+import type { FactsOf } from '#platform/faults.ts';
+import type { Health } from '#platform/health.ts';
 import { contentName } from './content-name.ts';
 
 export interface BlobReports {

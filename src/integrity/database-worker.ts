@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { inspectFile } from '#engine/sqlite/check.ts';
-import { nativeBindingAt } from '#src/native.ts';
-import { yieldToOthers } from '#src/yield-to-others.ts';
+import { nativeBindingAt } from '#platform/native.ts';
+import { yieldToOthers } from '#platform/yield-to-others.ts';
 
 /** The database file, and the path of the native module of SQLite. */
 export interface DatabaseToCheck {

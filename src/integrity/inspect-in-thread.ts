@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
-import type { StartWorker } from '#src/embedded.ts';
+import type { StartWorker } from '#platform/embedded.ts';
 import type { DatabaseToCheck } from './database-worker.ts';
 
 /** Returns the problems of the file. `startWorker` starts `database-worker.ts`. */

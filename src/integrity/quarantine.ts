@@ -1,10 +1,10 @@
 // Moves corrupt blobs to quarantine, and puts blobs that are intact again back into service.
 import type { Acts, Actor } from '#acts/act.ts';
-import { returnBlobToService, quarantineBlob } from '#acts/integrity.ts';
+import { returnBlobToService, quarantineBlob } from '#acts/store/integrity.ts';
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { verifyBlob, type ReadContinuation } from './judge.ts';
+import { verifyBlob, type ReadContinuation } from './verify-blob.ts';
 
 /** The actor and the store that it acts on. */
 export interface QuarantineContext {

@@ -6,9 +6,9 @@ import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { Health } from '#src/health.ts';
+import type { Health } from '#platform/health.ts';
 import type { BlobReports } from './blob-reports.ts';
-import { isOurs, verifyBlob, type ReadContinuation } from './judge.ts';
+import { isOurs, verifyBlob, type ReadContinuation } from './verify-blob.ts';
 import { restoreIntactBlobs, quarantine, type QuarantineContext } from './quarantine.ts';
 
 export interface ScrubState {

@@ -1,12 +1,12 @@
 // Verifies the whole store: the database, the audit log, and every blob.
 import type { Blobs, StoredBlob } from '#blobs/blobs.ts';
-import { listBlobs } from '#blobs/listing.ts';
+import { listBlobs } from '#blobs/list-blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
-import type { SealFile } from '#records/audit-seals.ts';
-import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
+import type { SealFile } from '#records/audit/audit-seals.ts';
+import { verifyAudit, type AuditVerdict } from '#records/audit/audit-verdict.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { verifyBlob } from './judge.ts';
+import { verifyBlob } from './verify-blob.ts';
 
 export interface StoreVerdict {
   good: boolean;

@@ -5,7 +5,7 @@ import { minutes, seconds } from '#domain/clock.ts';
 import { isEngineUnavailable } from '#domain/refusal.ts';
 import type { Leases } from '#shared/leases.ts';
 import { hostName } from '#shared/processes.ts';
-import { inOneSentence } from '#src/system-errors.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
 
 export interface BackgroundJob {
   name: string;

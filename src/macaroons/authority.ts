@@ -2,15 +2,15 @@
 import { days } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { createBrowserSessions, type BrowserSessions } from './browser-sessions.ts';
-import { createTokenChecker, type TokenChecker } from './checking.ts';
-import { createTokenIssuer, type TokenIssuer, type TokenIssuerOptions } from './issuing.ts';
-import { createTokenRotator, type TokenRotator } from './rotating.ts';
+import { createTokenChecker, type TokenChecker } from './token-checker.ts';
+import { createTokenIssuer, type TokenIssuer, type TokenIssuerOptions } from './token-issuer.ts';
+import { createTokenRotator, type TokenRotator } from './token-rotator.ts';
 import { createSessions } from './sessions.ts';
-import { createUses, type TokenUses } from './uses.ts';
+import { createUses, type TokenUses } from './token-uses.ts';
 
 export type { LoggedInBrowser as Browsing } from './browser-sessions.ts';
 export type { DischargedLogin as Login } from './login.ts';
-export type { LoginRequest } from './issuing.ts';
+export type { LoginRequest } from './token-issuer.ts';
 
 export interface AuthorityOptions extends Omit<TokenIssuerOptions, 'sessions'> {
   records: StoreRecords;

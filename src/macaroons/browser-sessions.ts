@@ -4,15 +4,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import type { Acts } from '#acts/act.ts';
-import { beginBrowserSession } from '#acts/tokens.ts';
+import { beginBrowserSession } from '#acts/tokens/tokens.ts';
 import { after, hours, minutes, timestamp } from '#domain/clock.ts';
 import { isUuid, type NewIds } from '#domain/ids.ts';
-import type { Principal } from '#domain/principal.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
 import { isEngineUnavailable, Refusal } from '#domain/refusal.ts';
 import { moment } from './caveats.ts';
 import { conditionsOf, mint, signatureMatches, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { readToken, writeToken } from './codec/text.ts';
-import type { Session } from '#records/macaroons.ts';
+import type { Session } from '#records/tokens/macaroons.ts';
 import type { LatestTime } from './latest-time.ts';
 import type { OpenedRootKey, RootKeys } from './root-keys.ts';
 import { MissingOneTimePassword, type Sessions } from './sessions.ts';

@@ -1,11 +1,11 @@
 // The first-party caveats of the store's own tokens: writes them, and computes the restrictions that they impose
 // together.
 import { readDateTime } from '#domain/date-time.ts';
-import { readChannelGlob, readChannelPattern } from '#domain/channel.ts';
+import { readChannelGlob, readChannelPattern } from '#domain/releases/channel.ts';
 import { isUuid } from '#domain/ids.ts';
-import { grants, isPermission, type Permission } from '#domain/permission.ts';
-import type { Restrictions } from '#domain/principal.ts';
-import type { PackageSelector } from '#domain/selector.ts';
+import { grants, isPermission, type Permission } from '#domain/tokens/permission.ts';
+import type { Restrictions } from '#domain/tokens/principal.ts';
+import type { PackageSelector } from '#domain/tokens/package-selector.ts';
 import type { TokenIdentifier } from './identifier.ts';
 
 /** The requested restrictions of a token; null leaves a dimension unrestricted, an empty list allows nothing. */

@@ -1,10 +1,10 @@
 // The identity provider's own keys. Caveats are encrypted to the newest; for a day after a rotation the previous key
 // still reads caveats, so that no login in progress is lost.
 import { itself, type Acts, type Actor } from '#acts/act.ts';
-import { makeDischargerKey, replacedBefore } from '#acts/token-keys.ts';
+import { makeDischargerKey, replacedBefore } from '#acts/tokens/token-keys.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
-import type { DischargerKey } from '#records/discharger-keys.ts';
+import type { DischargerKey } from '#records/login/discharger-keys.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { keyPairFrom, keyText, newKeyPair, type KeyPair } from './codec/keys.ts';
 import { seal, unseal } from './sealing.ts';

@@ -15,7 +15,7 @@ import { readToken, tokenListFromJson, writeToken } from './codec/text.ts';
 import { moment } from './caveats.ts';
 import type { DischargerKeys } from './discharger-keys.ts';
 import { readDischarge } from './login.ts';
-import { readPurpose, type LoginPurpose } from './purpose.ts';
+import { readPurpose, type LoginPurpose } from './login-purpose.ts';
 
 export { bytesFromBase64 };
 export type { BakeryVersion };

@@ -6,7 +6,7 @@ import type { KeyPair } from './codec/keys.ts';
 import { mint, verify, withFirstPartyCaveat, type DecodedMacaroon } from './codec/macaroon.ts';
 import { writeToken } from './codec/text.ts';
 import { readIdentifier, writeIdentifier } from './identifier.ts';
-import { withPurpose, type PurposeInput } from './purpose.ts';
+import { withPurpose, type PurposeInput } from './login-purpose.ts';
 import type { OpenedRootKey } from './root-keys.ts';
 
 /**

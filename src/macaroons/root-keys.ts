@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 
 import { itself, type Acts, type Actor } from '#acts/act.ts';
-import { rotateRootKey } from '#acts/token-keys.ts';
+import { rotateRootKey } from '#acts/tokens/token-keys.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { SealedRootKey as SealedKey } from '#records/root-keys.ts';
+import type { SealedRootKey as SealedKey } from '#records/tokens/root-keys.ts';
 import { seal, unseal } from './sealing.ts';
 
 export interface OpenedRootKey {

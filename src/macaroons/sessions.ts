@@ -1,11 +1,11 @@
 // Sessions: a token is valid while its session is. The session of a login begins at its first use.
 import type { Acts } from '#acts/act.ts';
-import { exchangeLogin, notThisAccount } from '#acts/tokens.ts';
+import { exchangeLogin, notThisAccount } from '#acts/tokens/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { whenReady, type MaybePromise } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { Session } from '#records/macaroons.ts';
+import type { Session } from '#records/tokens/macaroons.ts';
 import { restrictingCaveats } from './caveats.ts';
 import type { LatestTime } from './latest-time.ts';
 import type { DischargedLogin } from './login.ts';

@@ -3,9 +3,9 @@
 import { createHmac } from 'node:crypto';
 
 import { itself, type Acts } from '#acts/act.ts';
-import { rememberSiteKey, siteKeyCheckName } from '#acts/site-key.ts';
+import { rememberSiteKey, siteKeyCheckName } from '#acts/keys/site-key.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { describeFault, type FactsOf } from '#src/faults.ts';
+import { describeFault, type FactsOf } from '#platform/faults.ts';
 import { seal, unseal } from './sealing.ts';
 
 const purpose = 'check of the site key';

@@ -1,6 +1,6 @@
 // Presenters that several sections share: accounts, and the selection of members.
-import type { Account } from '#api/wire.ts';
-import type { Principal } from '#domain/principal.ts';
+import type { Account } from '#contract/wire.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
 
 /** The public form of an account. */
 export const presentAccount = (account: {

@@ -1,6 +1,6 @@
 // Memos: cached queries, valid until one of their tables changes. Without them a call of package_permissions takes twice the processor time
 // (`npm run bench -- permissions`).
-import { whenReady, type MaybePromise } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { NounVersions, Snapshot } from './noun-versions.ts';
 
 /** The tables of a cached query, and the maximum of cached results. */

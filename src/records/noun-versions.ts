@@ -1,6 +1,6 @@
 // Versions of nouns: a number for each table with cached results. Triggers raise it with every changed row, for every writer. Results from
 // tables that did not change stay valid, even if other tables were written.
-import { whenReady, type MaybePromise } from '#domain/soon.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import { sql, type Database } from '#engine/database.ts';
 
 /** The numbers at one moment. The object changes whenever one of them may have been raised. */

@@ -9,10 +9,10 @@ import {
   maxPushCredentialMs,
   useImageCredential,
   type PulledImage,
-} from '#acts/image-credentials.ts';
+} from '#acts/images/credentials.ts';
 import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
-import type { ImageCredential } from '#records/image-credentials.ts';
+import type { ImageCredential } from '#records/images/image-credentials.ts';
 import type { StoreRecords } from '#records/index.ts';
 
 export interface RegistryLogin {

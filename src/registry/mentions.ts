@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 
 import { itself, type Acts } from '#acts/act.ts';
-import { readImageResources } from '#acts/unwanted-images.ts';
+import { readImageResources } from '#acts/images/unneeded-images.ts';
 import type { StoreRecords } from '#records/index.ts';
 
 /** A resource that a deployment reads has some hundred bytes. */

@@ -1,11 +1,11 @@
 // The image registry: who may access which repository, and the uploads in progress.
 import type { Now } from '#domain/clock.ts';
 import { createCredentials, type RegistryCredentials, type CredentialsOptions } from './credentials.ts';
-import { createImageNotifications, type ImageNotifications } from './news.ts';
+import { createImageNotifications, type ImageNotifications } from './image-notifications.ts';
 import type { Repository } from './repository.ts';
 import type { SignedTokens } from './signed-tokens.ts';
 import { createTokens, type RegistryTokens } from './tokens.ts';
-import type { ReceiveBlob } from './receiving.ts';
+import type { ReceiveBlob } from './blob-upload-receiver.ts';
 import { createBlobUploads, type BlobUploads } from './uploads.ts';
 
 /** The type that the newest declaration of a package gives a resource; undefined if no revision declares it. */

@@ -1,5 +1,5 @@
 // The syntax of repository names, digests and tags.
-import type { Repository } from '#records/images.ts';
+import type { Repository } from '#records/images/images.ts';
 
 export type { Repository };
 

@@ -5,7 +5,7 @@ import { createPrivateKey, randomBytes, sign, X509Certificate, type KeyObject } 
 import { promisify } from 'node:util';
 
 import { itself, type Acts, type Actor } from '#acts/act.ts';
-import { makeRegistryKey, registryKey } from '#acts/image-credentials.ts';
+import { makeRegistryKey, registryKey } from '#acts/images/credentials.ts';
 import { after, minutes, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import type { StoreRecords } from '#records/index.ts';

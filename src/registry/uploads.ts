@@ -5,9 +5,9 @@ import { notEnoughSpace } from '#domain/disk-full.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { BlobUploadReceiver, Stored } from './receiving.ts';
+import type { BlobUploadReceiver, Stored } from './blob-upload-receiver.ts';
 import { repositoryName, type Digest } from './repository.ts';
-import { busy, LocalBlobUploads, type Sender, type UploadPartsOptions } from './upload-parts.ts';
+import { busy, LocalBlobUploads, type Sender, type UploadPartsOptions } from './local-blob-uploads.ts';
 
 export interface BlobUpload {
   readonly id: string;

@@ -4,7 +4,7 @@ import type { UploadBytes } from './squashfs/source.ts';
 import { Unacceptable } from './unacceptable.ts';
 import type { OwnName } from './verdict.ts';
 import { readYaml } from './yaml.ts';
-import { openZip } from './zip.ts';
+import { openZip } from './charms/zip.ts';
 
 /** The maximum size of the file in meta. */
 const maxYamlBytes = 1 << 20;

@@ -1,7 +1,7 @@
 // Reviews uploads, one after the other, in a worker thread with limits on time and memory. An upload that exceeds them
 // is rejected; an internal fault is thrown, so that the caller can retry.
 import type { Worker } from 'node:worker_threads';
-import type { StartWorker } from '#src/embedded.ts';
+import type { StartWorker } from '#platform/embedded.ts';
 import {
   rejection,
   type OpenUpload,

@@ -2,12 +2,12 @@
 // it can be terminated without harm to anything else.
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { checkComponent } from './component.ts';
-import { readBundle, readCharm } from './charm.ts';
+import { checkComponent } from './snaps/component.ts';
+import { readBundle, readCharm } from './charms/charm.ts';
 import { readOwnName } from './own-name.ts';
-import { readRock } from './rock.ts';
+import { readRock } from './images/rock.ts';
 import { fileSource, type UploadBytes } from './squashfs/source.ts';
-import { readSnap } from './snap.ts';
+import { readSnap } from './snaps/snap.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { rejection, type OpenUpload, type OwnName, type ReviewUpload, type ReviewVerdict } from './verdict.ts';
 import { wrongKind } from './wrong-kind.ts';

@@ -1,8 +1,8 @@
 // The change feed: the acts of the store in order, for clients that follow it.
 import { Refusal } from '#domain/refusal.ts';
-import type { ChangeFeedEntry } from '#records/audit.ts';
+import type { ChangeFeedEntry } from '#records/audit/audit.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { createChangeWaiter } from './waiting.ts';
+import { createChangeWaiter } from './change-waiter.ts';
 
 /** The position of a client in the feed. */
 export interface FeedPosition {

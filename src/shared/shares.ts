@@ -2,7 +2,7 @@
 // next check.
 import type { Now } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { Share } from '#records/shares.ts';
+import type { Share } from '#records/store/shares.ts';
 import { isHere, createLivenessCheck } from './processes.ts';
 
 export interface ShareOptions {

@@ -1,5 +1,5 @@
 // Derives the settings of TLS from the configuration, for the keeper and the server.
-import type { Config } from '#src/config.ts';
+import type { Config } from '#configuration/config.ts';
 import { tlsOptions } from './options.ts';
 
 export interface ServerTls {

@@ -8,15 +8,15 @@ import {
   rotationSetting,
   siteNameSetting,
   transferKeySetting,
-} from '#acts/sites.ts';
+} from '#acts/sites/sites.ts';
 import type { Acts, Actor } from '#acts/act.ts';
-import { findProblems } from '#api/schema.ts';
-import type { SiteIdentity, SiteRotation } from '#api/wire.ts';
+import { findProblems } from '#contract/schema.ts';
+import type { SiteIdentity, SiteRotation } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { signEnvelope, openEnvelope, findEnvelopeSigners, type OpenedEnvelope } from './form/envelopes.ts';
-import { keyIdOf, SigningSeed } from './form/signatures.ts';
+import { signEnvelope, openEnvelope, findEnvelopeSigners, type OpenedEnvelope } from './statement/envelopes.ts';
+import { keyIdOf, SigningSeed } from './statement/signatures.ts';
 
 export interface Site {
   name: string;

@@ -5,9 +5,9 @@ import type { ApplianceOptions } from '#appliance/options.ts';
 import type { TeamReplies, Team } from '#appliance/team.ts';
 import type { ServingState } from '#data/serving-state.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { ConfigError } from '#src/config.ts';
-import { inOneSentence } from '#src/system-errors.ts';
-import { version } from '#src/version.ts';
+import { ConfigError } from '#configuration/config.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
+import { version } from '#platform/version.ts';
 import type { Order, WorkerReport, WorkerRole } from './messages.ts';
 
 export type WorkerOptions = Pick<ApplianceOptions, 'directory' | 'credentials' | 'listen' | 'logFormat'>;

@@ -15,17 +15,17 @@ import { lockToServe } from '#data/lock.ts';
 import { mergeServingStates, type ConfigurationState, type ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
-import { documentsAt } from '#operations/appliance/documents.ts';
-import { configDigest, readConfig, type Config } from '#src/config.ts';
-import { programAgain } from '#src/embedded.ts';
-import { describeFault, textOf, type Fault } from '#src/faults.ts';
-import { changeLog } from '#src/health.ts';
-import { createLog, isForPeople } from '#src/log.ts';
-import { inOneSentence } from '#src/system-errors.ts';
-import { version } from '#src/version.ts';
-import { createReplyCollector } from './gathering.ts';
-import { createRestartPolicy } from './patience.ts';
-import { WorkerSlot } from './place.ts';
+import { documentsAt } from '#operations/store/documents.ts';
+import { configDigest, readConfig, type Config } from '#configuration/config.ts';
+import { programAgain } from '#platform/embedded.ts';
+import { describeFault, textOf, type Fault } from '#platform/faults.ts';
+import { changeLog } from '#platform/health.ts';
+import { createLog, isForPeople } from '#platform/log.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
+import { version } from '#platform/version.ts';
+import { createReplyCollector } from './reply-collector.ts';
+import { createRestartPolicy } from './restart-policy.ts';
+import { WorkerSlot } from './worker-slot.ts';
 
 export interface SupervisorOptions extends Pick<
   ApplianceOptions,

@@ -2,9 +2,9 @@
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
-import { setTotpSecret } from '#acts/credentials.ts';
-import { approveProposal, changeApprovalPolicy, sweepProposals, rejectProposal } from '#acts/proposals.ts';
-import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals.ts';
+import { setTotpSecret } from '#acts/accounts/credentials.ts';
+import { approveProposal, changeApprovalPolicy, sweepProposals, rejectProposal } from '#acts/approvals/proposals.ts';
+import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import { days, hours } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';

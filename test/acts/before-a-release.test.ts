@@ -1,12 +1,12 @@
 // Acts that wait for no approval because a release follows: a device gets the same before and after, until there is the release.
 import t, { type Test } from 'tap';
 
-import { setManualReview } from '#acts/packages.ts';
+import { setManualReview } from '#acts/packages/registration.ts';
 import { everyAct } from '#acts/index.ts';
-import { restoreRevision, withdrawRevision } from '#acts/revisions.ts';
-import { deleteRevisions } from '#acts/old-revisions.ts';
-import { updateResourceRevisions } from '#acts/resources.ts';
-import { addGuardrail, createTracks, deleteTrack, updateTrack } from '#acts/tracks.ts';
+import { restoreRevision, withdrawRevision } from '#acts/revisions/revisions.ts';
+import { deleteRevisions } from '#acts/revisions/old-revisions.ts';
+import { updateResourceRevisions } from '#acts/resources/resources.ts';
+import { addGuardrail, createTracks, deleteTrack, updateTrack } from '#acts/releases/tracks.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';

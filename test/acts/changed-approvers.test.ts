@@ -2,11 +2,11 @@
 // approvals do not count for 72 hours, whoever does it.
 import t from 'tap';
 
-import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts.ts';
-import { updateAccount } from '#acts/account-details.ts';
+import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts/accounts.ts';
+import { updateAccount } from '#acts/accounts/details.ts';
 import { itself, type Act, type Actor } from '#acts/act.ts';
-import { registerAgent } from '#acts/agents.ts';
-import { addApproverKey, removeApproverKey } from '#acts/approver-keys.ts';
+import { registerAgent } from '#acts/accounts/agents.ts';
+import { addApproverKey, removeApproverKey } from '#acts/approvals/approver-keys.ts';
 import {
   changeCredential,
   changeOwnPassword,
@@ -17,11 +17,11 @@ import {
   setTotpSecret,
   switchOffTotp,
   switchOnTotp,
-} from '#acts/credentials.ts';
+} from '#acts/accounts/credentials.ts';
 import { everyAct } from '#acts/index.ts';
-import { approveProposal, changeApprovalPolicy } from '#acts/proposals.ts';
-import { rotateToken, issueToken } from '#acts/tokens.ts';
-import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
+import { approveProposal, changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { rotateToken, issueToken } from '#acts/tokens/tokens.ts';
+import { noPolicy, readReleaseRule } from '#domain/approvals/approval-policy.ts';
 import { days, hours } from '#domain/clock.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
-import { toAssertionRecord } from '#acts/assertions.ts';
-import { approveProposal } from '#acts/proposals.ts';
-import { approvalKinds } from '#domain/approvals.ts';
-import { changeConfig } from '#src/config.ts';
+import { toAssertionRecord } from '#acts/assertions/assertions.ts';
+import { approveProposal } from '#acts/approvals/proposals.ts';
+import { approvalKinds } from '#domain/approvals/approval-policy.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { offered, download, rootsFile, snapOf } from '#test/fixtures/online-store.ts';
 import { explained, rowsOf, unapproved } from '#test/fixtures/approved-rows.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
@@ -21,8 +21,8 @@ import { folder } from '#test/cli/process.ts';
 import { accountKey } from '#test/assertions/world.ts';
 import { vectorKey } from '#test/assertions/vectors.ts';
 import { days } from '#domain/clock.ts';
-import { signEnvelope } from '#transfers/form/envelopes.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { signEnvelope } from '#transfers/statement/envelopes.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
 

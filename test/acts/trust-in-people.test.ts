@@ -2,12 +2,12 @@
 // between the approval and the act, and after the act; the newer state counts.
 import t from 'tap';
 
-import { changeRole } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
-import { approverChecks } from '#acts/counted-approvals.ts';
-import { approveProposal, changeApprovalPolicy } from '#acts/proposals.ts';
-import { endTokens } from '#acts/tokens.ts';
-import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
+import { approverChecks } from '#acts/approvals/counted-approvals.ts';
+import { approveProposal, changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { endTokens } from '#acts/tokens/tokens.ts';
+import { noPolicy, readReleaseRule } from '#domain/approvals/approval-policy.ts';
 import { hours, seconds } from '#domain/clock.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';

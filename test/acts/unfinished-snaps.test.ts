@@ -4,17 +4,17 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
-import { everybody } from '#domain/channel-map.ts';
+import { stream } from '#assertions/format/assertion.ts';
+import { everybody } from '#domain/releases/channel-map.ts';
 import { days } from '#domain/clock.ts';
-import { riskProblem } from '#domain/risk-problem.ts';
-import { changeConfig } from '#src/config.ts';
+import { riskProblem } from '#domain/releases/risk-problem.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { assertionsOf, offered, rootsFile, snapOf } from '#test/fixtures/online-store.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder } from '#test/cli/process.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
 

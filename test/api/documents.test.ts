@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { partsOf } from '#api/documents/contents.ts';
-import { guides } from '#api/documents/guides.ts';
-import { createSearch } from '#api/documents/search.ts';
-import { html, type Html } from '#api/pages/html.ts';
+import { partsOf } from '#documents/contents.ts';
+import { guides } from '#documents/guides.ts';
+import { createSearch } from '#documents/search.ts';
+import { html, type Html } from '#http/pages/html.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
 import { asRead } from '#test/fixtures/html.ts';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { attachment, safeFileName } from '#api/content-disposition.ts';
+import { attachment, safeFileName } from '#http/response/content-disposition.ts';
 import { consoleSection } from '#console/index.ts';
 import { identitySection } from '#identity/operations.ts';
 import { sections } from '#operations/index.ts';

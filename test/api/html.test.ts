@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { html, joined, markup, nothing } from '#api/pages/html.ts';
+import { html, joined, markup, nothing } from '#http/pages/html.ts';
 import { asRead } from '#test/fixtures/html.ts';
 
 t.test('whatever text stands between tags or in an attribute is read as it was', (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { findProblems, shapes, type ShapeName } from '#api/schema.ts';
+import { findProblems, shapes, type ShapeName } from '#contract/schema.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';

@@ -2,11 +2,11 @@
 // status with which each failure would be answered.
 import { closeSync, openSync } from 'node:fs';
 
-import { toErrorResponse } from '#api/refusals.ts';
-import { isOutOfFiles } from '#src/system-errors.ts';
+import { toErrorResponse } from '#http/error-responses.ts';
+import { isOutOfFiles } from '#platform/system-errors.ts';
 import { createDigestPool } from '#blobs/digests.ts';
 import { createReviewer } from '#review/reviewer.ts';
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 
 const file = process.argv[2] ?? '';
 const pool = () => createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker), 1);

@@ -1,8 +1,8 @@
 // Who may do what: the table, written out, held against every operation, every permission and everybody.
 import t from 'tap';
 
-import type { Operation } from '#api/operation.ts';
-import { permissions } from '#domain/permission.ts';
+import type { Operation } from '#http/operation.ts';
+import { permissions } from '#domain/tokens/permission.ts';
 import { operations } from '#operations/index.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';

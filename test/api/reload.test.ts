@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 function change(store: TestAppliance, changes: Parameters<typeof changeConfig>[1]): void {

@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { receiveUpload } from '#api/multipart.ts';
+import { receiveUpload } from '#http/request/multipart.ts';
 import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs } from '#blobs/disk.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Memory } from './large-upload.ts';
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 
 const fatal = (error: Error): never => {
   throw error;

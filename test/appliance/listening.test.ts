@@ -3,10 +3,10 @@ import t from 'tap';
 import { once } from 'node:events';
 import { request } from 'node:http';
 
-import { anyone } from '#api/access.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { createServer } from '#api/server.ts';
-import type { ServerServices } from '#api/services.ts';
+import { anyone } from '#access/access-rules.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { createServer } from '#http/server.ts';
+import type { ServerServices } from '#http/services.ts';
 import { followConnections } from '#appliance/draining.ts';
 import { close, listen } from '#appliance/listening.ts';
 

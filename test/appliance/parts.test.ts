@@ -11,8 +11,8 @@ import { newWrappingKey } from '#data/secrets.ts';
 import { stateFile } from '#data/state-file.ts';
 import { openStore } from '#data/store.ts';
 import { hours } from '#domain/clock.ts';
-import { initialConfig } from '#src/config.ts';
-import { createLog } from '#src/log.ts';
+import { initialConfig } from '#configuration/config.ts';
+import { createLog } from '#platform/log.ts';
 import { until } from '#test/fixtures/until.ts';
 
 /** The parts in the order of their start; whoever adds one says here where it stands. */

@@ -1,14 +1,14 @@
 // Very many assertions are judged as few are, and of those that are believed come in what a transfer needs.
 import t from 'tap';
 
-import { toAssertionRecord, verifyAssertions, verifySpooledAssertions } from '#acts/assertions.ts';
-import { planAssertions } from '#acts/transfer-assertions.ts';
-import type { TransferPlan, TransferPlanInputs, PlanLine } from '#acts/transfer-planning.ts';
-import { joined, type Assertion } from '#assertions/assertion.ts';
-import { SpilledAssertions } from '#assertions/spooled.ts';
-import { nameOf } from '#assertions/types.ts';
+import { toAssertionRecord, verifyAssertions, verifySpooledAssertions } from '#acts/assertions/assertions.ts';
+import { planAssertions } from '#acts/transfers/assertions.ts';
+import type { TransferPlan, TransferPlanInputs, PlanLine } from '#acts/transfers/plan-types.ts';
+import { joined, type Assertion } from '#assertions/format/assertion.ts';
+import { SpilledAssertions } from '#assertions/spilled-assertions.ts';
+import { nameOf } from '#assertions/format/types.ts';
 import { PackedList } from '#domain/sequence.ts';
-import { SpillFile } from '#files/spool.ts';
+import { SpillFile } from '#files/spill-file.ts';
 import { assertionsOf, offered } from '#test/fixtures/online-store.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 import { accountKey, adasAccount, adasKey, made, now, roots, storeKey, timestamp } from './world.ts';

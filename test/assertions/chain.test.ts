@@ -1,11 +1,11 @@
 import t from 'tap';
-import { joined, parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
+import { joined, parseAssertion, stream, type Assertion } from '#assertions/format/assertion.ts';
 import { acceptUpload, checkSignature, keyState, readRoots, type VerificationContext } from '#assertions/chain.ts';
-import { decodePublicKey } from '#assertions/openpgp.ts';
-import { canonicalRoots } from '#assertions/roots.ts';
-import { signAssertion } from '#assertions/signer.ts';
-import { checkAssertion } from '#assertions/types.ts';
-import { accountKeyRequest } from '#assertions/account-key-request.ts';
+import { decodePublicKey } from '#assertions/format/openpgp.ts';
+import { canonicalRoots } from '#assertions/canonical-roots.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
+import { checkAssertion } from '#assertions/format/types.ts';
+import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
 import { bytesOf, chain, requests, vectorKey, type Step } from './vectors.ts';
 import {
   account,

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { parseAssertion, stream, type Assertion } from '#assertions/assertion.ts';
+import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
+import { parseAssertion, stream, type Assertion } from '#assertions/format/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
-import { generateKey } from '#assertions/keys.ts';
-import { fingerprint, keyId } from '#assertions/openpgp.ts';
+import { generateKey } from '#assertions/keys/sealed-keys.ts';
+import { fingerprint, keyId } from '#assertions/format/openpgp.ts';
 import {
   readSerialRequest,
   signModel,
@@ -18,7 +18,7 @@ import {
   signSystemUser,
   signValidationSet,
 } from '#assertions/signing.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { withoutPackages } from '#test/fixtures/programs.ts';
 import { buildJudge, snapdMissing } from './judge.ts';
 import { signerOf, vectorKey } from './vectors.ts';

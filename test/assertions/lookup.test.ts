@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { resolveLookup } from '#assertions/lookup.ts';
-import { nameOf, primaryKeyOf } from '#assertions/types.ts';
+import { nameOf, primaryKeyOf } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { adasAccount, adasKey, made, timestamp } from './world.ts';
 

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { joined, parseAssertion, type Assertion, type Headers } from '#assertions/assertion.ts';
+import { joined, parseAssertion, type Assertion, type Headers } from '#assertions/format/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
-import { decodeSignature } from '#assertions/openpgp.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { decodeSignature } from '#assertions/format/openpgp.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import {
   readSerialRequest,
   signModel,

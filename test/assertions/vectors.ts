@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Signer } from '#assertions/signer.ts';
+import type { Signer } from '#assertions/keys/signer.ts';
 
 interface VectorKey {
   name: string;

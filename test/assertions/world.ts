@@ -1,7 +1,7 @@
 // A made-up world of trust: a root, the key of its store, and ada's brand, signed with the throw-away keys.
-import { parseAssertion, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
+import { parseAssertion, stream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
 import { readRoots, type VerificationContext } from '#assertions/chain.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { requests, vectorKey, vectorSigner } from './vectors.ts';
 
 export const signer = vectorSigner();

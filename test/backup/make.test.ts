@@ -16,12 +16,12 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { onDisk, type Files } from '#files/streamed.ts';
+import { onDisk, type Files } from '#files/durable-streams.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
 import { lendCopies } from '#test/fixtures/lent-copies.ts';
 import { copyForBackup } from '#data/copies.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved, type Saved } from './saved.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { startPostgres } from '#test/fixtures/postgres.ts';
 import { serve } from '#test/fixtures/served.ts';
 import { placeIn, sharedSwift } from '#test/fixtures/swift.ts';

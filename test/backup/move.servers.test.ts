@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
 import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
-import { quarantineBlob } from '#acts/integrity.ts';
+import { quarantineBlob } from '#acts/store/integrity.ts';
 import { hasContent, readContent, removeContent } from '#test/fixtures/contents.ts';
 import { saved, type Saved } from './saved.ts';
 

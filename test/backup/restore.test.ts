@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 
 import { closeArchives, openArchives } from '#backup/archives.ts';
-import type { Files } from '#files/streamed.ts';
+import type { Files } from '#files/durable-streams.ts';
 import { restoreBackup } from '#backup/restore.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { withWorkspace } from '#cli/backup/workspace.ts';
+import { withWorkspace } from '#cli/backups/workspace.ts';
 import { folder } from '#test/cli/process.ts';
 import { saved } from './saved.ts';
 

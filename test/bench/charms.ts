@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import { pino } from 'pino';
 
-import { createCatalogKeeper } from '#jobs/keep-catalog.ts';
-import { changeConfig } from '#src/config.ts';
+import { createCatalogKeeper } from '#jobs/packages/keep-catalog.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { median, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
 import { fillStore, type FilledStore } from './store.ts';

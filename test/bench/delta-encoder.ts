@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 import { encode } from '#deltas/encoder.ts';
-import { RandomAccessFile } from '#deltas/source.ts';
+import { RandomAccessFile } from '#deltas/random-access-file.ts';
 
 const [older = '', newer = '', delta = ''] = process.argv.slice(2);
 const file = openSync(delta, 'w');

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { deviceHeaders, fields } from '#test/fixtures/devices.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';

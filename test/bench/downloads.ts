@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { busyness, costTo, median, medianCost, peakMemory, startServer, stopServer, type Cost } from './measure.ts';
 import { ours, push } from './registry.ts';

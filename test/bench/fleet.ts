@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { toAssertionRecord } from '#acts/assertions.ts';
-import { joined } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { toAssertionRecord } from '#acts/assertions/assertions.ts';
+import { joined } from '#assertions/format/assertion.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { seconds } from '#domain/clock.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { deviceHeaders } from '#test/fixtures/devices.ts';
 import { account, accountKey, keys, signer, storeKey, trusted } from '#test/assertions/world.ts';
 import { modelOf, pump, serialOf } from '#test/operations/devices/world.ts';

@@ -6,9 +6,9 @@ import { pino } from 'pino';
 
 import { openStore } from '#data/store.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { createCatalogKeeper } from '#jobs/keep-catalog.ts';
-import { maxSearchedEntries } from '#operations/store/audit-page.ts';
-import { appendAudit } from '#records/audit.ts';
+import { createCatalogKeeper } from '#jobs/packages/keep-catalog.ts';
+import { maxSearchedEntries } from '#operations/audit/audit-page.ts';
+import { appendAudit } from '#records/audit/audit.ts';
 import { writable } from '#test/fixtures/writable.ts';
 import { snapDetails } from '#test/fixtures/filler.ts';
 

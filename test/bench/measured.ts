@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { signAssertion } from '#assertions/signer.ts';
-import { writeTime } from '#assertions/times.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
+import { writeTime } from '#assertions/format/times.ts';
 import { vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
 import { startStore, snapFixture, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';

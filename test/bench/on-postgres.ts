@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { copyForBackup } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
-import { changeConfig, readConfig } from '#src/config.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { larder } from '#test/fixtures/served.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import type { StoredBlob } from '#blobs/blobs.ts';
-import { verifyAudit } from '#records/audit-verdict.ts';
+import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { verifyBlob } from '#integrity/judge.ts';
+import { verifyBlob } from '#integrity/verify-blob.ts';
 import { fillStore } from './store.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { initialConfig } from '#src/config.ts';
+import { initialConfig } from '#configuration/config.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 import type { Load, Measured, Turns } from './load.ts';
 import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';

@@ -3,7 +3,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { filler } from '#test/fixtures/filler.ts';
 import { moveRecords, startMeasuredServer } from './on-postgres.ts';
 import { begin, compare, connections, end, type Side, type Work } from './sides.ts';

@@ -4,9 +4,9 @@ import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
-import { makeSealedKey } from '#assertions/keys.ts';
+import { makeSealedKey } from '#assertions/keys/sealed-keys.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { adasAccount, adasKey, nothingKnown, storeKey } from '#test/assertions/world.ts';
 import { measure, processorTime, row, startServer, stopServer } from './measure.ts';

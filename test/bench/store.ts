@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openStore, type WritableStore } from '#test/fixtures/writable.ts';
-import { channel, risks } from '#domain/channel.ts';
-import { initialConfig } from '#src/config.ts';
+import { channel, risks } from '#domain/releases/channel.ts';
+import { initialConfig } from '#configuration/config.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newWrappingKey } from '#data/secrets.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';

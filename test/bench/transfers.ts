@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-import { toAssertionRecord } from '#acts/assertions.ts';
-import type { Assertion } from '#assertions/assertion.ts';
-import { nameOf } from '#assertions/types.ts';
+import { toAssertionRecord } from '#acts/assertions/assertions.ts';
+import type { Assertion } from '#assertions/format/assertion.ts';
+import { nameOf } from '#assertions/format/types.ts';
 import type { ReceivedBlob } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { newWrappingKey } from '#data/secrets.ts';
-import { changeConfig, initialConfig } from '#src/config.ts';
+import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { storeKey } from '#test/assertions/world.ts';
 import { filler, snapDetails } from '#test/fixtures/filler.ts';
 import { declaration, offered, publisher, rootsFile, snapOf, snapRevision } from '#test/fixtures/online-store.ts';

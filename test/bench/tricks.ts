@@ -9,7 +9,7 @@ import Router from '@koa/router';
 import SQLite from 'better-sqlite3';
 import { pino } from 'pino';
 
-import { toBlockList } from '#api/address.ts';
+import { toBlockList } from '#http/request/client-address.ts';
 import { operations } from '#operations/index.ts';
 import { median } from './measure.ts';
 

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 
 import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
-import type { BucketAddress } from '#blobs/s3/address.ts';
+import type { BucketAddress } from '#contract/bucket-address.ts';
 import { s3Blobs, type S3Blobs, type S3BlobsOptions } from '#blobs/s3.ts';
 import { sharedSwift, type SwiftServer } from '#test/fixtures/swift.ts';
 import { filesBelow, startDigestWorker } from './store.ts';

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import { createDigestPool } from '#blobs/digests.ts';
-import type { BucketAccess, BucketAddress } from '#blobs/s3/address.ts';
+import type { BucketAccess, BucketAddress } from '#contract/bucket-address.ts';
 import { partSize, defaultSizes } from '#blobs/s3/parts.ts';
 import { s3Blobs } from '#blobs/s3.ts';
 import { passThrough, type Passage } from './large.ts';

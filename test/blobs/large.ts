@@ -5,7 +5,7 @@ import { createCipheriv } from 'node:crypto';
 import type { Blobs, ByteRange, Chunks, ReceivedBlob } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
-import { verifyBlob } from '#integrity/judge.ts';
+import { verifyBlob } from '#integrity/verify-blob.ts';
 
 const MiB = 1024 * 1024;
 const key = Buffer.from('ada sends to bob');

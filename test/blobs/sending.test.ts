@@ -7,9 +7,9 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 
-import { sendContent } from '#api/sending.ts';
+import { sendContent } from '#http/response/send-content.ts';
 import type { ByteRange } from '#blobs/blobs.ts';
-import { PieceMemory, SentContent } from '#blobs/disk/sending.ts';
+import { PieceMemory, SentContent } from '#blobs/disk/sent-content.ts';
 import { until } from '#test/fixtures/until.ts';
 import { from, store } from './store.ts';
 

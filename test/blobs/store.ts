@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import type { Chunks } from '#blobs/blobs.ts';
 import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs, type DiskBlobsOptions } from '#blobs/disk.ts';
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 
 export interface TestStore {
   blobs: DiskBlobs;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { changeConfig, readConfig } from '#src/config.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
 import { newStore, serve } from './process.ts';
 
 const digest = (file: string) => createHash('sha3-384').update(readFileSync(file, 'utf8').trim()).digest('hex');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { guides } from '#api/documents/guides.ts';
-import { readConfig } from '#src/config.ts';
+import { guides } from '#documents/guides.ts';
+import { readConfig } from '#configuration/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
 import { newBrandStore, several } from './brand-store.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { days } from '#domain/clock.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
 import { startStore } from '#test/fixtures/appliance.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
 import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
 import { until } from '#test/fixtures/until.ts';

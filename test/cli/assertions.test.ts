@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { parseStream } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { parseStream } from '#assertions/format/assertion.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
 import { newBrandStore, several, type BrandStore } from './brand-store.ts';

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { seal } from '#assertions/keys.ts';
-import { fingerprint } from '#assertions/openpgp.ts';
+import { seal } from '#assertions/keys/sealed-keys.ts';
+import { fingerprint } from '#assertions/format/openpgp.ts';
 import { openStore } from '#test/fixtures/writable.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';
 import { folder, newStore, type NewStore } from './process.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Readable } from 'node:stream';
 import { readArguments } from '#cli/frame/arguments.ts';
 import { groups } from '#cli/index.ts';
-import { version as release } from '#src/version.ts';
+import { version as release } from '#platform/version.ts';
 import { larder, words } from './world.ts';
 
 const world = { stdout: { write: () => true }, stderr: { write: () => true }, stdin: Readable.from([]), env: {} };

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { groups } from '#cli/index.ts';
-import { sections } from '#src/configuration/keys.ts';
+import { sections } from '#configuration/keys.ts';
 import { newStore } from './process.ts';
 import { larder } from './world.ts';
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '#src/config.ts';
+import { readConfig } from '#configuration/config.ts';
 import { newStore, serve } from './process.ts';
 
 const textOf = (data: string): string => readFileSync(join(data, 'larder.toml'), 'utf8');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { leavesMemory } from '#src/core-dumps.ts';
+import { leavesMemory } from '#platform/core-dumps.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { folder, newStore, serve } from './process.ts';
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { openStore, type StoreHandle } from '#data/store.ts';
 import { sitePasswords } from '#identity/identity.ts';
-import { setUpDigest, totpPurpose } from '#identity/logins.ts';
+import { setUpDigest, totpPurpose } from '#identity/login/logins.ts';
 import { keyText, newKeyPair } from '#macaroons/codec/keys.ts';
 import { unseal } from '#macaroons/sealing.ts';
 import { newStore, type NewStore } from './process.ts';

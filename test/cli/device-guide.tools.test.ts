@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
 import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { parseStream } from '#assertions/assertion.ts';
+import { parseStream } from '#assertions/format/assertion.ts';
 import { openStore } from '#test/fixtures/writable.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { made, timestamp, trusted } from '#test/assertions/world.ts';

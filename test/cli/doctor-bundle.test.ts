@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 
 import { readTar } from '#backup/tar.ts';
-import { namedSettings, shownSettings } from '#cli/store/bundle-settings.ts';
-import { findKey } from '#src/configuration/keys.ts';
-import { settingNames } from '#cli/config/values.ts';
-import { metricsForBundle } from '#cli/store/bundle-metrics.ts';
+import { namedSettings, shownSettings } from '#cli/store/bundle/settings.ts';
+import { findKey } from '#configuration/keys.ts';
+import { settingNames } from '#cli/store/config/values.ts';
+import { metricsForBundle } from '#cli/store/bundle/metrics.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
 import { folder, newStore, serve } from './process.ts';
 import { larder } from './world.ts';

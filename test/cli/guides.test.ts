@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import t from 'tap';
 
-import { guides, type Guide } from '#api/documents/guides.ts';
-import { changeConfig, readConfig } from '#src/config.ts';
+import { guides, type Guide } from '#documents/guides.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
 import { examplesOf, guideFolder, readGuide } from '#test/fixtures/guides.ts';
 import { canBeTyped } from './typed-lines.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 
 import t from 'tap';
 
-import { demoSnaps } from '#cli/demo/snaps.ts';
+import { demoSnaps } from '#cli/store/demo/snaps.ts';
 import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';
 import { newBrandStore } from './brand-store.ts';
 import { canBeTyped } from './typed-lines.ts';

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { days } from '#domain/clock.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 import { lockDirectory } from '#data/lock.ts';
-import { readConfig } from '#src/config.ts';
+import { readConfig } from '#configuration/config.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder, newStore, start, withoutOthers } from './process.ts';
 import { larder } from './world.ts';

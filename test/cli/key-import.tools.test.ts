@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 
-import { parseStream, stream } from '#assertions/assertion.ts';
-import { encodePublicKey, keyId } from '#assertions/openpgp.ts';
-import { readSecretKey } from '#assertions/secret-key.ts';
+import { parseStream, stream } from '#assertions/format/assertion.ts';
+import { encodePublicKey, keyId } from '#assertions/format/openpgp.ts';
+import { readSecretKey } from '#assertions/keys/secret-key.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { account, made, storeKey } from '#test/assertions/world.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';

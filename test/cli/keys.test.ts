@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { parseAssertion } from '#assertions/assertion.ts';
+import { parseAssertion } from '#assertions/format/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
-import { decodePublicKey } from '#assertions/openpgp.ts';
+import { decodePublicKey } from '#assertions/format/openpgp.ts';
 import { openStore } from '#test/fixtures/writable.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { chain, vectorKey } from '#test/assertions/vectors.ts';

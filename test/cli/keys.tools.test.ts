@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { parseAssertion, parseStream } from '#assertions/assertion.ts';
+import { parseAssertion, parseStream } from '#assertions/format/assertion.ts';
 import { readBinary, writeBinary } from '#macaroons/codec/binary.ts';
 import { mint, verify, withThirdPartyCaveat } from '#macaroons/codec/macaroon.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';

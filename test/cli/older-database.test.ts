@@ -3,7 +3,7 @@ import t from 'tap';
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { noteAuditEnd } from '#jobs/seal-audit.ts';
+import { noteAuditEnd } from '#jobs/audit/seal-audit.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { commandsOn, folder, newStore, serve } from './process.ts';
 

@@ -16,9 +16,9 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { account, accountKey, adasAccount, adasKey, made, storeKey, timestamp } from '#test/assertions/world.ts';
 import {
   assertionsOf,

@@ -1,6 +1,6 @@
 // larder package register
 import t from 'tap';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { openStore } from '#data/store.ts';
 import { newStore } from './process.ts';
 

@@ -21,7 +21,7 @@ import t, { type Test } from 'tap';
 import type { ServerState } from '#engine/database.ts';
 import { examineServerState } from '#examinations/postgres.ts';
 import { makeStore } from '#data/new-store.ts';
-import { changeConfig, initialConfig } from '#src/config.ts';
+import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { commandsOn, folder, serve, start, type NewStore } from './process.ts';
 import { larder } from './world.ts';

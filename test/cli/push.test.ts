@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'nod
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { openStore } from '#data/store.ts';
 import { charm, zip } from '#test/fixtures/archives.ts';
 import { squashfsImage } from '#test/fixtures/squashfs-image.ts';

@@ -1,7 +1,7 @@
 // larder package manual-review, larder review, larder guardrail: what a store administrator decides beside a serving store.
 import t from 'tap';
 
-import { approveUpload } from '#acts/reviews.ts';
+import { approveUpload } from '#acts/uploads/reviews.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from './world.ts';

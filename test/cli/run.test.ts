@@ -2,9 +2,9 @@
 import t from 'tap';
 import { Refusal } from '#domain/refusal.ts';
 import { command, dataInUse, Failure, UsageError, type Command } from '#cli/frame/command.ts';
-import { help } from '#cli/about/help.ts';
+import { help } from '#cli/frame/help/help.ts';
 import type { CommandGroup } from '#cli/frame/command.ts';
-import { ConfigError } from '#src/config.ts';
+import { ConfigError } from '#configuration/config.ts';
 import { larder } from './world.ts';
 
 const pack = command({

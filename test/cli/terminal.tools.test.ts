@@ -3,7 +3,7 @@ import t from 'tap';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '#src/config.ts';
+import { readConfig } from '#configuration/config.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { atTerminal, plain } from '#test/fixtures/terminal.ts';
 import { folder, newStore, start } from './process.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { parse } from 'smol-toml';
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { snapInfo } from '#test/fixtures/fetched.ts';
 import { examplesIn, examplesOf, missingOutput } from '#test/fixtures/guides.ts';

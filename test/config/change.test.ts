@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { changeConfig, ConfigError, initialConfig, parseConfig, readConfig } from '#src/config.ts';
+import { changeConfig, ConfigError, initialConfig, parseConfig, readConfig } from '#configuration/config.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
-import { edit, type ConfigValue } from '#src/configuration/edit.ts';
-import { embeddedText } from '#src/embedded.ts';
+import { edit, type ConfigValue } from '#configuration/edit.ts';
+import { embeddedText } from '#platform/embedded.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const digest = '0123456789abcdef'.repeat(6);

@@ -1,12 +1,12 @@
 import t from 'tap';
 import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
-import { parseConfig } from '#src/config.ts';
-import { parseByteSize } from '#src/configuration/sizes.ts';
-import { sections } from '#src/configuration/keys.ts';
-import { nearest } from '#src/configuration/nearest.ts';
-import { entries } from '#src/configuration/toml-text.ts';
-import { embeddedText } from '#src/embedded.ts';
+import { parseConfig } from '#configuration/config.ts';
+import { parseByteSize } from '#configuration/byte-sizes.ts';
+import { sections } from '#configuration/keys.ts';
+import { nearest } from '#configuration/nearest.ts';
+import { entries } from '#configuration/toml-text.ts';
+import { embeddedText } from '#platform/embedded.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
 
 type Node = Record<string, unknown>;

@@ -2,9 +2,9 @@ import t from 'tap';
 import fc from 'fast-check';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, parseConfig, readConfig, type Config } from '#src/config.ts';
-import { entries } from '#src/configuration/toml-text.ts';
-import { embeddedText } from '#src/embedded.ts';
+import { ConfigError, parseConfig, readConfig, type Config } from '#configuration/config.ts';
+import { entries } from '#configuration/toml-text.ts';
+import { embeddedText } from '#platform/embedded.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

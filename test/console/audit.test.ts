@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
-import { recordRecordsCheck } from '#acts/integrity.ts';
+import { recordRecordsCheck } from '#acts/store/integrity.ts';
 import { days, minutes } from '#domain/clock.ts';
 import { startConsole } from './world.ts';
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeRole } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
-import { changeApprovalPolicy } from '#acts/proposals.ts';
-import { subscribe } from '#acts/subscriptions.ts';
-import { noPolicy, readRule } from '#domain/approvals.ts';
+import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { subscribe } from '#acts/sites/subscriptions.ts';
+import { noPolicy, readRule } from '#domain/approvals/approval-policy.ts';
 import { days, hours, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { larder } from '#test/cli/world.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { filler } from '#test/fixtures/filler.ts';

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 
-import { changeRole } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
-import { changeApprovalPolicy } from '#acts/proposals.ts';
-import { noPolicy, readRule } from '#domain/approvals.ts';
+import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { noPolicy, readRule } from '#domain/approvals/approval-policy.ts';
 import { hours, minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
 import { needsBrowser, openBrowser } from '#test/fixtures/browser.ts';

@@ -1,7 +1,7 @@
 // No page of the console has a link that the person who sees it may not follow.
 import t from 'tap';
 
-import { changeRole } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
 import { readGuide } from '#test/fixtures/guides.ts';
 import { addRevision } from '#test/fixtures/packages.ts';

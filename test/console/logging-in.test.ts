@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { hours, minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { password } from '#test/identity/world.ts';
 import { startConsole } from './world.ts';
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import t from 'tap';
 
 import { minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { password } from '#test/identity/world.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
 import { startConsole, type Page } from './world.ts';

@@ -1,7 +1,7 @@
 // Releasing and closing in the console: first what would change, then the act, held by the rules that hold everywhere.
 import t from 'tap';
 
-import { approveProposal, rejectProposal } from '#acts/proposals.ts';
+import { approveProposal, rejectProposal } from '#acts/approvals/proposals.ts';
 import { configure } from '#test/fixtures/approvers.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { startConsole } from './world.ts';

@@ -2,11 +2,11 @@
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
-import { changeRole } from '#acts/accounts.ts';
-import { changeApprovalPolicy } from '#acts/proposals.ts';
-import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
+import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { noPolicy, readReleaseRule } from '#domain/approvals/approval-policy.ts';
 import { hours, minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 import { password } from '#test/identity/world.ts';

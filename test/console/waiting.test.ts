@@ -4,16 +4,16 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeRole } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
-import { textToSign } from '#acts/approval-texts.ts';
-import { addApproverKey } from '#acts/approver-keys.ts';
-import { changeApprovalPolicy } from '#acts/proposals.ts';
-import { nameSite } from '#acts/sites.ts';
-import { noPolicy, readReleaseRule } from '#domain/approvals.ts';
+import { textToSign } from '#acts/approvals/text-to-sign.ts';
+import { addApproverKey } from '#acts/approvals/approver-keys.ts';
+import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { nameSite } from '#acts/sites/sites.ts';
+import { noPolicy, readReleaseRule } from '#domain/approvals/approval-policy.ts';
 import { hours, seconds } from '#domain/clock.ts';
-import { readSshKey } from '#domain/ssh-key.ts';
-import { codeAt } from '#identity/totp.ts';
+import { readSshKey } from '#domain/approvals/ssh-key.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { password } from '#test/identity/world.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';

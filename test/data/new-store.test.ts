@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { unfinishedStoreFiles, makeStore, unfinished } from '#data/new-store.ts';
-import { initialConfig, readConfig } from '#src/config.ts';
+import { initialConfig, readConfig } from '#configuration/config.ts';
 
 const newStore = (configuration: string) => ({
   configuration,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { createDeltaMaker } from '#deltas/maker.ts';
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 
 const maker = (timeLimitMs?: number) =>
   createDeltaMaker({

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 import { decode } from '#deltas/decoder.ts';
 import { encode } from '#deltas/encoder.ts';
-import { RandomAccessFile } from '#deltas/source.ts';
+import { RandomAccessFile } from '#deltas/random-access-file.ts';
 
 export const long = process.env['LARDER_LONG'] === '1';
 

@@ -60,7 +60,7 @@ const withoutCode = (markdown: string): string => markdown.replace(/```[^]*?```|
 
 export function countLanguage(): LanguageFigures {
   const sources = globSync('src/**/*.ts', { cwd: root })
-    .filter((file) => file !== 'src/api/wire.ts')
+    .filter((file) => file !== 'src/contract/wire.ts')
     .map((file) => textsOf(file));
   const documents = [...globSync('docs/**/*.md', { cwd: root }), 'README.md', 'SECURITY.md', 'src/README.md']
     // The glossary and the rules name the words that they replace.

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { jsonOf, jsonTexts, mapSequence, PackedList, sequenceOf } from '#domain/sequence.ts';
-import { SpillFile } from '#files/spool.ts';
+import { SpillFile } from '#files/spill-file.ts';
 
 t.test('a packed list gives what was added, in its order, and says the same in JSON, in memory and aside', (t) => {
   const folder = t.testdir();

@@ -1,8 +1,8 @@
 // A text, the kinds of keys, and a token, for the tests of SSH signatures.
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 
-import { readSshKey, sshField } from '#domain/ssh-key.ts';
-import { readSshSignature } from '#domain/ssh-signature.ts';
+import { readSshKey, sshField } from '#domain/approvals/ssh-key.ts';
+import { readSshSignature } from '#domain/approvals/ssh-signature.ts';
 
 export const message = 'larder approval 1\nstore: "site-b"\n';
 

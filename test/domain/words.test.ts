@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { after, days, timestamp } from '#domain/clock.ts';
 import { isAccountId, isPackageId, isUuid, randomIds } from '#domain/ids.ts';
-import { defaultType, isNamespace, namespaces, packageTypes } from '#domain/namespace.ts';
+import { defaultType, isNamespace, namespaces, packageTypes } from '#domain/packages/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 t.test('ids are 32 letters and digits, all alike in chance', (t) => {

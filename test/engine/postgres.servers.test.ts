@@ -15,7 +15,7 @@ import { migrations, newStore } from '#data/upgrade.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { list, sql, type Database, type Queries, type SqlStatement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
-import { readAddress, tlsOptions } from '#engine/postgres/address.ts';
+import { readAddress, tlsOptions } from '#contract/postgres-address.ts';
 import { refuseWeakDurability } from '#engine/postgres/connection.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
 import { postgresTarget } from '#engine/postgres/rows.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { faultKinds } from '#src/faults.ts';
+import { faultKinds } from '#platform/faults.ts';
 
 /** Where rows of the table are: this folder, and what needs a system that is booted. */
 const files = [
@@ -24,7 +24,7 @@ t.test('a row of the table produces each fault', async (t) => {
   t.same(
     Object.keys(faultKinds).filter((code) => !produced.has(code)),
     [],
-    'each fault of src/fault-kinds.ts has a row in test/faults',
+    'each fault of src/platform/fault-kinds.ts has a row in test/faults',
   );
   t.same(
     [...produced].filter((code) => !Object.hasOwn(faultKinds, code)),

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeConfig, readConfig } from '#src/config.ts';
-import type { FaultCode } from '#src/faults.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
+import type { FaultCode } from '#platform/faults.ts';
 import { startHosts, type Host, type Hosts } from '#test/fixtures/hosts.ts';
 import { until } from '#test/fixtures/until.ts';
 import { showsEverywhere, showsNowhere, type Places, type Test } from './places.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import type { FaultCode } from '#src/faults.ts';
+import type { FaultCode } from '#platform/faults.ts';
 import { newStore, start, type NewStore, type Running } from '#test/cli/process.ts';
 import { kill } from '#test/fixtures/kill.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';

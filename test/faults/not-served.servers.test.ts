@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { describeFault, type Fault, type FaultCode } from '#src/faults.ts';
+import { describeFault, type Fault, type FaultCode } from '#platform/faults.ts';
 import { newStore, serve, start, withoutOthers, type Ended, type NewStore } from '#test/cli/process.ts';
 import { until } from '#test/fixtures/until.ts';
 import { doctorShows, faultsIn, has, type Test } from './places.ts';

@@ -1,7 +1,7 @@
 // The places that show how a store is. Each is asked about a fault, and all must say it in the same words.
 import type t from 'tap';
 
-import { faultKinds, type Fault, type FaultCode } from '#src/faults.ts';
+import { faultKinds, type Fault, type FaultCode } from '#platform/faults.ts';
 import type { Ended } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import type { ConsoleStore } from '#test/console/world.ts';

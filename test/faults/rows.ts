@@ -8,7 +8,7 @@ import { connect } from 'node:tls';
 import t from 'tap';
 
 import type { ApplianceOptions } from '#appliance/options.ts';
-import type { FaultCode } from '#src/faults.ts';
+import type { FaultCode } from '#platform/faults.ts';
 import { startConsole, type ConsoleStore } from '#test/console/world.ts';
 import { noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 import { until } from '#test/fixtures/until.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { newWrappingKey } from '#data/secrets.ts';
 import { days } from '#domain/clock.ts';
-import { describeFault } from '#src/faults.ts';
+import { describeFault } from '#platform/faults.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';

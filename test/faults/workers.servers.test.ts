@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import type { FaultCode } from '#src/faults.ts';
+import type { FaultCode } from '#platform/faults.ts';
 import { newStore } from '#test/cli/process.ts';
 import { serveByWorkers, type Workers } from '#test/fixtures/workers.ts';
 import { until } from '#test/fixtures/until.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { ChunkReader } from '#files/streamed.ts';
+import { ChunkReader } from '#files/durable-streams.ts';
 
 t.test(
   'ranges of files are read whole, one after the other, and the last chunk but one is still what it was',

@@ -1,6 +1,6 @@
 // A disk that knows what a power cut would leave: which files and which entries of folders are durable at each moment.
 import { dirname } from 'node:path';
-import { onDisk, type Files } from '#files/streamed.ts';
+import { onDisk, type Files } from '#files/durable-streams.ts';
 
 export interface WatchedDisk {
   files: Files;

@@ -10,8 +10,8 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, DeleteObjectC
 import { parse } from 'smol-toml';
 import t from 'tap';
 
-import { codeAt } from '#identity/totp.ts';
-import { changeConfig } from '#src/config.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { larder as run } from '#test/cli/world.ts';
 import { fromBase32 } from '#test/fixtures/base32.ts';
 import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { newWrappingKey } from '#data/secrets.ts';
 import { openStore } from '#data/store.ts';
-import { changeConfig, initialConfig } from '#src/config.ts';
+import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { processName } from '#shared/processes.ts';
 import { makeStore } from '#test/fixtures/engines.ts';
 import { beforeCharmsInTheCatalog } from '#test/fixtures/older-records.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { days, hours, minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { bakeryFromJson } from '#macaroons/codec/bakery.ts';
 import { writeBinary } from '#macaroons/codec/binary.ts';
 import { toJson2 } from '#macaroons/codec/json.ts';

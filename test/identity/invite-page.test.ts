@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { days, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { password, startIdentity, type IdentityStore } from './world.ts';
 
 /** bob publishes bin/hello and invites ada, who has a password; the token. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeRole } from '#acts/accounts.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
-import { setTotpSecret } from '#acts/credentials.ts';
+import { setTotpSecret } from '#acts/accounts/credentials.ts';
 import { minutes, seconds } from '#domain/clock.ts';
-import { codeAt } from '#identity/totp.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
 import { readToken } from '#macaroons/codec/text.ts';
 import { until } from '#test/fixtures/until.ts';
 import { startConsole, type ConsoleStore } from '../console/world.ts';

@@ -3,13 +3,13 @@ import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
 import { sitePasswords } from '#identity/identity.ts';
-import { createLogins } from '#identity/logins.ts';
+import { createLogins } from '#identity/login/logins.ts';
 import { newKeyPair, readKeyText } from '#macaroons/codec/keys.ts';
 import { mint, withFirstPartyCaveat } from '#macaroons/codec/macaroon.ts';
 import { standardNamespace } from '#macaroons/codec/namespace.ts';
 import { encodePayload } from '#macaroons/codec/payload.ts';
 import { readToken, writeToken } from '#macaroons/codec/text.ts';
-import { withPurpose } from '#macaroons/purpose.ts';
+import { withPurpose } from '#macaroons/login-purpose.ts';
 import { begin, discharge, password, startIdentity, waysIn, type IdentityStore } from './world.ts';
 
 /** A caveat that a stranger made for this identity provider; he knows the key that proves its discharge. */

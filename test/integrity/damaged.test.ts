@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
 import { createDigestPool } from '#blobs/digests.ts';
-import { verifyBlob, type ReadContinuation } from '#integrity/judge.ts';
+import { verifyBlob, type ReadContinuation } from '#integrity/verify-blob.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
@@ -14,7 +14,7 @@ import { freePort } from '#test/fixtures/free-port.ts';
 import { assertionsOf, download, offered, rootsFile, snapOf, type Offered } from '#test/fixtures/online-store.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { site } from '#test/transfers/sites.ts';
-import { readRequest } from '#transfers/request/form.ts';
+import { readRequest } from '#transfers/request/request-file.ts';
 
 t.setTimeout(600_000);
 

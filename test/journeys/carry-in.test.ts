@@ -6,10 +6,10 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { parseAssertion, stream } from '#assertions/assertion.ts';
+import { parseAssertion, stream } from '#assertions/format/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { openStore, type StoreHandle } from '#data/store.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { folder, newStore, serve, start } from '#test/cli/process.ts';
 import { contentsOf, halfReceived } from '#test/fixtures/contents.ts';

@@ -10,8 +10,8 @@ import t, { type Test } from 'tap';
 
 import { recordsPlace } from '#data/records-place.ts';
 import { inspectDatabase } from '#engine/place.ts';
-import { auditHash, type AuditRow } from '#records/audit.ts';
-import { readConfig } from '#src/config.ts';
+import { auditHash, type AuditRow } from '#records/audit/audit.ts';
+import { readConfig } from '#configuration/config.ts';
 import { rowsIn } from '#test/fixtures/behind.ts';
 import { halfReceived, readContent } from '#test/fixtures/contents.ts';
 import { kill } from '#test/fixtures/kill.ts';

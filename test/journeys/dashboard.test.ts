@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
-import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { stream, type Headers } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
+import { stream, type Headers } from '#assertions/format/assertion.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { hours } from '#domain/clock.ts';
 import * as world from '#test/assertions/world.ts';
 import { snapFixture, startStore, type Reply } from '#test/fixtures/appliance.ts';

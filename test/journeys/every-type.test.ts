@@ -1,7 +1,7 @@
 // What holds for a package of every type, from its registration to closing its channels, beside what is its own.
 import t from 'tap';
 
-import { packageTypes, namespaces, type PackageNamespace, type PackageType } from '#domain/namespace.ts';
+import { packageTypes, namespaces, type PackageNamespace, type PackageType } from '#domain/packages/namespace.ts';
 import { charm, rock, zip } from '#test/fixtures/archives.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 

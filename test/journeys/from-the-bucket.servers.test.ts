@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 import t, { type Test } from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { reachable } from '#test/fixtures/free-port.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
-import { sealEvery } from '#records/audit-seals.ts';
+import { sealEvery } from '#records/audit/audit-seals.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { engine } from '#test/fixtures/engines.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import { openStore } from '#data/store.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { after, hours } from '#domain/clock.ts';

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { latestTimeSetting } from '#acts/clock.ts';
-import { recordsCheckSetting } from '#acts/integrity.ts';
+import { latestTimeSetting } from '#acts/store/clock.ts';
+import { recordsCheckSetting } from '#acts/store/integrity.ts';
 import { copyRecords } from '#data/copies.ts';
 import { databaseFile, recordsPlace } from '#data/records-place.ts';
 import { openRecords } from '#data/records.ts';
 import { readSiteKey } from '#data/secrets.ts';
 import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
 import { operations } from '#operations/index.ts';
-import { verifyAudit } from '#records/audit-verdict.ts';
-import { changeConfig, readConfig } from '#src/config.ts';
+import { verifyAudit } from '#records/audit/audit-verdict.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
 import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { trusted } from '#test/assertions/world.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { permissions } from '#domain/permission.ts';
+import { permissions } from '#domain/tokens/permission.ts';
 import { caveatsFor, readTerms } from '#macaroons/caveats.ts';
 
 const [ada, bob] = ['0d3f6b52-6f0e-4c5a-9d59-0c1a4a5a7b01', '7c9e6679-7425-40de-944b-e07fc1f90ae7'];

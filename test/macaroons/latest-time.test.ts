@@ -4,11 +4,11 @@ import t from 'tap';
 
 import { createActs } from '#acts/door.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
-import { acceptClock } from '#acts/clock.ts';
-import { createTimeKeeper } from '#jobs/remember-time.ts';
+import { acceptClock } from '#acts/store/clock.ts';
+import { createTimeKeeper } from '#jobs/store/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { startAppliance } from '#appliance/appliance.ts';
-import { createLog } from '#src/log.ts';
+import { createLog } from '#platform/log.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 const whoami = '/v1/tokens/whoami';

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
-import { retireKeys } from '#jobs/retire-keys.ts';
+import { retireKeys } from '#jobs/tokens/retire-keys.ts';
 import { createRootKeys } from '#macaroons/root-keys.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';

@@ -7,7 +7,7 @@ const commit = (more: Partial<Commit>): Commit => ({
   id: '0123456789abcdef',
   subject: 'Add tracks',
   body: '',
-  files: [{ path: 'src/acts/tracks.ts', lines: 201 }],
+  files: [{ path: 'src/acts/releases/tracks.ts', lines: 201 }],
   ...more,
 });
 
@@ -22,12 +22,12 @@ t.test('a commit of more than 200 lines without a body is named', async (t) => {
 
 t.test('a body, few lines or generated lines are enough', async (t) => {
   t.equal(missingBody(commit({ body: 'Publishers asked for it.\n' })), undefined);
-  t.equal(missingBody(commit({ files: [{ path: 'src/acts/tracks.ts', lines: 200 }] })), undefined);
+  t.equal(missingBody(commit({ files: [{ path: 'src/acts/releases/tracks.ts', lines: 200 }] })), undefined);
   const files = [
     { path: 'package-lock.json', lines: 5000 },
     { path: 'src/records/new-store.sql', lines: 300 },
     { path: 'test/fixtures/icon.png', lines: undefined },
-    { path: 'src/acts/tracks.ts', lines: 20 },
+    { path: 'src/acts/releases/tracks.ts', lines: 20 },
   ];
   t.equal(missingBody(commit({ files })), undefined);
 });

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import t from 'tap';
 
-import { loadNative, nativeBinding, nativeBindingAt, nativePath } from '#src/native.ts';
+import { loadNative, nativeBinding, nativeBindingAt, nativePath } from '#platform/native.ts';
 
 const lib = dirname(createRequire(import.meta.url).resolve('better-sqlite3'));
 const bytes = readFileSync(join(lib, `../prebuilds/linux-${process.arch}.node`));
@@ -75,7 +75,7 @@ t.test('another thread gets the very same module, not a second SQLite in the pro
   const mappings = (): number => (readFileSync('/proc/self/maps', 'utf8').match(/ r-xp .*\/#\d+ /g) ?? []).length;
   const before = mappings();
   t.ok(before > 0);
-  const native = import.meta.resolve('#src/native.ts');
+  const native = import.meta.resolve('#platform/native.ts');
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
     import(workerData.native).then(({ nativeBindingAt }) => {

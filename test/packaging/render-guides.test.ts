@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { guides } from '#api/documents/guides.ts';
+import { guides } from '#documents/guides.ts';
 import { asRead } from '#test/fixtures/html.ts';
 import { guideFolder } from '#test/fixtures/guides.ts';
 import { renderGuides, writeGuides } from '../../packaging/render-guides.ts';

@@ -2,7 +2,7 @@
 // 'larder status', 'larder doctor', 'larder ready' and the journal say why nothing is served, in the same words.
 import type { Test } from 'tap';
 
-import type { FaultCode } from '#src/faults.ts';
+import type { FaultCode } from '#platform/faults.ts';
 import type { Container } from '#test/fixtures/container.ts';
 import { doctorShows, faultsIn, has } from '#test/faults/places.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { auditHash, type AuditRow } from '#records/audit.ts';
-import { verifyAudit } from '#records/audit-verdict.ts';
+import { auditHash, type AuditRow } from '#records/audit/audit.ts';
+import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { openRecords } from '#data/records.ts';
 import { allRows, chainAnew, copyOf, cutBehind, insertRow, tamper, verdictOn, writtenLog } from './audit-log.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { appendAudit, auditHash, type AuditRow } from '#records/audit.ts';
-import { keepSeal, type AuditHead, type AuditSeal } from '#records/audit-seals.ts';
-import { verifyAudit, type AuditVerdict } from '#records/audit-verdict.ts';
+import { appendAudit, auditHash, type AuditRow } from '#records/audit/audit.ts';
+import { keepSeal, type AuditHead, type AuditSeal } from '#records/audit/audit-seals.ts';
+import { verifyAudit, type AuditVerdict } from '#records/audit/audit-verdict.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { openRecords } from '#data/records.ts';
 import { sealFileIn } from '#data/seal-file.ts';

@@ -10,7 +10,7 @@ import t from 'tap';
 
 import { days } from '#domain/clock.ts';
 import type { Database, SqlStatement } from '#engine/database.ts';
-import { createTimeKeeper } from '#jobs/remember-time.ts';
+import { createTimeKeeper } from '#jobs/store/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { cachedTables, records } from '#records/index.ts';
 import { createGenerationReader, memo, memoOfEach } from '#records/memo.ts';

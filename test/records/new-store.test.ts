@@ -7,7 +7,7 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { migrations } from '#data/upgrade.ts';
-import { embeddedText } from '#src/embedded.ts';
+import { embeddedText } from '#platform/embedded.ts';
 import { postgresSchema } from './postgres-schema.ts';
 
 const file = 'src/records/new-store.sql';

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { registerName } from '#acts/packages.ts';
-import { pushReleases } from '#acts/releases.ts';
-import { channel } from '#domain/channel.ts';
+import { registerName } from '#acts/packages/registration.ts';
+import { pushReleases } from '#acts/releases/releases.ts';
+import { channel } from '#domain/releases/channel.ts';
 import { randomIds } from '#domain/ids.ts';
-import { unlimited } from '#domain/quota.ts';
+import { unlimited } from '#domain/accounts/quota.ts';
 import { fillStore } from '#test/bench/store.ts';
 import { logFrames } from '#test/fixtures/log-frames.ts';
 

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { audit } from '#records/audit.ts';
-import { auditSeals } from '#records/audit-seals.ts';
-import { verifyAudit } from '#records/audit-verdict.ts';
+import { audit } from '#records/audit/audit.ts';
+import { auditSeals } from '#records/audit/audit-seals.ts';
+import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { checkDatabase, copyDatabase } from '#engine/sqlite/check.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { SqlStatement } from '#engine/database.ts';

@@ -10,7 +10,7 @@ import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readChunks } from '#operations/registry/chunks.ts';
 import { createBlobUploads, type BlobUploads } from '#registry/uploads.ts';
-import type { ReceiveBlob, Stored } from '#registry/receiving.ts';
+import type { ReceiveBlob, Stored } from '#registry/blob-upload-receiver.ts';
 import { openRecords } from '#test/fixtures/records.ts';
 
 const sender = { packageId: 'A'.repeat(32), resource: 'image', accountId: 'ada' };

@@ -7,11 +7,11 @@ import { gzipSync } from 'node:zlib';
 
 import t from 'tap';
 
-import type { PackageType } from '#domain/namespace.ts';
-import { kindOf } from '#jobs/findings.ts';
+import type { PackageType } from '#domain/packages/namespace.ts';
+import { kindOf } from '#jobs/uploads/findings.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import type { ReviewUpload, ReviewVerdict } from '#review/verdict.ts';
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 import { charm, rock, sha256, tar, zip, type TarEntry, type ZipEntry } from '#test/fixtures/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';

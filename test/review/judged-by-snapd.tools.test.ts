@@ -2,7 +2,7 @@
 // whole-snaps.tools.test.ts does the same for snaps.
 import t, { type Test } from 'tap';
 
-import { readSnapYaml } from '#review/snap-yaml.ts';
+import { readSnapYaml } from '#review/snaps/snap-yaml.ts';
 import { Faults } from '#review/snap-rules/fields.ts';
 import { readModel, type DuplicateKeys } from '#review/snap-rules/model.ts';
 import { checkRules } from '#review/snap-rules/rules.ts';

@@ -1,7 +1,7 @@
 // What juju takes is taken, and what juju refuses is rejected with its reason.
 import t from 'tap';
 
-import { readBundle, readCharm } from '#review/charm.ts';
+import { readBundle, readCharm } from '#review/charms/charm.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { zip } from '#test/fixtures/archives.ts';
 import { filesOf, jujuVectors } from './juju-vectors.ts';

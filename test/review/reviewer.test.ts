@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
 import t, { type Test } from 'tap';
-import { startWorker as startFrom, type StartWorker } from '#src/embedded.ts';
+import { startWorker as startFrom, type StartWorker } from '#platform/embedded.ts';
 import { createReviewer, type ReviewerOptions } from '#review/reviewer.ts';
 import type { ReviewUpload } from '#review/verdict.ts';
 import { expected, snapPath } from './fixtures.ts';
@@ -195,7 +195,7 @@ t.test('closing rejects what is under way and what waits', async (t) => {
 t.test('a reviewer does not keep the process alive', async (t) => {
   const program = `
     import { createReviewer } from '#review/reviewer.ts';
-    import { startWorker } from '#src/embedded.ts';
+    import { startWorker } from '#platform/embedded.ts';
     const reviewer = createReviewer({ startWorker: (options) => startWorker('src/review/worker.ts', options) });
     const verdict = await reviewer.review({ kind: 'snap', path: process.argv[1], name: 'tiny-app' });
     console.log(verdict.approved);`;

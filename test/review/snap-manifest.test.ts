@@ -1,7 +1,7 @@
 // What a device reads of a whole snap besides its snap.yaml: meta/snapshots.yaml, and the list of all its files.
 import t, { type Test } from 'tap';
 
-import { readSnap } from '#review/snap.ts';
+import { readSnap } from '#review/snaps/snap.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import type { EntryTree } from '#test/fixtures/squashfs-image.ts';
 import { opened, pack, snapYaml } from './packed.ts';

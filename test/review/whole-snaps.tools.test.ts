@@ -8,8 +8,8 @@ import { join } from 'node:path';
 
 import { createReviewer } from '#review/reviewer.ts';
 import type { SnapFacts, ReviewVerdict } from '#review/verdict.ts';
-import { readEpoch } from '#domain/epoch.ts';
-import { startWorker } from '#src/embedded.ts';
+import { readEpoch } from '#domain/revisions/epoch.ts';
+import { startWorker } from '#platform/embedded.ts';
 import { buildSnapJudge, snapJudgeMissing, type SnapAnswer } from '#test/assertions/judge.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { squashfsImage } from '#test/fixtures/squashfs-image.ts';

@@ -39,7 +39,7 @@ export function readImportGraph(): Map<string, SourceFile> {
   const known = new Set(paths);
   return new Map(
     paths.map((path) => {
-      if (!/\.(?:ts|mjs)$/.test(path) || path === 'src/api/wire.ts') return [path, { path, text: '', uses: [] }];
+      if (!/\.(?:ts|mjs)$/.test(path) || path === 'src/contract/wire.ts') return [path, { path, text: '', uses: [] }];
       const text = readFileSync(join(root, path), 'utf8');
       return [path, { path, text, uses: usesOf(path, text, known) }];
     }),

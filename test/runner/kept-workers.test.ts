@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import t from 'tap';
 
-import { startWorker } from '#src/embedded.ts';
+import { startWorker } from '#platform/embedded.ts';
 import './kept-workers.ts';
 
 const review = (heapMb = 48) =>

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import type { ExaminedStore } from '#examinations/examination.ts';
 import { transfers } from '#examinations/transfers.ts';
 import { openStore } from '#data/store.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { newStore } from '#test/cli/process.ts';
 import { offered, trust, twoSites, site, type Sites } from './sites.ts';
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { folder, newStore } from '#test/cli/process.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { fetchTools as skip, oldStore } from './old-store.ts';

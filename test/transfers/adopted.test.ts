@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { trustSource } from '#acts/sites.ts';
+import { trustSource } from '#acts/sites/sites.ts';
 import { openStore } from '#data/store.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { folder } from '#test/cli/process.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { download, rootsFile } from '#test/fixtures/online-store.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { folder } from '#test/cli/process.ts';
 import { until } from '#test/fixtures/until.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';

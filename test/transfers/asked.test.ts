@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
 import { assertionsOf } from '#test/fixtures/online-store.ts';
 import { snapPath } from '#test/review/fixtures.ts';
-import { readRequest } from '#transfers/request/form.ts';
+import { readRequest } from '#transfers/request/request-file.ts';
 import { offered, site, twoSites, trust, type SiteUnderTest } from './sites.ts';
 
 t.setTimeout(600_000);

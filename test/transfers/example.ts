@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { TransferBlob, TransferContent, TransferPackage, TransferStatement } from '#api/wire.ts';
-import { StatementFileIndex } from '#transfers/form/artifacts.ts';
-import { cutIntoParts } from '#transfers/form/cutting.ts';
-import { membersOf, type Transfer } from '#transfers/form/members.ts';
-import { addSignature, SigningSeed } from '#transfers/form/signatures.ts';
-import { writeStatement } from '#transfers/form/statement.ts';
-import { generatePartBytes, type TransferContentReader } from '#transfers/form/write.ts';
+import type { TransferBlob, TransferContent, TransferPackage, TransferStatement } from '#contract/wire.ts';
+import { StatementFileIndex } from '#transfers/parts/artifacts.ts';
+import { cutIntoParts } from '#transfers/parts/cut-into-parts.ts';
+import { membersOf, type Transfer } from '#transfers/parts/members.ts';
+import { addSignature, SigningSeed } from '#transfers/statement/signatures.ts';
+import { writeStatement } from '#transfers/statement/statement.ts';
+import { generatePartBytes, type TransferContentReader } from '#transfers/parts/part-bytes.ts';
 
 export const digest = (algorithm: string, bytes: Uint8Array): string =>
   createHash(algorithm).update(bytes).digest('hex');

@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
-import { fetchScript, buildFetchTable } from '#transfers/request/table.ts';
+import { fetchScript, buildFetchTable } from '#transfers/request/fetch-table.ts';
 import { fetchTools as skip, oldStore } from './old-store.ts';
 
 t.setTimeout(600_000);

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { SpillFile } from '#files/spool.ts';
+import { SpillFile } from '#files/spill-file.ts';
 import { tarHeader } from '#files/tar-header.ts';
-import { composeUnsigned } from '#transfers/composing.ts';
-import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { openPart } from '#transfers/form/read.ts';
-import { keyIdOf, readSignatures, addSignature, findSigners } from '#transfers/form/signatures.ts';
-import { maxStatementBytes, readStatement, writeStatement } from '#transfers/form/statement.ts';
+import { composeUnsigned } from '#transfers/make/compose.ts';
+import { NotATransfer } from '#transfers/statement/not-a-transfer.ts';
+import { openPart } from '#transfers/parts/open-part.ts';
+import { keyIdOf, readSignatures, addSignature, findSigners } from '#transfers/statement/signatures.ts';
+import { maxStatementBytes, readStatement, writeStatement } from '#transfers/statement/statement.ts';
 import { digest, example, helloWith, partBytes, seedOf, written } from './example.ts';
 
 const mebibyte = 1024 * 1024;

@@ -12,11 +12,11 @@ import { charmAnswers, fetchedCharm, snapInfo } from '#test/fixtures/fetched.ts'
 import { assertionsOf, download, offered } from '#test/fixtures/online-store.ts';
 import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
 import { made, timestamp } from '#test/assertions/world.ts';
-import { trustSource } from '#acts/sites.ts';
-import type { TransferPackage, TransferStatement } from '#api/wire.ts';
-import { stream } from '#assertions/assertion.ts';
+import { trustSource } from '#acts/sites/sites.ts';
+import type { TransferPackage, TransferStatement } from '#contract/wire.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
-import { openPart } from '#transfers/form/read.ts';
+import { openPart } from '#transfers/parts/open-part.ts';
 import { example, seedOf, written } from './example.ts';
 import { collector, believing } from './gather-world.ts';
 

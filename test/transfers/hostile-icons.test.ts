@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { trustSource } from '#acts/sites.ts';
+import { trustSource } from '#acts/sites/sites.ts';
 import { contentOf, example, goodNow, helloWith, partBytes, seedOf } from './example.ts';
 import { receiver } from './receiver.ts';
 import { twoSites } from './sites.ts';

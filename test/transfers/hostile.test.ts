@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { trustSource } from '#acts/sites.ts';
-import { stream } from '#assertions/assertion.ts';
+import { trustSource } from '#acts/sites/sites.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
 import { assertionsOf, nameOfRevision, snapOf, type Offered } from '#test/fixtures/online-store.ts';
-import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { NotATransfer } from '#transfers/statement/not-a-transfer.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { contentOf, example, goodNow, helloWith, partBytes, seedOf } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, twoSites } from './sites.ts';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { trustSource } from '#acts/sites.ts';
-import { recordLatestTime } from '#acts/clock.ts';
+import { trustSource } from '#acts/sites/sites.ts';
+import { recordLatestTime } from '#acts/store/clock.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder, start } from '#test/cli/process.ts';
-import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/form/signatures.ts';
+import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
 import { example, goodNow, seedOf, written } from './example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, twoSites } from './sites.ts';

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { assertionsOf, snapOf } from '#test/fixtures/online-store.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { changeConfig } from '#src/config.ts';
-import { stream } from '#assertions/assertion.ts';
+import { changeConfig } from '#configuration/config.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { rootsFile } from '#test/fixtures/online-store.ts';
 import { squashfsImage } from '#test/fixtures/squashfs-image.ts';

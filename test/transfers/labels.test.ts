@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { mayReceive } from '#domain/site-label.ts';
-import { changeConfig } from '#src/config.ts';
+import { mayReceive } from '#domain/sites/site-label.ts';
+import { changeConfig } from '#configuration/config.ts';
 import type { SiteUnderTest } from './sites.ts';
 import { offered, twoSites } from './sites.ts';
 

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import type { TransferAccount, TransferPackage, TransferRelease } from '#api/wire.ts';
-import { approveProposal } from '#acts/proposals.ts';
-import { everywhere } from '#domain/resource-base.ts';
+import type { TransferAccount, TransferPackage, TransferRelease } from '#contract/wire.ts';
+import { approveProposal } from '#acts/approvals/proposals.ts';
+import { everywhere } from '#domain/resources/resource-base.ts';
 import { charm } from '#test/fixtures/archives.ts';
 import { rowsOf, unapproved } from '#test/fixtures/approved-rows.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { offered, snapOf } from '#test/fixtures/online-store.ts';
 import { startNow } from '#test/acts/ways.ts';
-import { withdrawRevision } from '#acts/revisions.ts';
+import { withdrawRevision } from '#acts/revisions/revisions.ts';
 import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { contentOf, example, goodNow, helloWith, seedOf, written } from './example.ts';
 

@@ -8,7 +8,7 @@ import t from 'tap';
 import { withBlobs } from '#data/blobs.ts';
 import { openStore } from '#data/store.ts';
 import { hours } from '#domain/clock.ts';
-import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
 import { offered, twoSites } from './sites.ts';
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { trustSource } from '#acts/sites.ts';
-import { remakePart } from '#transfers/make.ts';
+import { trustSource } from '#acts/sites/sites.ts';
+import { remakePart } from '#transfers/make/make.ts';
 import { folder, start } from '#test/cli/process.ts';
 import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';
@@ -158,7 +158,7 @@ t.test('a full disk at the depot, at receive and at accept is told, and nothing 
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
   });
-  const { changeConfig } = await import('#src/config.ts');
+  const { changeConfig } = await import('#configuration/config.ts');
   changeConfig(join(here.data, 'larder.toml'), { 'uploads.reserve': 1 * MiB });
   const { depot, stick, carry } = await twoSites(t);
   await trust(here, depot, join(stick, 'once-more.json'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import t from 'tap';
-import { partSizeFor } from '#cli/transfer/writing.ts';
+import { partSizeFor } from '#cli/transfers/make/writing-options.ts';
 import { folder } from '#test/cli/process.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { stick as formatted } from '#test/packaging/stick.ts';

@@ -3,8 +3,8 @@ import type { Test } from 'tap';
 
 import { withBlobs } from '#data/blobs.ts';
 import { openStore } from '#data/store.ts';
-import { openPart, type OpenPart } from '#transfers/form/read.ts';
-import { receive, type TransferReceiveContext } from '#transfers/receive.ts';
+import { openPart, type OpenPart } from '#transfers/parts/open-part.ts';
+import { receive, type TransferReceiveContext } from '#transfers/receive/receive.ts';
 import type { SiteUnderTest } from './sites.ts';
 
 /** Receives at a site within this process; what it came to. */

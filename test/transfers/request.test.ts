@@ -10,10 +10,10 @@ import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { askingSite } from '#test/fixtures/approvers.ts';
 import { account, storeKey } from '#test/assertions/world.ts';
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { modelOf } from '#test/operations/devices/world.ts';
-import { NotATransfer } from '#transfers/form/not-a-transfer.ts';
-import { readRequest, requestIn } from '#transfers/request/form.ts';
+import { NotATransfer } from '#transfers/statement/not-a-transfer.ts';
+import { readRequest, requestIn } from '#transfers/request/request-file.ts';
 import { offered, site, twoSites } from './sites.ts';
 
 t.setTimeout(600_000);

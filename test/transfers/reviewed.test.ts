@@ -1,8 +1,8 @@
 // What comes of a transfer is reviewed while more of it comes in.
 import t, { type Test } from 'tap';
 
-import { trustSource } from '#acts/sites.ts';
-import type { TransferReceiveContext } from '#transfers/receive.ts';
+import { trustSource } from '#acts/sites/sites.ts';
+import type { TransferReceiveContext } from '#transfers/receive/receive.ts';
 import { folder } from '#test/cli/process.ts';
 import { example, goodNow, written } from './example.ts';
 import { receiver } from './receiver.ts';

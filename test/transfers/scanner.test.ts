@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
+import { stream } from '#assertions/format/assertion.ts';
 import { folder } from '#test/cli/process.ts';
 import { assertionsOf, offered, snapOf } from '#test/fixtures/online-store.ts';
 import { twoSites } from './sites.ts';

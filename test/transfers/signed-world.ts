@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 
 import { itself } from '#acts/act.ts';
-import { addApproverKey } from '#acts/approver-keys.ts';
+import { addApproverKey } from '#acts/approvals/approver-keys.ts';
 import { days } from '#domain/clock.ts';
-import { readSshKey } from '#domain/ssh-key.ts';
+import { readSshKey } from '#domain/approvals/ssh-key.ts';
 import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { snapOf } from '#test/fixtures/online-store.ts';
 import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';
 import { offered } from './sites.ts';

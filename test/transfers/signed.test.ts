@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { readSshKey } from '#domain/ssh-key.ts';
-import { readSshSignature } from '#domain/ssh-signature.ts';
+import { readSshKey } from '#domain/approvals/ssh-key.ts';
+import { readSshSignature } from '#domain/approvals/ssh-signature.ts';
 import { signedTransfer } from './signed-world.ts';
 
 t.setTimeout(600_000);

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { folder, newStore, type NewStore } from '#test/cli/process.ts';
 import { download, offered, rootsFile, type Offered } from '#test/fixtures/online-store.ts';
 

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 
-import { restore } from '#acts/appliance.ts';
+import { restore } from '#acts/store/appliance.ts';
 import { openStore } from '#data/store.ts';
 import { readContent, writeContent } from '#test/fixtures/contents.ts';
 import { site } from './sites.ts';

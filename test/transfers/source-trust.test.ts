@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { approveProposal } from '#acts/proposals.ts';
-import type { TransferSource } from '#records/transfer-sources.ts';
-import { changeConfig } from '#src/config.ts';
+import { approveProposal } from '#acts/approvals/proposals.ts';
+import type { TransferSource } from '#records/sites/transfer-sources.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/approvers.ts';
 import { offered, snapOf } from '#test/fixtures/online-store.ts';
-import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/form/signatures.ts';
-import { idOf } from '#transfers/form/statement.ts';
+import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
+import { idOf } from '#transfers/statement/statement.ts';
 import { twoSites, trust } from './sites.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';
 

@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
 import { download } from '#test/fixtures/online-store.ts';
-import { filesIn } from '#transfers/watching.ts';
+import { filesIn } from '#transfers/receive/watch-folder.ts';
 import { offered, site, twoSites } from './sites.ts';
 
 t.setTimeout(600_000);

@@ -9,10 +9,10 @@ import { connect as connectTls } from 'node:tls';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { newStore, serve, start } from '#test/cli/process.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import type { WorkerReport } from '#src/workers/messages.ts';
+import type { WorkerReport } from '#workers/messages.ts';
 import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
 import { until } from '#test/fixtures/until.ts';
 

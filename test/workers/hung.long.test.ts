@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { readStateFile, type WorkersState } from '#data/serving-state.ts';
-import { changeConfig } from '#src/config.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { newStore } from '#test/cli/process.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { until } from '#test/fixtures/until.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { changeConfig, readConfig } from '#src/config.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
 import { commandsOn } from '#test/cli/process.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
 import { dataFolder, larder } from '#test/fixtures/served.ts';

@@ -6,13 +6,13 @@ import type { Readable } from 'node:stream';
 import type { DeleteObjectCommand } from '@aws-sdk/client-s3';
 
 import { seconds } from '#domain/clock.ts';
-import type { BucketAccess, BucketAddress } from './address.ts';
+import type { BucketAccess, BucketAddress } from '#contract/bucket-address.ts';
 import { connect } from './client.ts';
 import { isAbsent } from './errors.ts';
 import { PartMemory } from './part-memory.ts';
 import { partsOf, partSize, defaultSizes, type ObjectPart, type S3Sizes } from './parts.ts';
 import { Requests, type LongRequestOptions, type S3Traffic } from './requests.ts';
-import { SendMemory } from './sending-room.ts';
+import { SendMemory } from './send-memory.ts';
 
 /** An object as the server describes it. */
 export interface BucketObject {

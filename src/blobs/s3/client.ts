@@ -4,7 +4,7 @@ import { Agent } from 'node:https';
 
 import type * as S3 from '@aws-sdk/client-s3';
 
-import type { BucketAccess, BucketAddress, BucketCredentials } from './address.ts';
+import type { BucketAccess, BucketAddress, BucketCredentials } from '#contract/bucket-address.ts';
 
 export type Sdk = typeof S3;
 export type Client = S3.S3Client;

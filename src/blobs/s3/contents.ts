@@ -6,13 +6,13 @@ import { join } from 'node:path';
 
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { requireDigest, type StoredBlob } from '../blobs.ts';
-import type { BlobDestination } from '../disk/receiving.ts';
+import type { BlobDestination } from '../disk/receiver.ts';
 import type { S3Bucket, BucketObject } from './bucket.ts';
 import { BucketError } from './errors.ts';
 import { confirmAbsence, requireMarker } from './marker.ts';
 import type { LeasedInspection, Removals } from './removals.ts';
 import { runForCaller } from './requests.ts';
-import { createUnfinishedUploads } from './under-way.ts';
+import { createUnfinishedUploads } from './unfinished-uploads.ts';
 
 export const contentKey = (sha3_384: string): string => `sha3/${requireDigest(sha3_384).slice(0, 2)}/${sha3_384}`;
 export const quarantineKey = (sha3_384: string): string => `quarantine/${requireDigest(sha3_384)}`;

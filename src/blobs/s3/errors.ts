@@ -2,7 +2,7 @@
 // of an object is believed only if the marker of the store exists (see marker.ts).
 import { notEnoughSpace } from '#domain/disk-full.ts';
 import { engineUnavailable, withCause, Refusal } from '#domain/refusal.ts';
-import { formatBucketAddress, type BucketAddress } from './address.ts';
+import { formatBucketAddress, type BucketAddress } from '#contract/bucket-address.ts';
 
 /** A request to the server failed; the message is one sentence with the reason. */
 export class BucketError extends Error {

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { seconds } from '#domain/clock.ts';
-import { formatBucketAddress } from './address.ts';
+import { formatBucketAddress } from '#contract/bucket-address.ts';
 import type { S3Bucket, BucketObject } from './bucket.ts';
 import { cannotOpen, BucketError, statusOf } from './errors.ts';
 

@@ -1,6 +1,6 @@
 // larder audit accept
-import { acceptAudit } from '#acts/appliance.ts';
-import { verifyAudit } from '#records/audit-verdict.ts';
+import { acceptAudit } from '#acts/store/appliance.ts';
+import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { command, Failure } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 

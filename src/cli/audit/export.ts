@@ -1,10 +1,10 @@
 // larder audit export
 import { resolve } from 'node:path';
-import { exportAudit } from '#acts/exports.ts';
+import { exportAudit } from '#acts/audit/exports.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { presentAudit } from './list.ts';
 import { command, type CommandResult } from '../frame/command.ts';
-import { writeNew } from '../frame/outside.ts';
+import { writeNew } from '../frame/outside-files.ts';
 import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 

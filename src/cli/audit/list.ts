@@ -1,5 +1,5 @@
 // larder audit list
-import type { AuditRow } from '#records/audit.ts';
+import type { AuditRow } from '#records/audit/audit.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';

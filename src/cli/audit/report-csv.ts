@@ -1,6 +1,6 @@
 // Formats the audit log as CSV.
 import { formatCount } from '#domain/quantities.ts';
-import type { AuditRow } from '#records/audit.ts';
+import type { AuditRow } from '#records/audit/audit.ts';
 import { csvText } from '../frame/csv.ts';
 import type { AcceptedTransferEntry, AuditSummary } from './report-summary.ts';
 

@@ -1,7 +1,7 @@
 // Formats the audit log of a period as one self-contained page that prints well.
-import { html, markup, type HtmlContent, type Html } from '#api/pages/html.ts';
-import { embeddedText } from '#src/embedded.ts';
-import type { AuditRow } from '#records/audit.ts';
+import { html, markup, type HtmlContent, type Html } from '#http/pages/html.ts';
+import { embeddedText } from '#platform/embedded.ts';
+import type { AuditRow } from '#records/audit/audit.ts';
 import { visible } from '../frame/terminal.ts';
 import { formatBytes } from '#domain/byte-size.ts';
 import { notesOf } from './report-csv.ts';

@@ -1,11 +1,11 @@
 // Summarizes a period of the audit log: counts, exports, accepted transfers, and whether the log is intact.
-import type { Receipt } from '#acts/transfers.ts';
+import type { Receipt } from '#acts/transfers/transfers.ts';
 import { after, timestamp } from '#domain/clock.ts';
-import type { AuditRow } from '#records/audit.ts';
-import { verifyAudit } from '#records/audit-verdict.ts';
-import type { Export } from '#records/exports.ts';
+import type { AuditRow } from '#records/audit/audit.ts';
+import { verifyAudit } from '#records/audit/audit-verdict.ts';
+import type { Export } from '#records/store/exports.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { StoredApproval } from '#records/proposals.ts';
+import type { StoredApproval } from '#records/approvals/proposals.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 /** An accepted transfer, from its receipt. */

@@ -2,11 +2,11 @@
 import { formatCount } from '#domain/quantities.ts';
 import { resolve } from 'node:path';
 
-import { exportAudit } from '#acts/exports.ts';
+import { exportAudit } from '#acts/audit/exports.ts';
 import { timestamp } from '#domain/clock.ts';
 import { command, UsageError } from '../frame/command.ts';
-import { parseTimeOption } from '../frame/moment.ts';
-import { writeNew } from '../frame/outside.ts';
+import { parseTimeOption } from '../frame/time-option.ts';
+import { writeNew } from '../frame/outside-files.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { formatBytes } from '#domain/byte-size.ts';

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { NotOurs, readManifest } from '#backup/manifest.ts';
 import { NotWhole, readTar, type TarReader } from '#backup/tar.ts';
-import type { AuditHead } from '#records/audit-seals.ts';
-import { verifyAudit, type AuditVerdict, type AuditRestart } from '#records/audit-verdict.ts';
+import type { AuditHead } from '#records/audit/audit-seals.ts';
+import { verifyAudit, type AuditVerdict, type AuditRestart } from '#records/audit/audit-verdict.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
 import { createProgress } from '../frame/progress.ts';
 import { withStore } from '../frame/store.ts';

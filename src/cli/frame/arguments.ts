@@ -1,6 +1,6 @@
 // Parses the arguments of a command as its declaration defines them.
 import { resolve } from 'node:path';
-import { nearest } from '#src/configuration/nearest.ts';
+import { nearest } from '#configuration/nearest.ts';
 import {
   commonOptions,
   isRepeated,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seconds } from '#domain/clock.ts';
 import { readStateFile, servingState, type ServingState } from '#data/serving-state.ts';
-import { configDigest } from '#src/config.ts';
+import { configDigest } from '#configuration/config.ts';
 
 /** `problem` says why the serving process refused the file; `unknown` means that it did not reply in time. */
 export type ReloadOutcome = { state: 'not serving' | 'reloaded' | 'unknown' } | { state: 'refused'; problem: string };

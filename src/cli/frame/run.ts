@@ -1,9 +1,9 @@
 // Runs a command line.
 import { Refusal } from '#domain/refusal.ts';
 import { jsonTexts } from '#domain/sequence.ts';
-import { ConfigError } from '#src/configuration/config-error.ts';
-import { nearest } from '#src/configuration/nearest.ts';
-import { listCauses, inOneSentence } from '#src/system-errors.ts';
+import { ConfigError } from '#configuration/config-error.ts';
+import { nearest } from '#configuration/nearest.ts';
+import { listCauses, inOneSentence } from '#platform/system-errors.ts';
 import { readArguments } from './arguments.ts';
 import {
   commonOptions,
@@ -16,7 +16,7 @@ import {
 } from './command.ts';
 import { canAsk, requireConfirmation, needsYes } from './questions.ts';
 import { style, visible } from './terminal.ts';
-import { listOf, shortHelp } from './usage.ts';
+import { listOf, shortHelp } from './help/usage.ts';
 
 /** Runs a command line with one of these commands; returns an exit code of `usage.ts`. */
 export async function run(argv: readonly string[], world: World, groups: readonly CommandGroup[]): Promise<number> {

@@ -1,7 +1,7 @@
 // larder bucket accept
-import { acceptBucket } from '#acts/appliance.ts';
-import { formatBucketAddress } from '#blobs/s3/address.ts';
-import type { MarkerFindings } from '#blobs/s3/unmarked.ts';
+import { acceptBucket } from '#acts/store/appliance.ts';
+import { formatBucketAddress } from '#contract/bucket-address.ts';
+import type { MarkerFindings } from '#blobs/s3/restore-marker.ts';
 import { bucketOf, openingOf } from '#data/blobs-place.ts';
 import { command, Failure, type CommandCall } from '../frame/command.ts';
 import { formatCount } from '#domain/quantities.ts';
@@ -30,7 +30,7 @@ export const bucketAccept = command({
       if (at === undefined) throw new Failure(`the files of this store are in ${directory}, not in a bucket`);
       const place = formatBucketAddress(at.address);
       const { store } = await openingOf(records);
-      const { restoreMarker: markAgain } = await import('#blobs/s3/unmarked.ts');
+      const { restoreMarker: markAgain } = await import('#blobs/s3/restore-marker.ts');
       const bucketCounts = await markAgain(at, {
         store,
         needed: records.neededContents.all(),

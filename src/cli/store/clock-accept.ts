@@ -1,5 +1,5 @@
 // larder clock accept
-import { acceptClock } from '#acts/clock.ts';
+import { acceptClock } from '#acts/store/clock.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 

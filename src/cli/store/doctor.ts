@@ -4,7 +4,7 @@ import { examineEach, type ExaminationFinding, type FindingLevel } from '#examin
 import { examinations } from '#examinations/index.ts';
 import { becomeOwner } from '../frame/owner.ts';
 import { canAsk } from '../frame/questions.ts';
-import { openExaminedStore } from './patient.ts';
+import { openExaminedStore } from './examined-store.ts';
 import { readUnitState } from './service.ts';
 import { style, visible, type Style } from '../frame/terminal.ts';
 
@@ -65,7 +65,7 @@ export const doctor = command({
 });
 
 /** Loaded on demand: the module loads the names of all operations. */
-const bundles = () => import('./doctor-bundle.ts');
+const bundles = () => import('./bundle/prepared-bundle.ts');
 
 async function examineAlone(data: string, world: World): Promise<DoctorFinding[]> {
   const unit = readUnitState(data);

@@ -2,12 +2,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { emailAddress, usernameProblem } from '#domain/account.ts';
+import { emailAddress, usernameProblem } from '#domain/accounts/account.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import { administratorDigest, newAdministratorCredential } from '#macaroons/administrator-credential.ts';
-import { administratorId } from '#acts/appliance.ts';
+import { administratorId } from '#acts/store/appliance.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
-import { documentsAt } from '#operations/appliance/documents.ts';
+import { documentsAt } from '#operations/store/documents.ts';
 import { siteProblems, siteTls, type SiteFiles } from '#tls/site.ts';
 import { diskSpace } from '#data/blobs.ts';
 import type { ApproverHandout } from '#data/first-approvers.ts';
@@ -23,11 +23,11 @@ import {
   type NewStoreResult,
 } from '#data/new-store.ts';
 import { tlsSettings, type ServerTls } from '#tls/settings.ts';
-import { ConfigError, initialConfig, parseConfig, readConfig, type Config, type FirstSettings } from '#src/config.ts';
-import { isBaseUrl } from '#src/configuration/check.ts';
+import { ConfigError, initialConfig, parseConfig, readConfig, type Config, type FirstSettings } from '#configuration/config.ts';
+import { isBaseUrl } from '#configuration/check.ts';
 import { makeFolder } from '#files/durable.ts';
 import { findReserveFault } from '#data/disk-size.ts';
-import { describeFault, textOf } from '#src/faults.ts';
+import { describeFault, textOf } from '#platform/faults.ts';
 import { command, dataInUse, Failure, UsageError, type CommandResult, type World } from '../frame/command.ts';
 import { becomeOwner, howToServe } from '../frame/owner.ts';
 import { canAsk, converse } from '../frame/questions.ts';

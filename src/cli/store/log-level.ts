@@ -1,8 +1,8 @@
 // larder log-level
 import { join } from 'node:path';
-import { setLogLevel } from '#acts/appliance.ts';
-import { changeConfig } from '#src/config.ts';
-import { findKey } from '#src/configuration/keys.ts';
+import { setLogLevel } from '#acts/store/appliance.ts';
+import { changeConfig } from '#configuration/config.ts';
+import { findKey } from '#configuration/keys.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { signalReload } from '../frame/reload.ts';
 import { withStore } from '../frame/store.ts';

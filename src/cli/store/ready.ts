@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { days } from '#domain/clock.ts';
 import { isHeld, readStateFile, type ServingState } from '#data/serving-state.ts';
-import { createChangeWaiter } from '#shared/waiting.ts';
-import { readConfig } from '#src/config.ts';
-import { textOf, type Fault } from '#src/faults.ts';
+import { createChangeWaiter } from '#shared/change-waiter.ts';
+import { readConfig } from '#configuration/config.ts';
+import { textOf, type Fault } from '#platform/faults.ts';
 import { command, Failure } from '../frame/command.ts';
 import { readDuration } from '../frame/duration.ts';
 import { becomeOwner } from '../frame/owner.ts';

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { readStateFile } from '#data/serving-state.ts';
 import { readStartFailure } from '#data/start-failure.ts';
 import { seconds } from '#domain/clock.ts';
-import { openingFault } from '#examinations/opening.ts';
-import { describeFault, type Fault } from '#src/faults.ts';
+import { openingFault } from '#examinations/opening-fault.ts';
+import { describeFault, type Fault } from '#platform/faults.ts';
 import { isServiceDirectory } from '../frame/owner.ts';
 
 const unit = 'larder.service';

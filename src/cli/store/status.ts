@@ -2,34 +2,34 @@
 import type { KeyObject } from 'node:crypto';
 
 import { formatCount, formatDistance } from '#domain/quantities.ts';
-import { listUpgradeCopies } from '#backup/before-upgrade.ts';
+import { listUpgradeCopies } from '#backup/upgrade-copies.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
-import { tokensEnding } from '#macaroons/uses.ts';
-import { documentsAt } from '#operations/appliance/documents.ts';
+import { tokensEnding } from '#macaroons/token-uses.ts';
+import { documentsAt } from '#operations/store/documents.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { diskSpace, measureDiskUse } from '#data/blobs.ts';
 import { formatBytes } from '#domain/byte-size.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
-import { ConfigError } from '#src/config.ts';
-import { inOneSentence } from '#src/system-errors.ts';
-import { version } from '#src/version.ts';
+import { ConfigError } from '#configuration/config.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
+import { version } from '#platform/version.ts';
 import { command, Failure, type CommandResult, type CommandCall, type World } from '../frame/command.ts';
 import { askServing } from '#data/ask-serving.ts';
 import { describeWorkers, type ServingState } from '#data/serving-state.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
 import { masterKeyFaults } from '#examinations/keys.ts';
-import { whyInvalid } from '#examinations/opening.ts';
+import { whyInvalid } from '#examinations/opening-fault.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { transferFaults } from '#examinations/transfers.ts';
-import { describeFault, textOf, type Fault, type Severity } from '#src/faults.ts';
+import { describeFault, textOf, type Fault, type Severity } from '#platform/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
-import { masterKeyOf } from '../key/keys.ts';
+import { masterKeyOf } from '../keys/find-keys.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { listStartFaults, readUnitState, explainNotServed, type UnitState } from './service.ts';
-import { packageArgument, findPackage } from '../package/named.ts';
-import { channelTable } from '../release/table.ts';
+import { packageArgument, findPackage } from '../packages/package-argument.ts';
+import { channelTable } from '../releases/channel-table.ts';
 
 export const status = command({
   name: 'status',

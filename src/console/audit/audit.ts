@@ -1,21 +1,21 @@
 // The page of the audit log: actor, act, object and time of each entry; and whether the log is intact.
 import { everyAct } from '#acts/index.ts';
-import type { RecordsCheckResult } from '#acts/integrity.ts';
-import { overseer } from '#api/access.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
-import type { ConsoleAuditQuery } from '#api/wire.ts';
+import type { RecordsCheckResult } from '#acts/store/integrity.ts';
+import { overseer } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import type { ConsoleAuditQuery } from '#contract/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readAuditPage, maxSearchedEntries, readOldestAuditPage } from '#operations/store/audit-page.ts';
-import type { AuditRow } from '#records/audit.ts';
+import { readAuditPage, maxSearchedEntries, readOldestAuditPage } from '#operations/audit/audit-page.ts';
+import type { AuditRow } from '#records/audit/audit.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, time } from '../parts/values.ts';
-import { readRecordsProof } from '../proof.ts';
+import { readRecordsProof } from '../store/records-proof.ts';
 import { screen } from '../screen.ts';
 
 const address = '/console/audit';

@@ -1,18 +1,18 @@
 // The people of a package: its publisher, its collaborators, and open invites.
-import { inviteCollaborators, revokeInvites } from '#acts/collaborators.ts';
-import { removeCollaborator } from '#acts/ownership.ts';
-import { onPackage, publisherOf } from '#api/access.ts';
-import { html, type Html } from '#api/pages/html.ts';
+import { inviteCollaborators, revokeInvites } from '#acts/packages/collaborators.ts';
+import { removeCollaborator } from '#acts/packages/ownership.ts';
+import { onPackage, publisherOf } from '#access/access-rules.ts';
+import { html, type Html } from '#http/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { caller } from '#operations/by.ts';
-import type { Collaborator } from '#records/collaborators.ts';
-import type { Invite } from '#records/invites.ts';
-import type { PublishedPackage } from '#records/packages.ts';
+import { caller } from '#operations/caller.ts';
+import type { Collaborator } from '#records/packages/collaborators.ts';
+import type { Invite } from '#records/packages/invites.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
 import { field, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { withMessage } from '../said.ts';
+import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 

@@ -2,17 +2,17 @@
 // fields that follow the uploaded packages continue to follow them.
 import { createHash } from 'node:crypto';
 
-import { updatePackageMetadata } from '#acts/package-metadata.ts';
-import { onPackage } from '#api/access.ts';
-import { readJson } from '#api/json.ts';
-import { html, type Html } from '#api/pages/html.ts';
-import type { ConsoleDescribe, UpdatePackageMetadataRequest } from '#api/wire.ts';
+import { updatePackageMetadata } from '#acts/packages/metadata.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { readJson } from '#contract/json.ts';
+import { html, type Html } from '#http/pages/html.ts';
+import type { ConsoleDescribe, UpdatePackageMetadataRequest } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { caller } from '#operations/by.ts';
-import { readMetadataRequest } from '#operations/names/described.ts';
-import type { PublishedPackage } from '#records/packages.ts';
+import { caller } from '#operations/caller.ts';
+import { readMetadataRequest } from '#operations/packages/metadata-request.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
 import { choice, field, formOf, longField } from '../parts/form.ts';
-import { withMessage } from '../said.ts';
+import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 

@@ -1,14 +1,14 @@
 // The list of packages: the caller's own, and for store administrators all of the store.
-import { account, actsAsPublisher } from '#api/access.ts';
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import type { ConsolePackagesQuery } from '#api/wire.ts';
-import { isNamespace, namespaces } from '#domain/namespace.ts';
-import { reachesPackage, type Principal } from '#domain/principal.ts';
+import { account, actsAsPublisher } from '#access/access-rules.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import type { ConsolePackagesQuery } from '#contract/wire.ts';
+import { isNamespace, namespaces } from '#domain/packages/namespace.ts';
+import { reachesPackage, type Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { placeOf } from '#operations/page.ts';
-import type { PackageListing, PackageFilter } from '#records/package-search.ts';
+import type { PackageListing, PackageFilter } from '#records/packages/package-search.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
 import { sortLimitHint, sortedPage } from '../parts/sorting.ts';

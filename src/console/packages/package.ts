@@ -1,18 +1,18 @@
 // The page of one package: its channel map, revisions, usage, and lines for publishing tools.
-import { onPackage } from '#api/access.ts';
-import { html, nothing } from '#api/pages/html.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { html, nothing } from '#http/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { Release } from '#records/releases.ts';
-import { isProgressive } from '#domain/channel-map.ts';
+import type { Release } from '#records/releases/releases.ts';
+import { isProgressive } from '#domain/releases/channel-map.ts';
 import { screen } from '../screen.ts';
 import { formatCount } from '../parts/values.ts';
-import { renderPackageFacts } from './about.ts';
-import { renderChannelMap } from './channels.ts';
-import { renderUsage } from './figures.ts';
-import { renderReleases } from './history.ts';
-import { renderResources } from './resources.ts';
-import { renderRevisions } from './revisions.ts';
-import { renderToolLines } from './tools.ts';
+import { renderPackageFacts } from './package-facts.ts';
+import { renderChannelMap } from '../releases/channel-map.ts';
+import { renderUsage } from './usage.ts';
+import { renderReleases } from '../releases/history.ts';
+import { renderResources } from '../resources/resources.ts';
+import { renderRevisions } from '../revisions/revisions.ts';
+import { renderToolLines } from './tool-lines.ts';
 
 /** The number of last releases shown. */
 const lastReleases = 10;

@@ -1,6 +1,6 @@
 // Forms: each sends the token of its session, and works without scripts.
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
-import type { BrowserEvidence } from '../access.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import type { BrowserEvidence } from '../browser-access.ts';
 
 /** A form to an address of the console. */
 export const formOf = (browsing: BrowserEvidence['browsing'], address: string, content: HtmlContent): Html =>

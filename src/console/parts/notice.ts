@@ -1,6 +1,6 @@
 // Notices, cards and badges. A word and a sign show the severity, not only a colour.
-import { isOverTls } from '#api/browser.ts';
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
+import { isOverTls } from '#http/request/browser-sessions.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 
 export type Gravity = 'good' | 'note' | 'warn';
 

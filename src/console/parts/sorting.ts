@@ -1,5 +1,5 @@
 // The order of a list: its default, or by a column. The headings are links that choose the order, and work without scripts.
-import { html, nothing, type Html } from '#api/pages/html.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
 

@@ -1,5 +1,5 @@
 // Tables with headings for screen readers; on a narrow screen each row becomes a block.
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import { sortHeading, sortState, type Sortable, type TableSorting } from './sorting.ts';
 
 export interface Column<Row> {

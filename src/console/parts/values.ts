@@ -1,5 +1,5 @@
 // Formats times, sizes and durations.
-import { html, type Html } from '#api/pages/html.ts';
+import { html, type Html } from '#http/pages/html.ts';
 import { noun } from '#domain/quantities.ts';
 export { formatBytes as size } from '#domain/byte-size.ts';
 export { formatDistance as distance, formatDuration as duration } from '#domain/quantities.ts';

@@ -1,7 +1,7 @@
 // The page of the present configuration, by key. It is changed in its file on the host.
-import { storeAdministrator } from '#api/access.ts';
-import { html, nothing, type HtmlContent, type Html } from '#api/pages/html.ts';
-import { configurationSections, type Config, type ConfigurationKey } from '#src/config.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import { configurationSections, type Config, type ConfigurationKey } from '#configuration/config.ts';
 import { badge } from '../parts/notice.ts';
 import { table } from '../parts/table.ts';
 import { formatCount, size } from '../parts/values.ts';

@@ -1,10 +1,10 @@
 // The page about the use of the disk.
-import { storeAdministrator } from '#api/access.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { html, type Html } from '#api/pages/html.ts';
-import type { Services } from '#api/services.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, type Html } from '#http/pages/html.ts';
+import type { Services } from '#http/services.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
-import { bar } from '../parts/drawing.ts';
+import { bar } from '../parts/charts.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
 import { count, formatCount, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';

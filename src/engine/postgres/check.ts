@@ -1,12 +1,12 @@
 // Checks a PostgreSQL database: reads every row, including large values stored apart from it, and follows every reference. If the server
 // keeps checksums of its pages, it verifies each page on the way.
 import type { PostgresConnection } from './connection.ts';
-import { requireStoreDatabase } from './contents.ts';
+import { requireStoreDatabase } from './require-store.ts';
 import type { DatabaseVerdict } from '../sqlite/check.ts';
 import type { SqlStatement } from '../database.ts';
 import { codeOf } from './errors.ts';
 import { createQueries, quoted } from './queries.ts';
-import { createConnector, type PasswordSource } from './reach.ts';
+import { createConnector, type PasswordSource } from './connector.ts';
 
 /** Returns the problems of a database. `password` supplies the password if the address has none. */
 export async function inspectPostgres(text: string, password?: PasswordSource): Promise<DatabaseVerdict> {

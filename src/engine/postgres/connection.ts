@@ -4,10 +4,10 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
 import pg from 'pg';
 
-import { createConcurrencyLimit } from '#domain/limit.ts';
+import { createConcurrencyLimit } from '#domain/concurrency-limit.ts';
 import type { SqlStatement } from '../database.ts';
 import type { Cell } from '../rows.ts';
-import { describeAddress, tlsOptions, type PostgresAddress } from './address.ts';
+import { describeAddress, tlsOptions, type PostgresAddress } from '#contract/postgres-address.ts';
 import { newCounts, type PostgresCounts } from './counts.ts';
 import { cannotConnect, endsSession, isLost, isServerError, isStale, ConnectionFailure } from './errors.ts';
 import { prepareStatement } from './statements.ts';

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Database, SqlStatement } from '../database.ts';
-import { describeAddress, type PostgresAddress } from './address.ts';
+import { describeAddress, type PostgresAddress } from '#contract/postgres-address.ts';
 import { lastCommit, marks } from './commits.ts';
 import type { PostgresConnection } from './connection.ts';
-import { requireStoreDatabase } from './contents.ts';
+import { requireStoreDatabase } from './require-store.ts';
 import { newCounts } from './counts.ts';
 import { codeOf, hasLockTimedOut, ConnectionFailure } from './errors.ts';
-import { findLockHolder, findOpenDatabase, summarizePool, sizeFrom, readServerState } from './figures.ts';
+import { findLockHolder, findOpenDatabase, summarizePool, sizeFrom, readServerState } from './server-state.ts';
 import { createQueries, serverClock, selectTable } from './queries.ts';
-import { createConnector, type PostgresConnectorOptions } from './reach.ts';
+import { createConnector, type PostgresConnectorOptions } from './connector.ts';
 import { Readers } from './readers.ts';
 import { Versions } from './versions.ts';
 import { WriteLane } from './write-lane.ts';

@@ -1,7 +1,7 @@
 // Classifies the errors of PostgreSQL and turns them into messages for a person.
 import { diskFull } from '#domain/disk-full.ts';
 import { engineUnavailable, withCause, Refusal } from '#domain/refusal.ts';
-import { describeAddress, type PostgresAddress } from './address.ts';
+import { describeAddress, type PostgresAddress } from '#contract/postgres-address.ts';
 
 /** Returns the code of an error: five characters of PostgreSQL (its appendix A), or a name of the system or of TLS. */
 export const codeOf = (error: unknown): string =>

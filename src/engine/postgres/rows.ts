@@ -9,12 +9,12 @@ import {
   type StoreTable,
 } from '../rows.ts';
 import type { Queries } from '../database.ts';
-import { describeAddress } from './address.ts';
+import { describeAddress } from '#contract/postgres-address.ts';
 import { marks } from './commits.ts';
 import type { PostgresConnection } from './connection.ts';
 import { forCaller } from './errors.ts';
 import { createQueries, quoted } from './queries.ts';
-import { createConnector, type PasswordSource, type PostgresConnectorOptions } from './reach.ts';
+import { createConnector, type PasswordSource, type PostgresConnectorOptions } from './connector.ts';
 
 export interface PostgresSourceOptions {
   password?: PasswordSource;

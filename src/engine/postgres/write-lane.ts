@@ -3,8 +3,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Queries } from '../database.ts';
-import { lockTimeoutRefusal } from '../held.ts';
-import { guardQueries } from '../while-open.ts';
+import { lockTimeoutRefusal } from '../lock-timeout.ts';
+import { guardQueries } from '../guard-queries.ts';
 import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
 import { forCaller, isConflict, hasLockTimedOut, isLost, ConnectionFailure, unavailable } from './errors.ts';
 import { marking, markOf } from './commits.ts';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
 
 import { createPeriodicSync } from '#files/durable.ts';
-import { inOneSentence } from '#src/system-errors.ts';
+import { inOneSentence } from '#platform/system-errors.ts';
 import { findCorruptRows, type RowPlace } from './row-digests.ts';
 
 export interface SqliteFileOptions {

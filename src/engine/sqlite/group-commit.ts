@@ -7,8 +7,8 @@ import SQLite from 'better-sqlite3';
 
 import type { Queries } from '../database.ts';
 import { diskFull } from '#domain/disk-full.ts';
-import { lockTimeoutRefusal } from '../held.ts';
-import { guardQueries } from '../while-open.ts';
+import { lockTimeoutRefusal } from '../lock-timeout.ts';
+import { guardQueries } from '../guard-queries.ts';
 import { isDiskFailure, isFull } from './disk-errors.ts';
 
 /** A batch ends after so many changes or so many milliseconds: the first change waits for all of them. */

@@ -1,5 +1,5 @@
 // The content of the invite page, with the form to accept or decline.
-import { html, type Html } from '#api/pages/html.ts';
+import { html, type Html } from '#http/pages/html.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
 export interface InviteWords {

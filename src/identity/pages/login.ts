@@ -1,5 +1,5 @@
 // The content of the two login pages: the request, and the forms for the password and the one-time password.
-import { html, nothing, type Html } from '#api/pages/html.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
 /** The application that asks for the login, and its request. */

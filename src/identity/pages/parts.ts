@@ -1,5 +1,5 @@
 // Elements that several pages share.
-import { html, nothing, type Html } from '#api/pages/html.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
 
 /** The error of the last attempt. */
 export const problemText = (problem: string | undefined): Html =>

@@ -1,5 +1,5 @@
 // The form to choose a password.
-import { html, type Html } from '#api/pages/html.ts';
+import { html, type Html } from '#http/pages/html.ts';
 import { problemText } from './parts.ts';
 
 export interface SetUpWords {

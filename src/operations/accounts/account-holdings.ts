@@ -1,8 +1,8 @@
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import type { AccountHoldings } from '#api/wire.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import type { AccountHoldings } from '#contract/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { Holdings } from '#records/holdings.ts';
+import type { Holdings } from '#records/accounts/holdings.ts';
 import { findAccount } from './present.ts';
 
 export const accountHoldings = operation({

@@ -1,9 +1,9 @@
-import { changeRole as act } from '#acts/accounts.ts';
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { changeRole as act } from '#acts/accounts/accounts.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { findAccount } from './present.ts';
-import { parseRole } from './role-named.ts';
+import { parseRole } from './parse-role.ts';
 
 export const changeRole = operation({
   name: 'change_role',

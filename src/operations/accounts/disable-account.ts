@@ -1,9 +1,9 @@
-import { disableAccount as act } from '#acts/accounts.ts';
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import type { DisableAccountRequest } from '#api/wire.ts';
+import { disableAccount as act } from '#acts/accounts/accounts.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import type { DisableAccountRequest } from '#contract/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 import { findAccount, presentState } from './present.ts';
 
 export const disableAccount = operation({

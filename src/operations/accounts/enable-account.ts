@@ -1,7 +1,7 @@
-import { enableAccount as act } from '#acts/accounts.ts';
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { enableAccount as act } from '#acts/accounts/accounts.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { findAccount, presentState } from './present.ts';
 
 export const enableAccount = operation({

@@ -1,6 +1,6 @@
 // Presents the quota of an account, for operations and commands.
-import type { AccountQuota, Limit, NewLimit } from '#api/wire.ts';
-import { quotaOf, unlimited, type Quota } from '#domain/quota.ts';
+import type { AccountQuota, Limit, NewLimit } from '#contract/wire.ts';
+import { quotaOf, unlimited, type Quota } from '#domain/accounts/quota.ts';
 import type { StoreRecords } from '#records/index.ts';
 
 export async function presentQuota(

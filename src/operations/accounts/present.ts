@@ -1,6 +1,6 @@
-import type { AccountState } from '#api/wire.ts';
+import type { AccountState } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Account } from '#records/accounts.ts';
+import type { Account } from '#records/accounts/accounts.ts';
 import type { StoreRecords } from '#records/index.ts';
 
 /** The account that a path names; throws if it does not exist. */

@@ -1,6 +1,6 @@
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
 import { findAccount } from './present.ts';
 import { presentQuota } from './present-quota.ts';
 

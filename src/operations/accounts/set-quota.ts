@@ -1,8 +1,8 @@
-import { setQuota as act } from '#acts/quotas.ts';
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
-import { caller } from '../by.ts';
+import { setQuota as act } from '#acts/accounts/quotas.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { caller } from '../caller.ts';
 import { findAccount } from './present.ts';
 import { toStoredLimit, presentQuota } from './present-quota.ts';
 

@@ -1,8 +1,8 @@
-import { updateAccount as act } from '#acts/account-details.ts';
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { emailAddress } from '#domain/account.ts';
-import { caller } from '../by.ts';
+import { updateAccount as act } from '#acts/accounts/details.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { emailAddress } from '#domain/accounts/account.ts';
+import { caller } from '../caller.ts';
 import { presentAccount } from '../present.ts';
 import { findAccount } from './present.ts';
 

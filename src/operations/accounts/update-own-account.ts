@@ -1,7 +1,7 @@
-import { updateOwnAccount as act } from '#acts/account-details.ts';
-import { account } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { updateOwnAccount as act } from '#acts/accounts/details.ts';
+import { account } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { presentAccount } from '../present.ts';
 
 export const updateOwnAccount = operation({

@@ -1,6 +1,6 @@
-import { computeProposalStatus } from '#acts/proposal-state.ts';
-import { overseer } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { computeProposalStatus } from '#acts/approvals/proposal-status.ts';
+import { overseer } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { numberBefore, pageOf, pageSize } from '../page.ts';
 import { presentProposal } from './present.ts';

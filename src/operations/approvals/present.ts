@@ -1,7 +1,7 @@
 // Presents proposals.
-import type { ProposalStatus } from '#acts/proposal-state.ts';
-import { fingerprintOfSshKey } from '#domain/ssh-key.ts';
-import type { Proposal } from '#api/wire.ts';
+import type { ProposalStatus } from '#acts/approvals/proposal-status.ts';
+import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
+import type { Proposal } from '#contract/wire.ts';
 
 export function presentProposal({ proposal, state, approvals, missing, mayApprove }: ProposalStatus): Proposal {
   const { number, act, object, actor, lines, proposedAt, endsAt, endedAt, endedBy, because } = proposal;

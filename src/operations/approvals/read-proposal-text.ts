@@ -1,7 +1,7 @@
-import { textToSign } from '#acts/approval-texts.ts';
-import { account } from '#api/access.ts';
-import { shownFile } from '#api/content-disposition.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
+import { textToSign } from '#acts/approvals/text-to-sign.ts';
+import { account } from '#access/access-rules.ts';
+import { shownFile } from '#http/response/content-disposition.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { proposalFor } from './read-proposal.ts';
 

@@ -1,9 +1,9 @@
-import { readProposalStatus, type ProposalStatus } from '#acts/proposal-state.ts';
-import { account } from '#api/access.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { operation } from '#api/operation.ts';
+import { readProposalStatus, type ProposalStatus } from '#acts/approvals/proposal-status.ts';
+import { account } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { Principal } from '#domain/principal.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { presentProposal } from './present.ts';
 

@@ -1,5 +1,5 @@
 // Finds the account-keys that the online store issued for signing keys of this store.
-import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
+import { parseAssertion, type Assertion } from '#assertions/format/assertion.ts';
 import type { StoreRecords } from '#records/index.ts';
 
 /** The account-keys of these signing keys, by key id; keys without an account-key are missing. */

@@ -1,9 +1,9 @@
-import { storeKeyRequest, readKeyRequest } from '#acts/assertions.ts';
-import { joined } from '#assertions/assertion.ts';
-import { nameOf } from '#assertions/types.ts';
-import { account } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { storeKeyRequest, readKeyRequest } from '#acts/assertions/assertions.ts';
+import { joined } from '#assertions/format/assertion.ts';
+import { nameOf } from '#assertions/format/types.ts';
+import { account } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 
 export const dashboardAccountKey = operation({
   name: 'dashboard_account_key',

@@ -1,11 +1,11 @@
-import { importAssertions } from '#acts/assertions.ts';
-import { mediaType, streamLimit } from '#assertions/assertion.ts';
-import { primaryKeyOf } from '#assertions/types.ts';
-import { brandAdministrator } from '#api/access.ts';
-import { readBody } from '#api/body.ts';
-import { operation } from '#api/operation.ts';
+import { importAssertions } from '#acts/assertions/assertions.ts';
+import { mediaType, streamLimit } from '#assertions/format/assertion.ts';
+import { primaryKeyOf } from '#assertions/format/types.ts';
+import { brandAdministrator } from '#access/access-rules.ts';
+import { readBody } from '#http/request/body.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 
 export const importBrandAssertions = operation({
   name: 'import_assertions',

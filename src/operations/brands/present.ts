@@ -1,6 +1,6 @@
-import type { Brand as BrandShape } from '#api/wire.ts';
-import type { Account } from '#records/accounts.ts';
-import type { Brand } from '#records/brands.ts';
+import type { Brand as BrandShape } from '#contract/wire.ts';
+import type { Account } from '#records/accounts/accounts.ts';
+import type { Brand } from '#records/brands/brands.ts';
 import { presentAccount } from '../present.ts';
 
 /** The accounts that created an object and changed it last. */

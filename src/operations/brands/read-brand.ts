@@ -1,5 +1,5 @@
-import { brandAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { brandAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { membersIn, pick } from '../present.ts';
 import { presentBrand } from './present.ts';
 

@@ -1,7 +1,7 @@
-import { updateBrand as act } from '#acts/brands.ts';
-import { brandAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { updateBrand as act } from '#acts/brands/brands.ts';
+import { brandAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { presentBrand } from './present.ts';
 
 export const updateBrand = operation({

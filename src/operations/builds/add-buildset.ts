@@ -1,9 +1,9 @@
-import { addBuildset as act, type NewBuild } from '#acts/builds.ts';
-import { operation } from '#api/operation.ts';
+import { addBuildset as act, type NewBuild } from '#acts/builds/builds.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 import { presentBuildSet } from './present.ts';
-import { buildHost, readChannelName, parseBuildReport } from './writer.ts';
+import { buildHost, readChannelName, parseBuildReport } from './build-host.ts';
 
 export const addBuildset = operation({
   name: 'add_buildset',

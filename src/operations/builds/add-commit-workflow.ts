@@ -1,8 +1,8 @@
-import { addCommitWorkflow as act } from '#acts/builds.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { addCommitWorkflow as act } from '#acts/builds/builds.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { buildHost, readChannelName } from './writer.ts';
+import { buildHost, readChannelName } from './build-host.ts';
 
 export const addCommitWorkflow = operation({
   name: 'add_commit_workflow',

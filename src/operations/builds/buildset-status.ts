@@ -1,5 +1,5 @@
-import { onQueriedPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { onQueriedPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { fullChannelName, newest } from './filters.ts';
 import { presentBuildSet } from './present.ts';
 

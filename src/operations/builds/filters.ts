@@ -1,5 +1,5 @@
 // Shared by the listings of build records.
-import { parseChannel } from '#domain/channel.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
 
 /** Maximum number of listed records. */
 export const newest = 500;

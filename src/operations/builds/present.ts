@@ -3,11 +3,11 @@ import type {
   BuildSet as BuildSetShape,
   Channel as ChannelShape,
   CommitWorkflow as WorkflowShape,
-} from '#api/wire.ts';
-import { parseChannel } from '#domain/channel.ts';
-import type { Build, BuildSet } from '#records/build-sets.ts';
-import type { CommitWorkflow } from '#records/commit-workflows.ts';
-import type { PublishedPackage } from '#records/packages.ts';
+} from '#contract/wire.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
+import type { Build, BuildSet } from '#records/builds/build-sets.ts';
+import type { CommitWorkflow } from '#records/builds/commit-workflows.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
 
 export const presentBuildSet = (set: BuildSet, builds: Build[], subject: PublishedPackage): BuildSetShape => ({
   id: set.id,

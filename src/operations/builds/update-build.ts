@@ -1,8 +1,8 @@
-import { updateBuild as act } from '#acts/builds.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { updateBuild as act } from '#acts/builds/builds.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { presentBuild } from './present.ts';
-import { hostOfBuildSet, parseBuildReport } from './writer.ts';
+import { hostOfBuildSet, parseBuildReport } from './build-host.ts';
 
 export const updateBuild = operation({
   name: 'update_build',

@@ -1,8 +1,8 @@
-import { updateCommitWorkflow as act } from '#acts/builds.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { updateCommitWorkflow as act } from '#acts/builds/builds.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { presentCommitWorkflow } from './present.ts';
-import { hostOfWorkflow } from './writer.ts';
+import { hostOfWorkflow } from './build-host.ts';
 
 export const updateCommitWorkflow = operation({
   name: 'update_commit_workflow',

@@ -1,7 +1,7 @@
 // Compares and lists the bases that charms run on, in juju's format.
-import type { CharmBase } from '#api/wire.ts';
-import { orderPublicReleases, type ShownRelease } from '#domain/catalog.ts';
-import type { Release } from '#records/releases.ts';
+import type { CharmBase } from '#contract/wire.ts';
+import { orderPublicReleases, type ShownRelease } from '#domain/packages/snap-catalog.ts';
+import type { Release } from '#records/releases/releases.ts';
 
 const all = 'all';
 

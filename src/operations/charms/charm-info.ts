@@ -1,18 +1,18 @@
-import { operation } from '#api/operation.ts';
-import { publicCharms } from '#api/public-charms.ts';
-import { notModified, respondRevalidated } from '#api/revalidated.ts';
-import type { CharmInfoResponse, CharmRelease } from '#api/wire.ts';
-import type { ShownRelease } from '#domain/catalog.ts';
-import { unexpired } from '#domain/channel-map.ts';
-import { fallback, parseChannel } from '#domain/channel.ts';
+import { operation } from '#http/operation.ts';
+import { publicCharms } from '#access/public-charms.ts';
+import { notModified, respondRevalidated } from '#http/response/revalidation.ts';
+import type { CharmInfoResponse, CharmRelease } from '#contract/wire.ts';
+import type { ShownRelease } from '#domain/packages/snap-catalog.ts';
+import { unexpired } from '#domain/releases/channel-map.ts';
+import { fallback, parseChannel } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
-import type { RevisionForJuju } from '#records/revisions.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { RevisionForJuju } from '#records/revisions/revisions.ts';
 import { listByBase } from './bases.ts';
-import { findRelatedCharms } from './kin.ts';
-import { selectFields, parseFieldSelection, selectionWithin } from './members.ts';
+import { findRelatedCharms } from './related-charms.ts';
+import { selectFields, parseFieldSelection, selectionWithin } from './field-selection.ts';
 import { presentRelease, presentSummary, textsOf, typeOf } from './served-charm.ts';
 
 export const charmInfo = operation({

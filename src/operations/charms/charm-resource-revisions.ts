@@ -1,6 +1,6 @@
-import { operation } from '#api/operation.ts';
-import { publicCharms } from '#api/public-charms.ts';
-import type { CharmResourceRevisions } from '#api/wire.ts';
+import { operation } from '#http/operation.ts';
+import { publicCharms } from '#access/public-charms.ts';
+import type { CharmResourceRevisions } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { presentResource } from './resources.ts';
 

@@ -1,6 +1,6 @@
-import { operation } from '#api/operation.ts';
-import { publicCharms } from '#api/public-charms.ts';
-import { fileResponses, respondWithFile } from '#api/ranges.ts';
+import { operation } from '#http/operation.ts';
+import { publicCharms } from '#access/public-charms.ts';
+import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 const address = /^charm_([A-Za-z0-9]{1,64})\.([A-Za-z0-9._-]{1,128})_([1-9]\d{0,9})$/;

@@ -1,8 +1,8 @@
-import { operation } from '#api/operation.ts';
-import { publicCharms } from '#api/public-charms.ts';
-import { fileResponses, respondWithFile } from '#api/ranges.ts';
+import { operation } from '#http/operation.ts';
+import { publicCharms } from '#access/public-charms.ts';
+import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { noteDownload } from '#records/downloads.ts';
+import { noteDownload } from '#records/packages/downloads.ts';
 
 export const downloadCharm = operation({
   name: 'download_charm',

@@ -1,19 +1,19 @@
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { operation } from '#api/operation.ts';
-import { publicCharms, type PublicCharms } from '#api/public-charms.ts';
-import { notModified, respondRevalidated } from '#api/revalidated.ts';
-import type { CharmFindQuery, CharmFindResponse, FoundCharm } from '#api/wire.ts';
-import type { ShownRelease } from '#domain/catalog.ts';
-import { unexpired } from '#domain/channel-map.ts';
-import { parseChannel } from '#domain/channel.ts';
-import { charmQuestion, traitWord, type Trait } from '#domain/charm-catalog.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { operation } from '#http/operation.ts';
+import { publicCharms, type PublicCharms } from '#access/public-charms.ts';
+import { notModified, respondRevalidated } from '#http/response/revalidation.ts';
+import type { CharmFindQuery, CharmFindResponse, FoundCharm } from '#contract/wire.ts';
+import type { ShownRelease } from '#domain/packages/snap-catalog.ts';
+import { unexpired } from '#domain/releases/channel-map.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
+import { charmQuestion, traitWord, type Trait } from '#domain/packages/charm-catalog.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { CharmCatalogQuery } from '#records/catalog.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
-import type { Revision } from '#records/revisions.ts';
+import type { CharmCatalogQuery } from '#records/packages/catalog.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { Revision } from '#records/revisions/revisions.ts';
 import { listByBase } from './bases.ts';
-import { selectFields, parseFieldSelection, type CharmFieldSelection } from './members.ts';
+import { selectFields, parseFieldSelection, type CharmFieldSelection } from './field-selection.ts';
 import { presentRelease, presentSummary, typeOf } from './served-charm.ts';
 
 /** Maximum number of results. */

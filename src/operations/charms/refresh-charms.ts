@@ -1,25 +1,25 @@
 // Answers juju's call to deploy and to refresh: one call for all its applications.
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { operation } from '#api/operation.ts';
-import { publicCharms, type PublicCharms } from '#api/public-charms.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { operation } from '#http/operation.ts';
+import { publicCharms, type PublicCharms } from '#access/public-charms.ts';
 import type {
   CharmRefreshAction,
   CharmRefreshContext,
   CharmRefreshResponse,
   CharmRefreshResult,
   CharmResource,
-} from '#api/wire.ts';
-import { unexpired } from '#domain/channel-map.ts';
+} from '#contract/wire.ts';
+import { unexpired } from '#domain/releases/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { PublishedPackage } from '#records/packages.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
 import {
   chooseCharm,
   type ChosenCharmRevision,
   type CharmUnavailableError,
   type CharmRevisionRequest,
-} from './choosing.ts';
-import { selectFields, parseFieldSelection, selectionWithin, type CharmFieldSelection } from './members.ts';
+} from './choose-charm.ts';
+import { selectFields, parseFieldSelection, selectionWithin, type CharmFieldSelection } from './field-selection.ts';
 import { findPinnedResources } from './resources.ts';
 import { presentCharm } from './served-charm.ts';
 

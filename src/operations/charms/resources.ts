@@ -1,9 +1,9 @@
 // Presents the resources of charms to juju.
-import type { HandlerRecords } from '#api/handler-records.ts';
-import type { CharmResource } from '#api/wire.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { ResourceRevision } from '#records/resource-revisions.ts';
-import type { RevisionDetails } from '#records/revisions.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import type { CharmResource } from '#contract/wire.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { ResourceRevision } from '#records/resources/resource-revisions.ts';
+import type { RevisionDetails } from '#records/revisions/revisions.ts';
 
 /** The declarations of resources in a revision of a charm. */
 type CharmDeclarations = RevisionDetails['said'];

@@ -1,11 +1,11 @@
 // Presents a charm and its revisions to juju, which selects the members by name.
-import type { CharmDownload, CharmRelease, CharmSummary, ServedCharm } from '#api/wire.ts';
-import type { ShownRelease } from '#domain/catalog.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
-import type { CharmTexts, Revision, RevisionForJuju } from '#records/revisions.ts';
+import type { CharmDownload, CharmRelease, CharmSummary, ServedCharm } from '#contract/wire.ts';
+import type { ShownRelease } from '#domain/packages/snap-catalog.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { CharmTexts, Revision, RevisionForJuju } from '#records/revisions/revisions.ts';
 import { baseOf } from './bases.ts';
-import type { RelatedCharms } from './kin.ts';
+import type { RelatedCharms } from './related-charms.ts';
 
 /** Members of the charm, from the revision that is deployed by default. */
 export const presentSummary = (

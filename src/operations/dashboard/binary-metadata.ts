@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { updatePackageMetadata } from '#acts/package-metadata.ts';
-import { readForm } from '#api/form-data.ts';
-import { operation, type Operation } from '#api/operation.ts';
-import { checkShape } from '#api/schema.ts';
-import type { Services } from '#api/services.ts';
-import { onSnapOfId } from '#api/snap-access.ts';
-import type { DashboardBinaryMetadata, DashboardBinaryMetadataWanted } from '#api/wire.ts';
+import { updatePackageMetadata } from '#acts/packages/metadata.ts';
+import { readForm } from '#http/request/form-data.ts';
+import { operation, type Operation } from '#http/operation.ts';
+import { checkShape } from '#contract/schema.ts';
+import type { Services } from '#http/services.ts';
+import { onSnapOfId } from '#access/snap-access.ts';
+import type { DashboardBinaryMetadata, DashboardBinaryMetadataWanted } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { PublishedPackage } from '#records/packages.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
 import { iconName, maxIconBytes, readIcon } from '#review/icon.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 
 const path = '/dev/api/snaps/:snap_id/binary-metadata';
 

@@ -1,7 +1,7 @@
-import { parseSignedAssertion, signBuild } from '#acts/publisher-assertions.ts';
-import { operation } from '#api/operation.ts';
-import { onSnapOfId } from '#api/snap-access.ts';
-import { caller } from '../by.ts';
+import { parseSignedAssertion, signBuild } from '#acts/assertions/publisher-assertions.ts';
+import { operation } from '#http/operation.ts';
+import { onSnapOfId } from '#access/snap-access.ts';
+import { caller } from '../caller.ts';
 
 export const dashboardBuilds = operation({
   name: 'dashboard_builds',

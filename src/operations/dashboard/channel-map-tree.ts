@@ -1,11 +1,11 @@
 // Presents the channel map of a snap as a tree of tracks, series and architectures.
-import type { Services } from '#api/services.ts';
-import type { DashboardChannel, DashboardChannelMapTree } from '#api/wire.ts';
-import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
-import { isProgressive } from '#domain/channel-map.ts';
+import type { Services } from '#http/services.ts';
+import type { DashboardChannel, DashboardChannelMapTree } from '#contract/wire.ts';
+import { channel, fallback, parseChannel, risks, type Channel } from '#domain/releases/channel.ts';
+import { isProgressive } from '#domain/releases/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
 
 /** The number of newest revisions that determine the architectures of a snap. */
 const newest = 500;

@@ -1,6 +1,6 @@
-import { operation } from '#api/operation.ts';
-import { onSnapNamed, viewsReleases } from '#api/snap-access.ts';
-import type { Channel } from '#domain/channel.ts';
+import { operation } from '#http/operation.ts';
+import { onSnapNamed, viewsReleases } from '#access/snap-access.ts';
+import type { Channel } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { channelsOf, presentChannel } from '../releases/present.ts';
 import { presentSnapRevision } from './present.ts';

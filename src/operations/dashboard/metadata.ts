@@ -1,8 +1,8 @@
-import { updatePackageMetadata, type MetadataChange } from '#acts/package-metadata.ts';
-import { operation, type Operation } from '#api/operation.ts';
-import { onSnapOfId } from '#api/snap-access.ts';
-import type { DashboardMetadataRequest } from '#api/wire.ts';
-import { caller } from '../by.ts';
+import { updatePackageMetadata, type MetadataChange } from '#acts/packages/metadata.ts';
+import { operation, type Operation } from '#http/operation.ts';
+import { onSnapOfId } from '#access/snap-access.ts';
+import type { DashboardMetadataRequest } from '#contract/wire.ts';
+import { caller } from '../caller.ts';
 
 /** Both operations differ only in how they treat texts that were edited in the store. */
 const describes = (name: string, method: 'POST' | 'PUT', summary: string): Operation =>

@@ -1,5 +1,5 @@
-import { operation } from '#api/operation.ts';
-import { snapsInBody } from '#api/snap-access.ts';
+import { operation } from '#http/operation.ts';
+import { snapsInBody } from '#access/snap-access.ts';
 
 export const dashboardMetrics = operation({
   name: 'dashboard_metrics',

@@ -1,5 +1,5 @@
-import type { DashboardRevision } from '#api/wire.ts';
-import type { Revision } from '#records/revisions.ts';
+import type { DashboardRevision } from '#contract/wire.ts';
+import type { Revision } from '#records/revisions/revisions.ts';
 
 /** A revision of a snap with exactly the members that the older publishing tools accept: they refuse all others. */
 export const presentSnapRevision = ({ details, ...revision }: Revision): DashboardRevision => ({

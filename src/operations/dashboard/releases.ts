@@ -1,11 +1,11 @@
-import { branchExpiry } from '#acts/releases.ts';
-import { operation } from '#api/operation.ts';
-import { onSnapNamed, viewsReleases } from '#api/snap-access.ts';
-import type { DashboardPastRelease } from '#api/wire.ts';
-import { parseChannel } from '#domain/channel.ts';
+import { branchExpiry } from '#acts/releases/releases.ts';
+import { operation } from '#http/operation.ts';
+import { onSnapNamed, viewsReleases } from '#access/snap-access.ts';
+import type { DashboardPastRelease } from '#contract/wire.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { PastRelease } from '#records/past-releases.ts';
+import type { PastRelease } from '#records/releases/past-releases.ts';
 import { presentSnapRevision } from './present.ts';
 
 /** The maximum and default number of entries per page. */

@@ -1,11 +1,11 @@
-import { areFollowUpsRecorded, pushRevision, wasPushed, type UploadFollowUp } from '#acts/uploads.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { snapsInBody } from '#api/snap-access.ts';
-import type { DashboardSnapPushRequest } from '#api/wire.ts';
-import { parseChannel } from '#domain/channel.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
+import { areFollowUpsRecorded, pushRevision, wasPushed, type UploadFollowUp } from '#acts/uploads/uploads.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { snapsInBody } from '#access/snap-access.ts';
+import type { DashboardSnapPushRequest } from '#contract/wire.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 import { refuseOutOfReach } from '../releases/channels.ts';
 import { statusUrl } from './upload-status.ts';
 

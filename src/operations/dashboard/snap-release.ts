@@ -1,9 +1,9 @@
 import { gateErrorCodes } from '#acts/gate.ts';
-import { pushReleases } from '#acts/releases.ts';
-import { operation } from '#api/operation.ts';
-import { snapsInBody } from '#api/snap-access.ts';
-import { readProgress } from '#domain/channel-map.ts';
-import { caller } from '../by.ts';
+import { pushReleases } from '#acts/releases/releases.ts';
+import { operation } from '#http/operation.ts';
+import { snapsInBody } from '#access/snap-access.ts';
+import { readProgress } from '#domain/releases/channel-map.ts';
+import { caller } from '../caller.ts';
 import { readChannel, refuseOutOfReach } from '../releases/channels.ts';
 import { channelMapTree } from './channel-map-tree.ts';
 

@@ -1,5 +1,5 @@
-import { operation } from '#api/operation.ts';
-import { onSnapOfId, viewsReleases } from '#api/snap-access.ts';
+import { operation } from '#http/operation.ts';
+import { onSnapOfId, viewsReleases } from '#access/snap-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { channelMapTree } from './channel-map-tree.ts';
 

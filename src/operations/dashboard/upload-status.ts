@@ -1,10 +1,10 @@
-import { operation } from '#api/operation.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { onSnapOfId } from '#api/snap-access.ts';
-import type { DashboardUploadStatusResponse } from '#api/wire.ts';
+import { operation } from '#http/operation.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { onSnapOfId } from '#access/snap-access.ts';
+import type { DashboardUploadStatusResponse } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { Review, UploadReviewError } from '#records/uploads.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Review, UploadReviewError } from '#records/uploads/uploads.ts';
 
 export const dashboardUploadStatus = operation({
   name: 'dashboard_upload_status',

@@ -1,18 +1,18 @@
 // Lists, builds and accepts validation sets for the older publishing tools.
-import { postValidationSet, parseSignedAssertion } from '#acts/publisher-assertions.ts';
-import type { Access } from '#api/access.ts';
-import { readBody } from '#api/body.ts';
-import { operation } from '#api/operation.ts';
-import { checkShape } from '#api/schema.ts';
-import type { BuildValidationSetRequest, ValidationSetHeaders } from '#api/wire.ts';
-import { mediaType, parseAssertion, type Assertion, type Headers, type AssertionValue } from '#assertions/assertion.ts';
-import { writeTime } from '#assertions/times.ts';
-import { checkAssertion, nameOf, series } from '#assertions/types.ts';
+import { postValidationSet, parseSignedAssertion } from '#acts/assertions/publisher-assertions.ts';
+import type { Access } from '#access/access-rules.ts';
+import { readBody } from '#http/request/body.ts';
+import { operation } from '#http/operation.ts';
+import { checkShape } from '#contract/schema.ts';
+import type { BuildValidationSetRequest, ValidationSetHeaders } from '#contract/wire.ts';
+import { mediaType, parseAssertion, type Assertion, type Headers, type AssertionValue } from '#assertions/format/assertion.ts';
+import { writeTime } from '#assertions/format/times.ts';
+import { checkAssertion, nameOf, series } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Principal } from '#domain/principal.ts';
-import type { StoredAssertion } from '#records/assertions.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
+import type { StoredAssertion } from '#records/assertions/assertions.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 
 /** The evidence of the caller: the accounts that they may read and make validation sets for, and the snaps that they may name. */
 interface ValidationSetEvidence {

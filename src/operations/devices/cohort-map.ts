@@ -1,9 +1,9 @@
 // Reads the channel map of a snap as it was when a cohort key was made. Devices that show the key keep getting these revisions.
-import { branchExpiry } from '#acts/releases.ts';
-import { everybody, slotsOf } from '#domain/channel-map.ts';
-import { parseChannel } from '#domain/channel.ts';
+import { branchExpiry } from '#acts/releases/releases.ts';
+import { everybody, slotsOf } from '#domain/releases/channel-map.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
 import type { HeldForDevices } from './components.ts';
 
 /** Leaves out progressive releases, because all devices of a cohort get the same revision. Branches expire as for other devices. */

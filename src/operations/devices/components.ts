@@ -1,11 +1,11 @@
 // Finds the components of a snap revision: separate files that a device downloads on request.
-import type { HandlerRecords } from '#api/handler-records.ts';
-import type { SnapResource } from '#api/wire.ts';
-import type { SlotRelease } from '#domain/channel-map.ts';
-import type { ResourceRevision } from '#records/resource-revisions.ts';
-import type { Release } from '#records/releases.ts';
-import type { RevisionForDevices } from '#records/revisions.ts';
-import { isPinnedComponent, pinnedComponents } from './pinned.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import type { SnapResource } from '#contract/wire.ts';
+import type { SlotRelease } from '#domain/releases/channel-map.ts';
+import type { ResourceRevision } from '#records/resources/resource-revisions.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { RevisionForDevices } from '#records/revisions/revisions.ts';
+import { isPinnedComponent, pinnedComponents } from './validation-set-pins.ts';
 import { readAnnouncement } from './served-snap.ts';
 
 type SnapComponentRecords = Pick<HandlerRecords, 'assertions' | 'pastReleases' | 'resourceRevisions'>;

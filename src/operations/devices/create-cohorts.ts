@@ -1,6 +1,6 @@
 // Creates cohort keys. Devices that show the same key get the same revisions.
-import { snapsForDevice } from '#api/device-snaps.ts';
-import { operation } from '#api/operation.ts';
+import { snapsForDevice } from '#access/device-snaps.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 export const createCohorts = operation({

@@ -1,10 +1,10 @@
 // Finds and presents deltas, which a device downloads instead of the whole file if it has another revision of the snap.
 import type { IncomingHttpHeaders } from 'node:http';
 
-import type { HandlerRecords } from '#api/handler-records.ts';
-import type { SnapDelta } from '#api/wire.ts';
-import { whenReady, type MaybePromise } from '#domain/soon.ts';
-import type { Delta } from '#records/deltas.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import type { SnapDelta } from '#contract/wire.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
+import type { Delta } from '#records/devices/deltas.ts';
 
 /** The only supported format: VCDIFF between the two unmodified files. Devices apply it with xdelta3. */
 const format = 'xdelta3';

@@ -1,6 +1,6 @@
 // Answers the poll for remote management messages. This store has none.
-import { anyone } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { anyone } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 
 export const deviceMessages = operation({
   name: 'device_messages',

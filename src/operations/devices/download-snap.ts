@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { operation } from '#api/operation.ts';
-import { fileResponses, respondWithFile } from '#api/ranges.ts';
+import { snapsForDevice, type SnapsForDevice } from '#access/device-snaps.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { operation } from '#http/operation.ts';
+import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { noteDelta, noteDownload } from '#records/downloads.ts';
+import { noteDelta, noteDownload } from '#records/packages/downloads.ts';
 import { findVisibleComponent } from './components.ts';
 import { findDeltaByFileName } from './deltas.ts';
-import { isPinned } from './pinned.ts';
+import { isPinned } from './validation-set-pins.ts';
 
 export const downloadSnap = operation({
   name: 'download_snap',

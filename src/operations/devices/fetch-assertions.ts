@@ -1,7 +1,7 @@
 // Answers `fetch-assertions` in a refresh: lists the URLs of assertions that the device lacks or has in an older revision.
 import { resolveLookup } from '#assertions/lookup.ts';
-import type { AssertionsForDevice, ReadableAssertion } from '#api/device-assertions.ts';
-import type { WantedAssertion } from '#api/wire.ts';
+import type { AssertionsForDevice, ReadableAssertion } from '#access/device-assertions.ts';
+import type { WantedAssertion } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** An assertion that cannot be given. snapd tolerates `not-found`; any other code fails the whole group. */

@@ -1,10 +1,10 @@
 // Searches snaps for a device. Private snaps are never found.
-import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { operation } from '#api/operation.ts';
-import { notModified, varyByArchitecture, respondRevalidated } from '#api/revalidated.ts';
-import { json } from '#api/sent.ts';
-import type { FindSnapsQuery, FindSnapsResponse } from '#api/wire.ts';
+import { snapsForDevice, type SnapsForDevice } from '#access/device-snaps.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { operation } from '#http/operation.ts';
+import { notModified, varyByArchitecture, respondRevalidated } from '#http/response/revalidation.ts';
+import { json } from '#http/response/outgoing-response.ts';
+import type { FindSnapsQuery, FindSnapsResponse } from '#contract/wire.ts';
 import {
   beginningWith,
   commonIdWord,
@@ -17,10 +17,10 @@ import {
   wordsOf,
   type WordRange,
   type SearchLevel,
-} from '#domain/catalog.ts';
-import { parseChannel, type Channel } from '#domain/channel.ts';
+} from '#domain/packages/snap-catalog.ts';
+import { parseChannel, type Channel } from '#domain/releases/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readDeviceContext } from './choosing.ts';
+import { readDeviceContext } from './choose-revision.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
 /** Maximum number of results. */

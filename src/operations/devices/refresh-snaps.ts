@@ -1,16 +1,16 @@
 // Answers snapd's call to install, refresh and download: one call with all snaps of a device.
-import { snapsForDevice, type SnapsForDevice } from '#api/device-snaps.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { json } from '#api/sent.ts';
-import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#api/wire.ts';
-import type { CohortKeys } from '#assertions/cohort-keys.ts';
+import { snapsForDevice, type SnapsForDevice } from '#access/device-snaps.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { json } from '#http/response/outgoing-response.ts';
+import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#contract/wire.ts';
+import type { CohortKeys } from '#assertions/devices/cohort-keys.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { canRead, type Epoch } from '#domain/epoch.ts';
-import { whenReady, type MaybePromise } from '#domain/soon.ts';
-import type { Offer } from '#records/contacts.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { ReportedRevision } from '#records/seen-devices.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
+import { canRead, type Epoch } from '#domain/revisions/epoch.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
+import type { Offer } from '#records/fleets/contacts.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { ReportedRevision } from '#records/fleets/seen-devices.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
 import {
   readDeviceContext,
   chooseRevision,
@@ -18,12 +18,12 @@ import {
   type ChosenSnapRevision,
   type SnapUnavailableError,
   type SnapRevisionRequest,
-} from './choosing.ts';
+} from './choose-revision.ts';
 import { findComponents } from './components.ts';
 import { findDelta, acceptsDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
-import { createHistory, type History } from './history.ts';
-import { isPinnedBy } from './pinned.ts';
+import { createHistory, type History } from './channel-history.ts';
+import { isPinnedBy } from './validation-set-pins.ts';
 import {
   readAnnouncement,
   bytesOf,
@@ -38,7 +38,7 @@ import {
   channelOfUsualRefresh,
   type CachedRefreshResult,
   type RefreshResults,
-} from './told-again.ts';
+} from './refresh-result-cache.ts';
 
 export const refreshSnaps = operation({
   name: 'refresh_snaps',

@@ -1,10 +1,10 @@
 // Presents a snap and its revision to devices. A device selects the members by name.
-import type { SnapDetails } from '#api/wire.ts';
+import type { SnapDetails } from '#contract/wire.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
-import type { Delta } from '#records/deltas.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { RevisionForDevices } from '#records/revisions.ts';
-import { readDeviceFacts, noDeviceFacts, type SnapDeviceFacts } from '#review/announced.ts';
+import type { Delta } from '#records/devices/deltas.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { RevisionForDevices } from '#records/revisions/revisions.ts';
+import { readDeviceFacts, noDeviceFacts, type SnapDeviceFacts } from '#review/snaps/device-facts.ts';
 import { presentDelta } from './deltas.ts';
 
 /** Members of the snap. */

@@ -1,15 +1,15 @@
-import { snapsForDevice } from '#api/device-snaps.ts';
-import { operation } from '#api/operation.ts';
-import { privateNoStore, notModified, varyByArchitecture, respondRevalidated } from '#api/revalidated.ts';
-import { json } from '#api/sent.ts';
-import type { SnapInfoResponse } from '#api/wire.ts';
-import { orderPublicReleases } from '#domain/catalog.ts';
-import { unexpired } from '#domain/channel-map.ts';
-import type { Channel } from '#domain/channel.ts';
+import { snapsForDevice } from '#access/device-snaps.ts';
+import { operation } from '#http/operation.ts';
+import { privateNoStore, notModified, varyByArchitecture, respondRevalidated } from '#http/response/revalidation.ts';
+import { json } from '#http/response/outgoing-response.ts';
+import type { SnapInfoResponse } from '#contract/wire.ts';
+import { orderPublicReleases } from '#domain/packages/snap-catalog.ts';
+import { unexpired } from '#domain/releases/channel-map.ts';
+import type { Channel } from '#domain/releases/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { PublishedPackage } from '#records/packages.ts';
-import type { Release } from '#records/releases.ts';
-import { readDeviceContext } from './choosing.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
+import { readDeviceContext } from './choose-revision.ts';
 import { findComponents } from './components.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 

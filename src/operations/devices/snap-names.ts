@@ -5,12 +5,12 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { createGzip, gunzip } from 'node:zlib';
 
-import { anyone } from '#api/access.ts';
-import type { HandlerRecords } from '#api/handler-records.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { matchesEtag } from '#api/ranges.ts';
-import { notModified } from '#api/revalidated.ts';
-import { confinements as everyConfinement } from '#domain/catalog.ts';
+import { anyone } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { matchesEtag } from '#http/response/byte-ranges.ts';
+import { notModified } from '#http/response/revalidation.ts';
+import { confinements as everyConfinement } from '#domain/packages/snap-catalog.ts';
 import { hal } from './snap-sections.ts';
 
 export const snapNames = operation({

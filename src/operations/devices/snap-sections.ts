@@ -1,6 +1,6 @@
 // Lists the categories of snaps, which snapd requests before it shows all snaps. This store has one category.
-import { anyone } from '#api/access.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
+import { anyone } from '#access/access-rules.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
 import { featuredCategory } from './find-snaps.ts';
 
 /** HAL, JSON with links: the media type that snapd requires. */

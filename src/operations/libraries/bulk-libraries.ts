@@ -1,8 +1,8 @@
-import { operation } from '#api/operation.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { LibraryVersion } from '#records/charm-libraries.ts';
+import type { LibraryVersion } from '#records/libraries/charm-libraries.ts';
 import { presentLibrary } from './present.ts';
-import { libraryReader } from './visible.ts';
+import { libraryReader } from './library-reader.ts';
 
 const maxLibraries = 1000;
 

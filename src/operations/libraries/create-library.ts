@@ -1,7 +1,7 @@
-import { createLibrary as act } from '#acts/charm-libraries.ts';
-import { onCharm } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { createLibrary as act } from '#acts/libraries/libraries.ts';
+import { onCharm } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 
 export const createLibrary = operation({
   name: 'create_library',

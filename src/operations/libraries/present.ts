@@ -1,5 +1,5 @@
-import type { Library } from '#api/wire.ts';
-import type { LibraryVersion } from '#records/charm-libraries.ts';
+import type { Library } from '#contract/wire.ts';
+import type { LibraryVersion } from '#records/libraries/charm-libraries.ts';
 
 export const presentLibrary = (version: LibraryVersion): Library => ({
   api: version.api,

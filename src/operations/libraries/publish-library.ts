@@ -1,7 +1,7 @@
-import { publishLibrary as act } from '#acts/charm-libraries.ts';
-import { onCharm } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { publishLibrary as act } from '#acts/libraries/libraries.ts';
+import { onCharm } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { presentLibrary } from './present.ts';
 
 export const publishLibrary = operation({

@@ -1,7 +1,7 @@
-import { operation } from '#api/operation.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { presentLibrary } from './present.ts';
-import { libraryReader } from './visible.ts';
+import { libraryReader } from './library-reader.ts';
 
 export const readLibrary = operation({
   name: 'read_library',

@@ -1,12 +1,12 @@
 // Uploads of blobs, as the OCI distribution specification defines them: in one request, or in sequential chunks.
 import type { IncomingMessage } from 'node:http';
 
-import { pushImageBlob } from '#acts/images.ts';
-import { createSizeCheck } from '#acts/quotas.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { apiVersion, locationFor, onRepository, type RepositoryEvidence } from '#api/registry-access.ts';
-import type { Services } from '#api/services.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
+import { pushImageBlob } from '#acts/images/images.ts';
+import { createSizeCheck } from '#acts/accounts/quotas.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { apiVersion, locationFor, onRepository, type RepositoryEvidence } from '#access/registry-access.ts';
+import type { Services } from '#http/services.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText, readDigest, type Digest } from '#registry/repository.ts';
 import { isGranted } from '#registry/tokens.ts';

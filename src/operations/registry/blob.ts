@@ -1,7 +1,7 @@
-import { attachment } from '#api/content-disposition.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { respondWithBlob, findDownloadUrl, parseRange, redirectTo } from '#api/ranges.ts';
-import { apiVersion, onRepository } from '#api/registry-access.ts';
+import { attachment } from '#http/response/content-disposition.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { respondWithBlob, findDownloadUrl, parseRange, redirectTo } from '#http/response/byte-ranges.ts';
+import { apiVersion, onRepository } from '#access/registry-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText } from '#registry/repository.ts';
 import { parseRequiredDigest } from './blob-uploads.ts';

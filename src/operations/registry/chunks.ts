@@ -1,7 +1,7 @@
 // Reads the body of a request in chunks as they arrive.
 import type { IncomingMessage } from 'node:http';
 
-import { ReceiveBuffer } from '#api/arriving.ts';
+import { ReceiveBuffer } from '#http/request/receive-buffer.ts';
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';

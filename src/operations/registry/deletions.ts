@@ -5,10 +5,10 @@ import {
   deleteImageManifest as deleteManifest,
   deleteImageTag,
   unreadResourcesRefusal,
-} from '#acts/images.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { apiVersion, onRepository } from '#api/registry-access.ts';
-import type { Services } from '#api/services.ts';
+} from '#acts/images/images.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { apiVersion, onRepository } from '#access/registry-access.ts';
+import type { Services } from '#http/services.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readMentions } from '#registry/mentions.ts';
 import { readDigest } from '#registry/repository.ts';

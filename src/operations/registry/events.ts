@@ -1,16 +1,16 @@
 // Receives notifications of an external registry (in the format of the distribution project). That registry repeats an event until
 // it gets a success, and sends no other event before that, so events of no interest are accepted too.
-import { pushExternalImage } from '#acts/images.ts';
-import type { Access } from '#api/access.ts';
-import { readJson } from '#api/json.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { isSameSecret } from '#api/same-secret.ts';
-import { checkShape } from '#api/schema.ts';
-import type { RegistryEvents } from '#api/wire.ts';
+import { pushExternalImage } from '#acts/images/images.ts';
+import type { Access } from '#access/access-rules.ts';
+import { readJson } from '#contract/json.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { isSameSecret } from '#access/same-secret.ts';
+import { checkShape } from '#contract/schema.ts';
+import type { RegistryEvents } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, repositoryName, sha256Of } from '#registry/repository.ts';
 import { readWholeBody } from './chunks.ts';
-import { isManifestType } from '#api/image-manifest.ts';
+import { isManifestType } from '#registry/image-manifest.ts';
 import { pusher } from './pusher.ts';
 
 const maxEventBytes = 1024 * 1024;

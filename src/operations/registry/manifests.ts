@@ -1,15 +1,15 @@
 // Manifests, indexes and tags of images.
 import { hash } from 'node:crypto';
 
-import { requireManifestContents, pushImageManifest } from '#acts/images.ts';
-import { attachment } from '#api/content-disposition.ts';
-import { isManifestType, manifestShapes, readManifest } from '#api/image-manifest.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { apiVersion, locationFor, onRepository } from '#api/registry-access.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
+import { requireManifestContents, pushImageManifest } from '#acts/images/images.ts';
+import { attachment } from '#http/response/content-disposition.ts';
+import { isManifestType, manifestShapes, readManifest } from '#registry/image-manifest.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { apiVersion, locationFor, onRepository } from '#access/registry-access.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { ImageManifest } from '#records/images.ts';
-import { noteDownload } from '#records/downloads.ts';
+import type { ImageManifest } from '#records/images/images.ts';
+import { noteDownload } from '#records/packages/downloads.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
 import { readWholeBody } from './chunks.ts';

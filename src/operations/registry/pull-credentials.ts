@@ -1,11 +1,11 @@
 // Lists and ends pull credentials, for store administrators.
-import { endPullCredential as act } from '#acts/image-credentials.ts';
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import type { PullCredential } from '#api/wire.ts';
+import { endPullCredential as act } from '#acts/images/credentials.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import type { PullCredential } from '#contract/wire.ts';
 import { after, seconds, timestamp } from '#domain/clock.ts';
-import type { PullCredential as Kept } from '#records/image-credentials.ts';
-import { caller } from '../by.ts';
+import type { PullCredential as Kept } from '#records/images/image-credentials.ts';
+import { caller } from '../caller.ts';
 import { pageOf, pageSize, placeOf } from '../page.ts';
 
 export const listPullCredentials = operation({

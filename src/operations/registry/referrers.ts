@@ -1,7 +1,7 @@
 // Lists the manifests that refer to an image as their subject: signatures, SBOMs and others.
-import { attachment } from '#api/content-disposition.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { apiVersion, onRepository } from '#api/registry-access.ts';
+import { attachment } from '#http/response/content-disposition.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { apiVersion, onRepository } from '#access/registry-access.ts';
 import { digestText } from '#registry/repository.ts';
 import { parseRequiredDigest } from './blob-uploads.ts';
 

@@ -1,7 +1,7 @@
-import { anyone } from '#api/access.ts';
-import { json } from '#api/sent.ts';
-import { OperationResponse, operation } from '#api/operation.ts';
-import { apiVersion, registryClient } from '#api/registry-access.ts';
+import { anyone } from '#access/access-rules.ts';
+import { json } from '#http/response/outgoing-response.ts';
+import { OperationResponse, operation } from '#http/operation.ts';
+import { apiVersion, registryClient } from '#access/registry-access.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { repositoryName } from '#registry/repository.ts';

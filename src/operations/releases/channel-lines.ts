@@ -1,7 +1,7 @@
 // Lists the content of a package's channels as lines, as publishing tools show it.
-import type { Channel } from '#domain/channel.ts';
-import { isProgressive } from '#domain/channel-map.ts';
-import type { Release } from '#records/releases.ts';
+import type { Channel } from '#domain/releases/channel.ts';
+import { isProgressive } from '#domain/releases/channel-map.ts';
+import type { Release } from '#records/releases/releases.ts';
 import { channelsOf } from './present.ts';
 
 /** A line: a channel for one architecture or base. A progressive release has its own line below the ordinary one. */

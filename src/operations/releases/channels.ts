@@ -1,6 +1,6 @@
 // Parses the channels in a request, and checks whether the token reaches them.
-import { parseChannel, type Channel } from '#domain/channel.ts';
-import { reachesChannel, type Principal } from '#domain/principal.ts';
+import { parseChannel, type Channel } from '#domain/releases/channel.ts';
+import { reachesChannel, type Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 
 /** Parses a channel; throws if it is invalid. */

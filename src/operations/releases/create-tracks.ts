@@ -1,7 +1,7 @@
-import { createTracks as act } from '#acts/tracks.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { createTracks as act } from '#acts/releases/tracks.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 
 export const createTracks = operation({
   name: 'create_tracks',

@@ -1,5 +1,5 @@
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { presentRevision } from '../revisions/present.ts';
 import { channelsOf, presentChannel, presentCraftRelease, presentRelease } from './present.ts';

@@ -4,10 +4,10 @@ import type {
   ChannelReleaseEntry,
   ChannelWithFallback,
   CraftReleaseEntry,
-} from '#api/wire.ts';
-import { channel, fallback, parseChannel, risks, type Channel } from '#domain/channel.ts';
-import type { PackageNamespace } from '#domain/namespace.ts';
-import type { Release } from '#records/releases.ts';
+} from '#contract/wire.ts';
+import { channel, fallback, parseChannel, risks, type Channel } from '#domain/releases/channel.ts';
+import type { PackageNamespace } from '#domain/packages/namespace.ts';
+import type { Release } from '#records/releases/releases.ts';
 
 /** A release in the form of its namespace. */
 export function presentRelease(

@@ -1,7 +1,7 @@
 import { gateErrorCodes } from '#acts/gate.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { performRequestedReleases } from './releasing.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { performRequestedReleases } from './release-request.ts';
 
 export const pushReleases = operation({
   name: 'push_releases',

@@ -1,8 +1,8 @@
-import { updateTrack as act } from '#acts/tracks.ts';
-import { beyondChannels } from '#api/beyond-channels.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
-import { presentTrack } from '../names/present.ts';
+import { updateTrack as act } from '#acts/releases/tracks.ts';
+import { beyondChannels } from '#access/beyond-channels.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
+import { presentTrack } from '../packages/present.ts';
 
 export const updateTrack = operation({
   name: 'update_track',

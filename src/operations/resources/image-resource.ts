@@ -1,5 +1,5 @@
 // Finds the image resource of an operation, and names its image.
-import type { Services } from '#api/services.ts';
+import type { Services } from '#http/services.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { canBeRepository, repositoryName, type Repository } from '#registry/repository.ts';
 

@@ -1,6 +1,6 @@
-import { declaredResource } from '#acts/resources.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { declaredResource } from '#acts/resources/resources.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { presentResourceRevision } from './present.ts';
 
 export const listResourceRevisions = operation({

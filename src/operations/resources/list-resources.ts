@@ -1,5 +1,5 @@
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { presentDeclaredResource } from './present.ts';
 

@@ -1,11 +1,11 @@
-import type { PulledImage } from '#acts/image-credentials.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import type { Services } from '#api/services.ts';
+import type { PulledImage } from '#acts/images/credentials.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import type { Services } from '#http/services.ts';
 import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, readDigest, sha256Of, type Repository } from '#registry/repository.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 import { imageResource, imageText, ownHost } from './image-resource.ts';
 
 /** How long the notification of the external registry can take after a push. */

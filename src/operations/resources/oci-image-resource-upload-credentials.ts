@@ -1,6 +1,6 @@
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 import { imageName, imageResource, registryHost } from './image-resource.ts';
 
 export const ociImageResourceUploadCredentials = operation({

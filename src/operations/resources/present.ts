@@ -1,6 +1,6 @@
-import type { DeclaredResource as DeclaredShape, ResourceRevision as ResourceRevisionShape } from '#api/wire.ts';
-import type { ResourceRevision } from '#records/resource-revisions.ts';
-import type { ResourceDeclaration } from '#records/resources.ts';
+import type { DeclaredResource as DeclaredShape, ResourceRevision as ResourceRevisionShape } from '#contract/wire.ts';
+import type { ResourceRevision } from '#records/resources/resource-revisions.ts';
+import type { ResourceDeclaration } from '#records/resources/resources.ts';
 
 type ResourceType = DeclaredShape['type'];
 

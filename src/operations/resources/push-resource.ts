@@ -1,9 +1,9 @@
-import { resourceRequest } from '#acts/resources.ts';
-import { pushResource as push, wasPushed } from '#acts/uploads.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
-import { caller } from '../by.ts';
+import { resourceRequest } from '#acts/resources/resources.ts';
+import { pushResource as push, wasPushed } from '#acts/uploads/uploads.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { caller } from '../caller.ts';
 import { statusUrl } from '../revisions/present.ts';
 
 export const pushResource = operation({

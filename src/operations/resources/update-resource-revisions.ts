@@ -1,7 +1,7 @@
-import { updateResourceRevisions as update } from '#acts/resources.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { updateResourceRevisions as update } from '#acts/resources/resources.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 
 export const updateResourceRevisions = operation({
   name: 'update_resource_revisions',

@@ -1,10 +1,10 @@
-import { deleteRevisions as act, findOldRevisions } from '#acts/old-revisions.ts';
-import { beyondChannels } from '#api/beyond-channels.ts';
-import { operation } from '#api/operation.ts';
+import { deleteRevisions as act, findOldRevisions } from '#acts/revisions/old-revisions.ts';
+import { beyondChannels } from '#access/beyond-channels.ts';
+import { operation } from '#http/operation.ts';
 import { days, timestamp } from '#domain/clock.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 import { readChannel } from '../releases/channels.ts';
-import { presentOldRevisions } from './present-old.ts';
+import { presentOldRevisions } from './present-old-revisions.ts';
 
 export const deleteRevisions = operation({
   name: 'delete_revisions',

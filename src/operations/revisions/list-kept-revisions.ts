@@ -1,7 +1,7 @@
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { numberBefore, pageOf, pageSize } from '../page.ts';
-import { readRevisionsWithChannels } from './kept-revisions.ts';
+import { readRevisionsWithChannels } from './revisions-with-channels.ts';
 
 export const listKeptRevisions = operation({
   name: 'list_kept_revisions',

@@ -1,7 +1,7 @@
-import type { ReviewError, Revision as RevisionShape, UploadReview } from '#api/wire.ts';
-import type { PackageNamespace } from '#domain/namespace.ts';
-import type { Revision } from '#records/revisions.ts';
-import type { Review } from '#records/uploads.ts';
+import type { ReviewError, Revision as RevisionShape, UploadReview } from '#contract/wire.ts';
+import type { PackageNamespace } from '#domain/packages/namespace.ts';
+import type { Revision } from '#records/revisions/revisions.ts';
+import type { Review } from '#records/uploads/uploads.ts';
 
 /** A revision with all members of its namespace, and the commit that it was built from if known. */
 export function presentRevision(revision: Revision, namespace: PackageNamespace, commit?: string): RevisionShape {

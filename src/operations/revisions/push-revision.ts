@@ -1,8 +1,8 @@
-import { pushRevision as push, wasPushed } from '#acts/uploads.ts';
-import { onPackage } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
-import { caller } from '../by.ts';
+import { pushRevision as push, wasPushed } from '#acts/uploads/uploads.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { caller } from '../caller.ts';
 import { statusUrl } from './present.ts';
 
 export const pushRevision = operation({

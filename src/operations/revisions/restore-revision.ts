@@ -1,8 +1,8 @@
-import { restoreRevision as act } from '#acts/revisions.ts';
-import { beyondChannels } from '#api/beyond-channels.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
-import { parseRevisionNumber } from './revision-named.ts';
+import { restoreRevision as act } from '#acts/revisions/revisions.ts';
+import { beyondChannels } from '#access/beyond-channels.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
+import { parseRevisionNumber } from './parse-revision-number.ts';
 
 export const restoreRevision = operation({
   name: 'restore_revision',

@@ -1,8 +1,8 @@
-import { withdrawRevision as act } from '#acts/revisions.ts';
-import { beyondChannels } from '#api/beyond-channels.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
-import { parseRevisionNumber } from './revision-named.ts';
+import { withdrawRevision as act } from '#acts/revisions/revisions.ts';
+import { beyondChannels } from '#access/beyond-channels.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
+import { parseRevisionNumber } from './parse-revision-number.ts';
 
 export const withdrawRevision = operation({
   name: 'withdraw_revision',

@@ -1,7 +1,7 @@
-import type { HeldRevision, StoreAccount, StorePackage } from '#api/wire.ts';
-import type { Account } from '#records/accounts.ts';
-import type { InventoryAccount, InventoryPackage } from '#records/inventory.ts';
-import type { Release } from '#records/releases.ts';
+import type { HeldRevision, StoreAccount, StorePackage } from '#contract/wire.ts';
+import type { Account } from '#records/accounts/accounts.ts';
+import type { InventoryAccount, InventoryPackage } from '#records/packages/inventory.ts';
+import type { Release } from '#records/releases/releases.ts';
 
 /** A package, for administrators. */
 export const presentStorePackage = (row: InventoryPackage): StorePackage => ({

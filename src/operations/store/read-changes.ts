@@ -1,6 +1,6 @@
-import { storeAdministrator } from '#api/access.ts';
-import { disconnectSignal } from '#api/gone-away.ts';
-import { operation } from '#api/operation.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { disconnectSignal } from '#http/request/disconnect-signal.ts';
+import { operation } from '#http/operation.ts';
 import { seconds } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 

@@ -1,5 +1,5 @@
-import { storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 
 /** Maximum number of listed packages, and of publishers. */
 const maxListed = 100;

@@ -1,8 +1,8 @@
 // Validates the requested restrictions of a token beyond their shape.
 import { ttlProblem, type Authority, type LoginRequest } from '#macaroons/authority.ts';
-import { readChannelPattern } from '#domain/channel.ts';
+import { readChannelPattern } from '#domain/releases/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { IssueMacaroonRequest } from '#api/wire.ts';
+import type { IssueMacaroonRequest } from '#contract/wire.ts';
 
 /** Maximum bytes of each list as JSON: a token must fit in a header. */
 const maxListBytes = 16 * 1024;

@@ -1,6 +1,6 @@
-import { account } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { inCommon, shownChannels } from '#domain/principal.ts';
+import { account } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { inCommon, shownChannels } from '#domain/tokens/principal.ts';
 
 export const dashboardWhoami = operation({
   name: 'dashboard_whoami',

@@ -1,5 +1,5 @@
-import { discharged } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { discharged } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 
 export const exchangeMacaroons = operation({
   name: 'exchange_macaroons',

@@ -1,5 +1,5 @@
-import { discharged } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { discharged } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 
 /** Declares the same operation for two paths. */
 const exchange = (about: { name: string; path: string; summary: string }) =>

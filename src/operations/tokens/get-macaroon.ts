@@ -1,7 +1,7 @@
-import { visitor } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { visitor } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
-import { includesInactive } from './include-inactive.ts';
+import { includesInactive } from './includes-inactive.ts';
 import { presentMacaroon, isVisibleTo } from './present.ts';
 
 export const getMacaroon = operation({

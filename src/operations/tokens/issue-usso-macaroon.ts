@@ -1,5 +1,5 @@
-import { anyone } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { anyone } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { loginRequest } from './attenuation.ts';
 
 export const issueUssoMacaroon = operation({

@@ -1,5 +1,5 @@
-import { anyone } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { anyone } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { isAdministratorCredential } from '#macaroons/administrator-credential.ts';
 

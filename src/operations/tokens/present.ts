@@ -1,6 +1,6 @@
-import type { MacaroonRecord } from '#api/wire.ts';
-import { reachesOtherSessions, type Principal } from '#domain/principal.ts';
-import type { IssuedMacaroon } from '#records/macaroons.ts';
+import type { MacaroonRecord } from '#contract/wire.ts';
+import { reachesOtherSessions, type Principal } from '#domain/tokens/principal.ts';
+import type { IssuedMacaroon } from '#records/tokens/macaroons.ts';
 
 /** Whether a token shows this macaroon of its account; a restricted token shows only itself. */
 export const isVisibleTo =

@@ -1,9 +1,9 @@
-import { revokeOwnToken } from '#acts/tokens.ts';
-import { account } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { revokeOwnToken } from '#acts/tokens/tokens.ts';
+import { account } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { caller } from '../by.ts';
+import { caller } from '../caller.ts';
 import { presentMacaroon, isVisibleTo } from './present.ts';
 
 export const revokeMacaroon = operation({

@@ -1,8 +1,8 @@
 // The environment variables that let a publishing tool use this store with a token, as the sources of the tools read them.
 import { createHash } from 'node:crypto';
 
-import { tokenVariable, toolAddresses } from '#domain/publishing-tools.ts';
-import type { Config } from '#src/config.ts';
+import { tokenVariable, toolAddresses } from '#domain/tokens/publishing-tools.ts';
+import type { Config } from '#configuration/config.ts';
 
 export const tools = ['snapcraft', 'charmcraft', 'curl'] as const;
 export type Tool = (typeof tools)[number];

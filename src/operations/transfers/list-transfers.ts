@@ -1,5 +1,5 @@
-import { overseer } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
+import { overseer } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
 import { pageOf, pageSize, placeOf } from '../page.ts';
 
 export const listTransfers = operation({

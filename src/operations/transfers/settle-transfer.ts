@@ -1,7 +1,7 @@
 import { gateErrorCodes } from '#acts/gate.ts';
-import { overseer, storeAdministrator } from '#api/access.ts';
-import { operation } from '#api/operation.ts';
-import { caller } from '../by.ts';
+import { overseer, storeAdministrator } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { caller } from '../caller.ts';
 
 export const readTransfer = operation({
   name: 'read_transfer',

@@ -2,7 +2,7 @@
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { checkSchema } from './action-schema.ts';
-import { decodeMembers } from './decoded.ts';
+import { decodeMembers } from './decode.ts';
 import { isReservedName } from './relations.ts';
 import { fileOf, isNonText, listOf, membersOf, mistyped, refused, textOf, within, type YamlPlace } from './values.ts';
 

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { isApplicationName, isBaseText, isCharmPath, isRelationName, parseCharmAddress } from './charm-address.ts';
-import { decodeBoolean, decodeInteger, decodeList, decodeMap, decodeMembers, decodeText } from './decoded.ts';
+import { decodeBoolean, decodeInteger, decodeList, decodeMap, decodeMembers, decodeText } from './decode.ts';
 import { isSeriesName } from './metadata.ts';
 import { describe, isNonText, refused, within, type YamlMembers, type YamlPlace } from './values.ts';
 

@@ -4,7 +4,7 @@ import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import { checkApplication, readApplication, type BundleApplication } from './bundle-application.ts';
 import { isApplicationName, isBaseText, isMachineId, isOfferAddress, isRelationName } from './charm-address.ts';
-import { decodeList, decodeMap, decodeMembers, decodeText } from './decoded.ts';
+import { decodeList, decodeMap, decodeMembers, decodeText } from './decode.ts';
 import { isSeriesName } from './metadata.ts';
 import { checkPlacements, type PlacedApplications } from './placement.ts';
 import { fileOf, describePlace, refused, within, type YamlMembers, type YamlPlace } from './values.ts';

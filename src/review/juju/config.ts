@@ -1,7 +1,7 @@
 // Checks config.yaml as juju reads it (juju/charm v12.1: config.go).
 import { plain, quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
-import { decodeMembers, decodeText } from './decoded.ts';
+import { decodeMembers, decodeText } from './decode.ts';
 import {
   booleanOf,
   describe,

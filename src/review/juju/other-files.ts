@@ -1,7 +1,7 @@
 // Checks small files of a charm that juju reads, too (juju/charm v12.1: metrics.go, lxdprofile.go and charmarchive.go).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
-import { decodeBoolean, decodeMap, decodeMembers, decodeText } from './decoded.ts';
+import { decodeBoolean, decodeMap, decodeMembers, decodeText } from './decode.ts';
 import { fileOf, refused, within } from './values.ts';
 
 /** Checks metrics.yaml; names of metrics that begin with `juju` are reserved for juju. */

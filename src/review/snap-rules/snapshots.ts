@@ -1,7 +1,7 @@
 // Checks meta/snapshots.yaml, which excludes data from the snapshots of a snap, by a device's rules (snapd's
 // snap/snapshots.go).
 import { utf8 } from '../icon.ts';
-import { maxMetaFileBytes } from '../meta-file.ts';
+import { maxMetaFileBytes } from '../snaps/meta-file.ts';
 import type { Image } from '../squashfs/image.ts';
 import type { Inode } from '../squashfs/inode.ts';
 import { Unacceptable, quoted } from '../unacceptable.ts';

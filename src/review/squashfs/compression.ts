@@ -1,7 +1,7 @@
 // The compressions of an image's blocks. The output never exceeds the caller's limit.
 import { constants, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import { unpackLz4 } from './lz4.ts';
 import { unpackLzo } from './lzo.ts';
 import { metadataBlockSize } from './superblock.ts';

@@ -1,6 +1,6 @@
 // Reads the bytes of a regular file: its blocks, holes, and a tail that may share a block with other files.
 import type { Unpack } from './compression.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import type { RegularFile } from './inode.ts';
 import { metadataTable } from './metadata.ts';
 import type { UploadBytes } from './source.ts';

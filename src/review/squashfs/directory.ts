@@ -1,6 +1,6 @@
 // Reads a directory's listing: runs of up to 256 entries, each run with the metadata block of its inodes.
 import { Unacceptable } from '../unacceptable.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import type { Directory } from './inode.ts';
 import type { MetadataTable } from './metadata.ts';
 import type { InodeRef } from './superblock.ts';

@@ -3,7 +3,7 @@
 // Documentation/filesystems/squashfs.rst and the layout that mksquashfs 4 writes.
 import { unpackerOf } from './compression.ts';
 import { contentsReader } from './contents.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import { entriesOf, type SquashfsEntry } from './directory.ts';
 import { readInode, type Directory, type Inode, type RegularFile } from './inode.ts';
 import { metadataTable } from './metadata.ts';

@@ -1,6 +1,6 @@
 // Reads inodes, which the names in directories refer to. Basic and extended ones differ only in the width of their
 // fields.
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import type { MetadataTable } from './metadata.ts';
 import type { InodeRef } from './superblock.ts';
 

@@ -1,5 +1,5 @@
 // Unpacks LZ4 blocks, as lz4's doc/lz4_Block_format.md describes them: literals, then a match in the output so far.
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 
 /** A match is at least this long. */
 const minMatch = 4;

@@ -4,7 +4,7 @@
 // A stream is a sequence of instructions. Each copies a match, which is earlier output, and then up to three literals,
 // which are bytes of the stream; or it copies a longer run of literals. `literals` has the number copied by the
 // previous instruction, with 4 for a longer run: it decides the meaning of an instruction below 16.
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 
 export function unpackLzo(packed: Uint8Array, limit: number): Uint8Array {
   const block = new LzoStream(packed, limit);

@@ -1,7 +1,7 @@
 // Reads metadata blocks, which the inode, directory and fragment tables consist of: up to 8 KiB each, packed one by
 // one, read in sequence.
 import type { Unpack } from './compression.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import type { UploadBytes } from './source.ts';
 import { metadataBlockSize, type ImageExtent } from './superblock.ts';
 

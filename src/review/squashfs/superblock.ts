@@ -1,7 +1,7 @@
 // Reads the superblock, the first 96 bytes of a squashfs 4.0 image: its content and the positions of its tables. They
 // are checked for consistency before anything else is read.
 import { Unacceptable } from '../unacceptable.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import type { UploadBytes } from './source.ts';
 
 export const metadataBlockSize = 8 << 10;

@@ -3,7 +3,7 @@
 // filter LZMA2; filters for machine code are not supported.
 import { crc32 } from 'node:zlib';
 import { Unacceptable } from '../unacceptable.ts';
-import { corruptImage } from './damaged.ts';
+import { corruptImage } from './corrupt-image.ts';
 import { unpackLzma2 } from './lzma2.ts';
 
 const magic = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00];

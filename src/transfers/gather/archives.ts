@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 
 import { block, readHeader } from '#files/tar-header.ts';
-import { writeWhole } from '#files/streamed.ts';
+import { writeWhole } from '#files/durable-streams.ts';
 import { fileSource } from '#review/squashfs/source.ts';
-import { listTar, type TarFile } from '#review/tar.ts';
+import { listTar, type TarFile } from '#review/images/tar.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { openFlags, readAt, type GatheredFile } from './folder.ts';
 

@@ -1,15 +1,15 @@
 // Gathers components of snaps. The snap-resource-revision with its digest identifies a file, and snap-resource-pairs assign it to revisions
 // of its snap.
-import type { TransferPackage } from '#api/wire.ts';
-import type { Assertion } from '#assertions/assertion.ts';
-import { nameOf } from '#assertions/types.ts';
+import type { TransferPackage } from '#contract/wire.ts';
+import type { Assertion } from '#assertions/format/assertion.ts';
+import { nameOf } from '#assertions/format/types.ts';
 import { timestamp } from '#domain/clock.ts';
-import { everywhere } from '#domain/resource-base.ts';
-import { anyBytes } from '../carried.ts';
-import { parseTime } from './answers.ts';
+import { everywhere } from '#domain/resources/resource-base.ts';
+import { anyBytes } from '../make/media-types.ts';
+import { parseTime } from './saved-responses.ts';
 import type { GatheredFile } from './folder.ts';
 import { accountIn } from './snaps.ts';
-import type { GatherState } from './sorting.ts';
+import type { GatherState } from './gather-state.ts';
 
 /** Returns the snap-resource-revisions in the folder by the SHA3-384 of their files. */
 export const findComponentAssertions = ({ pool }: Pick<GatherState, 'pool'>): ReadonlyMap<string, Assertion> =>

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { isDesktopFile } from '#files/desktop-files.ts';
 import { block, readHeader, InvalidTarHeader } from '#files/tar-header.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { describeSystemError } from '#src/system-errors.ts';
+import { describeSystemError } from '#platform/system-errors.ts';
 
 /** Kind of a file, from its first bytes. It selects the reader. */
 export type GatheredFileKind = 'squashfs' | 'assertions' | 'zip' | 'json' | 'gzip' | 'tar' | 'other';

@@ -3,22 +3,22 @@
 import { rm, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import type { TransferAccount, TransferLeftOut, TransferPackage } from '#api/wire.ts';
-import { readJson } from '#api/json.ts';
-import { parseStream, streamLimit, type Assertion } from '#assertions/assertion.ts';
-import { checkAssertion } from '#assertions/types.ts';
+import type { TransferAccount, TransferLeftOut, TransferPackage } from '#contract/wire.ts';
+import { readJson } from '#contract/json.ts';
+import { parseStream, streamLimit, type Assertion } from '#assertions/format/assertion.ts';
+import { checkAssertion } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import type { TransferContents } from '../composing.ts';
+import type { TransferContents } from '../make/compose.ts';
 import { firstMember, namesIn, unpack } from './archives.ts';
 import { assertionsOfComponents, findComponentAssertions, takeComponent } from './components.ts';
 import { readAt, visitFolder, type GatheredFile, type GatheredRange } from './folder.ts';
 import { libraryIn, addReportedLibraries, takeLibrary } from './libraries.ts';
 import { takeReleases, reportUnmetSubscriptions } from './releases.ts';
 import { carriedAssertions, takeSnap } from './snaps.ts';
-import { GatherState, type FolderGatherOptions, type ReportedSlot } from './sorting.ts';
+import { GatherState, type FolderGatherOptions, type ReportedSlot } from './gather-state.ts';
 import { addImageReference, takeStoreFile, explainUnknown } from './store-files.ts';
-import { GatheredTransfers } from './transfers.ts';
+import { GatheredTransfers } from './gathered-transfers.ts';
 
 export interface GatheredFolder {
   accounts: TransferAccount[];

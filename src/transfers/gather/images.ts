@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { isManifestType, readManifest, type ManifestContents } from '#api/image-manifest.ts';
-import { readJson } from '#api/json.ts';
+import { isManifestType, readManifest, type ManifestContents } from '#registry/image-manifest.ts';
+import { readJson } from '#contract/json.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { sha256Of } from '#registry/repository.ts';
 import { fileSource } from '#review/squashfs/source.ts';
-import { listTar } from '#review/tar.ts';
+import { listTar } from '#review/images/tar.ts';
 import { openFlags, readAt, type GatheredFile, type GatheredRange } from './folder.ts';
 
 const maxManifestBytes = 4 * 1024 * 1024;

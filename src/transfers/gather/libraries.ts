@@ -4,10 +4,10 @@ import { hash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { writeWhole } from '#files/streamed.ts';
-import type { ReportedLibrary } from './answers.ts';
+import { writeWhole } from '#files/durable-streams.ts';
+import type { ReportedLibrary } from './saved-responses.ts';
 import { readAt, type GatheredFile } from './folder.ts';
-import type { GatherState } from './sorting.ts';
+import type { GatherState } from './gather-state.ts';
 import { createdBy, packageOf } from './store-files.ts';
 
 /** Maximum size in bytes of a library text, for any characters. */

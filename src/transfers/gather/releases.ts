@@ -1,10 +1,10 @@
 // Adds releases of gathered packages according to the saved responses. If a response does not determine the slot of a release, reports it
 // instead of guessing.
-import { newestOfSlots, type ChannelSlot } from '#domain/channel-map.ts';
+import { newestOfSlots, type ChannelSlot } from '#domain/releases/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
-import type { ReportedPackage, ReportedRelease } from './answers.ts';
-import type { GatheredPackage } from './gathered.ts';
-import type { GatherState } from './sorting.ts';
+import type { ReportedPackage, ReportedRelease } from './saved-responses.ts';
+import type { GatheredPackage } from './gathered-content.ts';
+import type { GatherState } from './gather-state.ts';
 
 /** Adds the releases of all gathered packages. */
 export function takeReleases(sorting: GatherState): void {

@@ -1,25 +1,25 @@
 // Gathers snaps with their assertions. The assertions determine the facts about a snap; a snap without them is left out.
-import { joined, type Assertion } from '#assertions/assertion.ts';
+import { joined, type Assertion } from '#assertions/format/assertion.ts';
 import {
   readForeignSnap,
   disagreement,
   foreignAccount,
   type ForeignSnap,
   type ForeignAccount,
-} from '#assertions/carried-snap.ts';
+} from '#assertions/foreign-snap.ts';
 import { inOrder, standingTypes } from '#assertions/prerequisites.ts';
-import { defaultProvenance, nameOf } from '#assertions/types.ts';
-import { slotsOf } from '#domain/channel-map.ts';
+import { defaultProvenance, nameOf } from '#assertions/format/types.ts';
+import { slotsOf } from '#domain/releases/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readProvenance } from '#review/provenance.ts';
+import { readProvenance } from '#review/snaps/provenance.ts';
 import { snapFactsOf } from '#review/reviewer.ts';
 import type { SnapFacts } from '#review/verdict.ts';
-import { inStreams, mediaTypes } from '../carried.ts';
-import { needsOfSnap } from '../closure.ts';
-import { parseTime } from './answers.ts';
+import { inStreams, mediaTypes } from '../make/media-types.ts';
+import { needsOfSnap } from '../dependencies.ts';
+import { parseTime } from './saved-responses.ts';
 import type { GatheredFile } from './folder.ts';
-import { withOpenFile, type GatherState } from './sorting.ts';
+import { withOpenFile, type GatherState } from './gather-state.ts';
 
 /** Adds a snap. Returns the name of its snap-revision, or a reason if it cannot be included. */
 export async function takeSnap(

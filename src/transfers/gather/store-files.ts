@@ -1,17 +1,17 @@
 // Gathers charms, bundles, rocks and resources of charms. The digest of a file must match a saved response; nothing is guessed.
-import type { TransferAccount, TransferPackage } from '#api/wire.ts';
-import { readJson } from '#api/json.ts';
-import { slotsOf } from '#domain/channel-map.ts';
+import type { TransferAccount, TransferPackage } from '#contract/wire.ts';
+import { readJson } from '#contract/json.ts';
+import { slotsOf } from '#domain/releases/channel-map.ts';
 import { timestamp } from '#domain/clock.ts';
-import { namespaces, packageTypes } from '#domain/namespace.ts';
+import { namespaces, packageTypes } from '#domain/packages/namespace.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { everywhere } from '#domain/resource-base.ts';
+import { everywhere } from '#domain/resources/resource-base.ts';
 import type { ReviewVerdict } from '#review/verdict.ts';
-import { anyBytes, mediaTypes } from '../carried.ts';
-import type { ReportedPackage } from './answers.ts';
+import { anyBytes, mediaTypes } from '../make/media-types.ts';
+import type { ReportedPackage } from './saved-responses.ts';
 import { readAt, type GatheredFile } from './folder.ts';
-import type { GatheredPackage } from './gathered.ts';
-import { withOpenFile, type GatherState } from './sorting.ts';
+import type { GatheredPackage } from './gathered-content.ts';
+import { withOpenFile, type GatherState } from './gather-state.ts';
 
 type ReportedFileMatch = ReturnType<GatherState['answers']['filesLike']>[number];
 

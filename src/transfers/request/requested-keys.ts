@@ -1,8 +1,8 @@
 // Lists signing keys with a requested registration and no account-key yet. A person has to carry these requests to the online store.
-import { parseAssertion } from '#assertions/assertion.ts';
-import { registrationOf } from '#assertions/registration.ts';
+import { parseAssertion } from '#assertions/format/assertion.ts';
+import { registrationOf } from '#assertions/keys/registration.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { SigningKey } from '#records/signing-keys.ts';
+import type { SigningKey } from '#records/keys/signing-keys.ts';
 
 export interface RequestedKey extends Pick<SigningKey, 'brandAccountId' | 'name' | 'sha3_384' | 'requestedAt'> {
   requestedAt: string;

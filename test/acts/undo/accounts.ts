@@ -1,8 +1,8 @@
 // Undoing what was done with accounts, their tokens and their agents.
 import { itself } from '#acts/act.ts';
-import { registerAgent, removeAgent } from '#acts/agents.ts';
+import { registerAgent, removeAgent } from '#acts/accounts/agents.ts';
 import { days, minutes } from '#domain/clock.ts';
-import { forgetSessions } from '#jobs/forget-sessions.ts';
+import { forgetSessions } from '#jobs/tokens/forget-sessions.ts';
 import type { Client } from '#test/fixtures/appliance.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
 import { release, status, statusOf, type UndoRow, type World } from './world.ts';

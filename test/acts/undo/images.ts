@@ -1,6 +1,6 @@
 // Undoing what was pushed to a registry of images: a tag, a manifest, a blob.
 import { itself } from '#acts/act.ts';
-import { sweepImages } from '#acts/unwanted-images.ts';
+import { sweepImages } from '#acts/images/unneeded-images.ts';
 import { after as later, days, timestamp } from '#domain/clock.ts';
 import {
   declare,

@@ -1,7 +1,7 @@
 // Undoing what a site asks of others, and whom it believes.
 import { itself } from '#acts/act.ts';
-import { distrustSource, settleFloor, trustSource } from '#acts/sites.ts';
-import { subscribe, unsubscribe } from '#acts/subscriptions.ts';
+import { distrustSource, settleFloor, trustSource } from '#acts/sites/sites.ts';
+import { subscribe, unsubscribe } from '#acts/sites/subscriptions.ts';
 import { statusOf, type UndoRow, type World } from './world.ts';
 
 /** Keys of sources; only their texts matter here. */

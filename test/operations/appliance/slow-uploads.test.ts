@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 
 import { hours } from '#domain/clock.ts';
-import { forgetUploads } from '#jobs/forget-uploads.ts';
+import { forgetUploads } from '#jobs/uploads/forget-uploads.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
 import { store as blobStore } from '#test/blobs/store.ts';

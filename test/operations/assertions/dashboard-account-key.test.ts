@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { mediaType, stream, type Assertion } from '#assertions/assertion.ts';
+import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
+import { mediaType, stream, type Assertion } from '#assertions/format/assertion.ts';
 import { chain, vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
 import * as world from '#test/assertions/world.ts';
 import { startStore } from '#test/fixtures/appliance.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { mediaType, parseAssertion, stream } from '#assertions/assertion.ts';
+import { mediaType, parseAssertion, stream } from '#assertions/format/assertion.ts';
 import { bytesOf, chain, requests } from '#test/assertions/vectors.ts';
 import { account, accountKey, now, storeKey } from '#test/assertions/world.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import t from 'tap';
 
-import { createCatalogKeeper } from '#jobs/keep-catalog.ts';
-import type { RevisionDetails } from '#records/revisions.ts';
+import { createCatalogKeeper } from '#jobs/packages/keep-catalog.ts';
+import type { RevisionDetails } from '#records/revisions/revisions.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { zip } from '#test/fixtures/archives.ts';
 import { filler } from '#test/fixtures/filler.ts';

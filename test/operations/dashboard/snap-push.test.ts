@@ -3,8 +3,8 @@ import pino from 'pino';
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
-import { createPushFinisher } from '#jobs/finish-pushes.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { createPushFinisher } from '#jobs/uploads/finish-pushes.ts';
 import { snapFixture, startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';
 import { footprint } from '#test/fixtures/footprint.ts';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
-import { accountKeyRequest } from '#assertions/account-key-request.ts';
-import { mediaType, stream, type Headers } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
+import { mediaType, stream, type Headers } from '#assertions/format/assertion.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { vectorSigner } from '#test/assertions/vectors.ts';
 import * as world from '#test/assertions/world.ts';
 import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';

@@ -1,6 +1,6 @@
 // Validation sets and signed builds: made by publishers with keys of their own, and sent as the older publishing tools do.
 import t from 'tap';
-import type { Headers } from '#assertions/assertion.ts';
+import type { Headers } from '#assertions/format/assertion.ts';
 import type * as world from '#test/assertions/world.ts';
 import type { Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';

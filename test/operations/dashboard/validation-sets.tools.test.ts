@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { stream, type Headers } from '#assertions/assertion.ts';
+import { stream, type Headers } from '#assertions/format/assertion.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import * as world from '#test/assertions/world.ts';
 import { addRevision } from '#test/fixtures/packages.ts';

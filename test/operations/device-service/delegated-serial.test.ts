@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { mediaType, parseStream, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
+import { mediaType, parseStream, stream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { account, accountKey, made, now, roots, storeKey, timestamp } from '#test/assertions/world.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';

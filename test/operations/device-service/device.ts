@@ -1,6 +1,6 @@
 // A device as snapd makes it: it asks for a request-id, signs a request with its own key, and sends it.
-import { mediaType, type Headers } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { mediaType, type Headers } from '#assertions/format/assertion.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import { vectorKey, vectorSigner } from '#test/assertions/vectors.ts';
 import type { Reply, TestAppliance } from '#test/fixtures/appliance.ts';
 

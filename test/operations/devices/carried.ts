@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { stream, type Assertion, type Headers } from '#assertions/assertion.ts';
+import { stream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
 import { made, timestamp } from '#test/assertions/world.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
 import { pack } from '#test/review/packed.ts';

@@ -1,7 +1,7 @@
 // Devices that show the same cohort key move together.
 import t from 'tap';
 
-import type { RefreshAction } from '#api/wire.ts';
+import type { RefreshAction } from '#contract/wire.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, refresh, servingSnaps } from '#test/fixtures/devices.ts';
 import { addRevision } from '#test/fixtures/packages.ts';

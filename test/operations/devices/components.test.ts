@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 
 import t, { type Test } from 'tap';
 
-import type { SnapResource } from '#api/wire.ts';
+import type { SnapResource } from '#contract/wire.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';

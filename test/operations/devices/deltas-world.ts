@@ -1,6 +1,6 @@
 // The world that the tests of deltas.test.ts and deltas.tools.test.ts share.
 
-import type { SnapDelta } from '#api/wire.ts';
+import type { SnapDelta } from '#contract/wire.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { deltaWork, offeringDeltas, snapOf } from '#test/fixtures/deltas.ts';
 import { refresh } from '#test/fixtures/devices.ts';

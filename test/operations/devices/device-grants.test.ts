@@ -1,7 +1,7 @@
 // Who may fetch what: each device, each way to ask, and a private snap that is granted to some of them.
 import t from 'tap';
 
-import { mediaType, type Assertion } from '#assertions/assertion.ts';
+import { mediaType, type Assertion } from '#assertions/format/assertion.ts';
 import { snapFixture, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, refresh } from '#test/fixtures/devices.ts';
 import { made, timestamp } from '#test/assertions/world.ts';

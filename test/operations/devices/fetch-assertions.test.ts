@@ -1,10 +1,10 @@
 // What a device that asks for newer assertions is told: where they are, and which of them are not here.
 import t from 'tap';
 
-import { joined, type Assertion } from '#assertions/assertion.ts';
-import { rightsOf } from '#api/device-access.ts';
-import { assertionsFor } from '#api/device-assertions.ts';
-import type { WantedAssertion } from '#api/wire.ts';
+import { joined, type Assertion } from '#assertions/format/assertion.ts';
+import { rightsOf } from '#access/device-access.ts';
+import { assertionsFor } from '#access/device-assertions.ts';
+import type { WantedAssertion } from '#contract/wire.ts';
 import { fetchAssertions } from '#operations/devices/fetch-assertions.ts';
 import { account, made, timestamp } from '#test/assertions/world.ts';
 import { keep, modelOf, serialOf, startForDevices } from './world.ts';

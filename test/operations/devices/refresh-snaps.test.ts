@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 
-import type { RefreshAction } from '#api/wire.ts';
+import type { RefreshAction } from '#contract/wire.ts';
 import { days } from '#domain/clock.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, fields, refresh, servingSnaps } from '#test/fixtures/devices.ts';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 import t from 'tap';
 
-import { parseAssertion, stream } from '#assertions/assertion.ts';
+import { parseAssertion, stream } from '#assertions/format/assertion.ts';
 import { buildSnapCommand, snapCommandMissing, testRoots } from '#test/assertions/judge.ts';
 import { keys, made, now, timestamp } from '#test/assertions/world.ts';
 import { startStore } from '#test/fixtures/appliance.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { parseAssertion, type Assertion } from '#assertions/assertion.ts';
+import { parseAssertion, type Assertion } from '#assertions/format/assertion.ts';
 import { buildSnapCommand, buildSnapDaemon, snapCommandMissing, testRoots } from '#test/assertions/judge.ts';
 import { keys, made, now, timestamp } from '#test/assertions/world.ts';
 import { larder } from '#test/cli/world.ts';

@@ -1,7 +1,7 @@
 // A store that serves devices, and pumps of acme with models and serials as snapd sends them.
-import { toAssertionRecord } from '#acts/assertions.ts';
-import { joined, mediaType, stream, type Assertion, type Headers } from '#assertions/assertion.ts';
-import { signAssertion } from '#assertions/signer.ts';
+import { toAssertionRecord } from '#acts/assertions/assertions.ts';
+import { joined, mediaType, stream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
 import {
   account,
   accountKey,

@@ -1,8 +1,8 @@
 // Names that would be taken for something else, because they stand in an address.
 import t from 'tap';
 
-import { isNamespace, namespaces } from '#domain/namespace.ts';
-import { addressWords } from '#domain/package-name.ts';
+import { isNamespace, namespaces } from '#domain/packages/namespace.ts';
+import { addressWords } from '#domain/packages/package-name.ts';
 import { operations } from '#operations/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '../../cli/world.ts';

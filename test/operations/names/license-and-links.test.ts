@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { stream } from '#assertions/assertion.ts';
-import { changeConfig } from '#src/config.ts';
+import { stream } from '#assertions/format/assertion.ts';
+import { changeConfig } from '#configuration/config.ts';
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 import { assertionsOf, offered, rootsFile, snapOf } from '#test/fixtures/online-store.ts';

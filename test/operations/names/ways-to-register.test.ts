@@ -1,7 +1,7 @@
 // A name is registered over the interface, as the older publishing tools do it, and by a command on the host: one act.
 import t from 'tap';
 
-import { mediaType } from '#assertions/assertion.ts';
+import { mediaType } from '#assertions/format/assertion.ts';
 import { chain } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';

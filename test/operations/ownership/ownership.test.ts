@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
-import { mediaType } from '#assertions/assertion.ts';
+import { mediaType } from '#assertions/format/assertion.ts';
 import { chain } from '#test/assertions/vectors.ts';
 import { now } from '#test/assertions/world.ts';
 import { addOnlineBrand, trustingVectors } from '#test/fixtures/brands.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { after, days } from '#domain/clock.ts';
-import { sweepEphemeralRows } from '#jobs/forget-passing.ts';
+import { sweepEphemeralRows } from '#jobs/store/sweep-ephemeral-rows.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import {

@@ -6,8 +6,8 @@ import t from 'tap';
 
 import { withBlobs } from '#data/blobs.ts';
 import { days } from '#domain/clock.ts';
-import { expireRevisions } from '#jobs/expire-revisions.ts';
-import { sweepBlobs } from '#jobs/sweep-blobs.ts';
+import { expireRevisions } from '#jobs/revisions/expire-revisions.ts';
+import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';
 import { clockWhenOld, hasContent } from '#test/fixtures/contents.ts';

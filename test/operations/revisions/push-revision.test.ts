@@ -1,7 +1,7 @@
 import t from 'tap';
 
-import { pushRevision } from '#acts/uploads.ts';
-import { quotaOfEverybody } from '#domain/quota.ts';
+import { pushRevision } from '#acts/uploads/uploads.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';

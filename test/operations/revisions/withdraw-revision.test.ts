@@ -1,7 +1,7 @@
 // Revisions withdrawn and brought back: by HTTP and by command, by one after another and by two at once.
 import t from 'tap';
 
-import { packageObject } from '#acts/package.ts';
+import { packageObject } from '#acts/packages/package.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
 import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { open } from '#assertions/keys.ts';
+import { open } from '#assertions/keys/sealed-keys.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { acceptAudit } from '#acts/appliance.ts';
+import { acceptAudit } from '#acts/store/appliance.ts';
 import { createChangeFeed } from '#shared/change-feed.ts';
 import { rowsIn } from '#test/fixtures/behind.ts';
 import { startStore, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';

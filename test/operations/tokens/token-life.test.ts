@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { days } from '#domain/clock.ts';
 import { readToken } from '#macaroons/codec/text.ts';
-import { readJson } from '#api/json.ts';
+import { readJson } from '#contract/json.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 /** When a login, in either form, says that it ends. */

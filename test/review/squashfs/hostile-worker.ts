@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { readSnap } from '#review/snap.ts';
+import { readSnap } from '#review/snaps/snap.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { inMemory } from '../packed.ts';
 

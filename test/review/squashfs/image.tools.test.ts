@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readSnap } from '#review/snap.ts';
+import { readSnap } from '#review/snaps/snap.ts';
 import { openImage, type Image } from '#review/squashfs/image.ts';
 import type { Directory } from '#review/squashfs/inode.ts';
 import { asSnapPack, grow, packFolder, withoutSquashfsTools as skip } from '../mksquashfs.ts';

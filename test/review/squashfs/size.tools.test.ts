@@ -1,7 +1,7 @@
 import { lstatSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readSnap } from '#review/snap.ts';
+import { readSnap } from '#review/snaps/snap.ts';
 import { openImage } from '#review/squashfs/image.ts';
 import { asSnapPack, grow, packFolder, withoutSquashfsTools as skip } from '../mksquashfs.ts';
 import { long, noise, opened, snapYaml } from '../packed.ts';

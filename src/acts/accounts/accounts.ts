@@ -1,0 +1,182 @@
+// Accounts: create, enable and disable accounts, and change their roles.
+import { displayNameProblem, emailAddress, usernameProblem } from '#domain/accounts/account.ts';
+import { isAccountId } from '#domain/ids.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { AccountRole } from '#domain/accounts/role.ts';
+import type { Account } from '#records/accounts/accounts.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import { act, type ActContext } from '../act.ts';
+
+export interface NewAccount extends Pick<Account, 'id' | 'username' | 'displayName' | 'email'> {
+  /** Whether this store made the id, so that it does not exist in the online store. */
+  idMadeHere: boolean;
+}
+
+/** The account of an act. */
+export interface AccountTarget {
+  /** The account's id. */
+  id: string;
+}
+
+/** The object of an act on an account. */
+export const accountObject = ({ id }: AccountTarget): string => `account/${id}`;
+
+export const createAccount = act({
+  name: 'account create',
+  summary: 'Give a publisher an account.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'an account that was just made approves of nothing for three days' },
+
+  async perform(tx, { idMadeHere, ...details }: NewAccount, doing): Promise<Account> {
+    const { at, note } = doing;
+    const { id, username, displayName, email } = details;
+    const problem =
+      usernameProblem(username) ??
+      displayNameProblem(displayName) ??
+      (emailAddress(email) === email ? undefined : `'${email}' is no e-mail address.`) ??
+      (isAccountId(id) ? undefined : `'${id}' is no account id.`);
+    if (problem !== undefined) throw new Refusal('api-error', problem);
+    note({ username, email });
+    if (await tx.accounts.isForeign(id)) return convertToOwnAccount(tx, details, doing);
+    const taken = await tx.accounts.taken(details);
+    if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${details[taken]}' is taken.`);
+    const account = { ...details, validation: 'unproven', createdAt: at };
+    await tx.accounts.add(account, { idMadeHere });
+    await markTouched(tx, id, doing, 'account create');
+    return account;
+  },
+});
+
+/**
+ * Turns the account of another store, known from imported packages, into an account of this store. It keeps its
+ * packages.
+ */
+async function convertToOwnAccount(
+  tx: ChangeRecords,
+  details: Omit<NewAccount, 'idMadeHere'>,
+  doing: ActContext,
+): Promise<Account> {
+  const account = { ...(await requireAccount(tx, details.id)), ...details };
+  const taken = await tx.accounts.takenFrom(account);
+  if (taken !== undefined) throw new Refusal('conflict', `The ${taken} is taken.`);
+  await tx.accounts.update(account);
+  await tx.accounts.makeOwn(account.id);
+  await markTouched(tx, account.id, doing, 'account create');
+  return account;
+}
+
+const words = { id: 'account id', username: 'user name', email: 'e-mail address' } as const;
+
+export const disableAccount = act({
+  name: 'disable_account',
+  summary: 'Let an account in no more, with a password or with any token.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'whoever may do harm has to be kept out at once' },
+
+  /**
+   * `moment` is the latest time that the store has seen. With `endTokens`, the account's tokens stay revoked when it is
+   * enabled again.
+   */
+  async perform(
+    tx,
+    { id, moment, endTokens }: AccountTarget & { moment: string; endTokens: boolean },
+    { actor, note },
+  ): Promise<{ disabledAt: string | null; endedTokens: number | undefined }> {
+    await requireAccount(tx, id);
+    await refuseLastAdministrator(tx, id);
+    await tx.accounts.disable(id, moment);
+    await tx.setUpLinks.removeOf(id);
+    const disabledAt = await tx.accounts.disabledAt(id);
+    if (!endTokens) return { disabledAt, endedTokens: undefined };
+    const endedTokens = await tx.macaroons.endAll(id, { at: moment, actor: actor, issuedBefore: null });
+    note({ 'ended-tokens': endedTokens });
+    return { disabledAt, endedTokens };
+  },
+});
+
+export const enableAccount = act({
+  name: 'enable_account',
+  summary: 'Let a disabled account in again, with the tokens that have not ended.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
+
+  async perform(tx, { id }: AccountTarget, doing): Promise<void> {
+    await requireAccount(tx, id);
+    if (await tx.accounts.isForeign(id)) {
+      throw new Refusal(
+        'conflict',
+        `The account '${id}' is one of another store, known from what was carried in; ` +
+          `'larder account create --id ${id}' with a name and an address makes it one of this store.`,
+      );
+    }
+    await tx.accounts.enable(id);
+    await markTouched(tx, id, doing, 'enable_account');
+  },
+});
+
+export const changeRole = act({
+  name: 'account role',
+  summary: 'Give a role to an account, or take it away.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
+
+  /** Returns the roles of the account after the change. */
+  async perform(
+    tx,
+    { id, role, remove }: AccountTarget & { role: AccountRole; remove: boolean },
+    doing,
+  ): Promise<string[]> {
+    const { at, note } = doing;
+    note({ role, removed: remove });
+    await requireAccount(tx, id);
+    if (role === 'store-admin') {
+      if (remove) await refuseLastAdministrator(tx, id);
+      await (remove ? tx.accounts.endStoreAdministrator(id) : tx.accounts.makeStoreAdministrator(id, at));
+    } else if (role === 'transfer-approver' || role === 'auditor') {
+      await (remove ? tx.accounts.unassign(id, role) : tx.accounts.assign(id, role, at));
+    } else {
+      const brand = role.slice('brand-admin:'.length);
+      if ((await tx.brands.find(brand)) === undefined) {
+        throw new Refusal('resource-not-found', `There is no brand of the account '${brand}'.`);
+      }
+      await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
+    }
+    await markTouched(tx, id, doing, 'account role');
+    return tx.accounts.rolesOf(id);
+  },
+});
+
+/**
+ * Records that an account, its roles or its credentials were changed, so that its approvals do not count for a while.
+ * This includes changes by the account itself, because an administrator can log in as an account that they just
+ * created.
+ */
+export const markTouched = async (
+  { accounts }: Pick<ChangeRecords, 'accounts'>,
+  id: string,
+  { at, actor }: Pick<ActContext, 'at' | 'actor'>,
+  actName: string,
+): Promise<void> => {
+  await accounts.touch(id, { at, by: actor, what: actName });
+};
+
+/** Returns an account; refuses an unknown id. */
+export async function requireAccount({ accounts }: Pick<ChangeRecords, 'accounts'>, id: string): Promise<Account> {
+  const account = await accounts.find(id);
+  if (account !== undefined) return account;
+  throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
+}
+
+/** Refuses to disable or demote the only enabled store administrator. */
+async function refuseLastAdministrator({ accounts }: ChangeRecords, id: string): Promise<void> {
+  if (!(await accounts.isStoreAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
+  throw new Refusal(
+    'conflict',
+    `The account '${id}' is the only store administrator who is let in; make another one first: ` +
+      "'larder account role ID store-admin'.",
+  );
+}

@@ -1,0 +1,254 @@
+// Credentials of people: passwords, set-up links and secrets of one-time passwords.
+import { Refusal } from '#domain/refusal.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import { accountObject, requireAccount, markTouched, type AccountTarget } from './accounts.ts';
+import { act } from '../act.ts';
+import { wrongCode, wrongCredentials } from '../login/logins.ts';
+
+export const setPassword = act({
+  name: 'account password',
+  summary: "Set somebody's password.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
+
+  /**
+   * Removes the set-up link of the account. If `endTokensAt` (the latest time that the store has seen) is given, ends
+   * its tokens too and returns their number.
+   */
+  async perform(
+    tx,
+    { id, hash, endTokensAt }: AccountTarget & { hash: string; endTokensAt: string | null },
+    { at, actor, note },
+  ): Promise<number | undefined> {
+    await requireAccount(tx, id);
+    await tx.passwords.set(id, hash, at);
+    await markTouched(tx, id, { at, actor }, 'account password');
+    await tx.setUpLinks.removeOf(id);
+    if (endTokensAt === null) return undefined;
+    const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, actor: actor, issuedBefore: null });
+    note({ 'ended-tokens': endedTokens });
+    return endedTokens;
+  },
+});
+
+export const inviteAccount = act({
+  name: 'account invite',
+  summary: 'Make a link with which somebody sets his own password, once.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
+
+  /** A later link replaces an earlier one. `digest` is the digest of the link's secret. */
+  async perform(tx, { id, digest, until }: AccountTarget & { digest: string; until: string }, doing): Promise<void> {
+    doing.note({ until });
+    // Else a stolen session of an administrator could take over the account for good.
+    if (doing.actor === id) {
+      throw new Refusal(
+        'forbidden',
+        'Nobody makes a link for their own account. Change your password with the old one.',
+      );
+    }
+    const { username } = await requireAccount(tx, id);
+    if ((await tx.accounts.disabledAt(id)) !== null) {
+      throw new Refusal('conflict', `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`);
+    }
+    await tx.setUpLinks.set(id, digest, until);
+    await markTouched(tx, id, doing, 'account invite');
+  },
+});
+
+export const setOwnPassword = act({
+  name: 'set_password',
+  summary: "Set one's own password with a link, which is used up.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'an administrator has given the link' },
+
+  async perform(
+    tx,
+    { id, digest, hash, endTokens }: AccountTarget & { digest: string; hash: string; endTokens: boolean },
+    { at, actor, note },
+  ): Promise<void> {
+    // The link was used, replaced or expired while the password was hashed.
+    if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw expiredLinkRefusal();
+    const isFromInit = await tx.setUpLinks.isFromInit(digest);
+    await tx.setUpLinks.remove(digest);
+    await tx.passwords.set(id, hash, at);
+    // The creator of the link may be the person who uses it, so this counts as a change of the account. The creator of
+    // the store is trusted with its first approvers.
+    if (!isFromInit) await markTouched(tx, id, { at, actor: 'a link' }, 'set_password');
+    if (endTokens) {
+      note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, actor: actor, issuedBefore: null }) });
+    }
+  },
+});
+
+export const changeOwnPassword = act({
+  name: 'change_own_password',
+  summary: "Change one's own password, by somebody who has proven the old one.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** `provenAt` is when the verified password was set. Refused if the password was changed since. */
+  async perform(
+    tx,
+    { id, provenAt, hash, endTokensAt }: AccountTarget & { provenAt: string; hash: string; endTokensAt: string | null },
+    { at, actor, note },
+  ): Promise<void> {
+    if ((await tx.passwords.find(id))?.changedAt !== provenAt) throw wrongCredentials();
+    await tx.passwords.set(id, hash, at);
+    await tx.setUpLinks.removeOf(id);
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'change_own_password');
+    if (endTokensAt === null) return;
+    note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, actor: actor, issuedBefore: null }) });
+  },
+});
+
+/**
+ * A person with the password and the browser of an account may not be its owner, so changes from its own login count as
+ * changes by another person.
+ */
+const ownLoginActor = 'a login of its own';
+
+export const expiredLinkRefusal = (): Refusal =>
+  new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');
+
+export const rehashPassword = act({
+  name: 'rehash_password',
+  summary: 'Keep a password in the way in which passwords are kept now.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'the password stays the same' },
+
+  /** `before` is the hash that the password was verified against. Does nothing if the password was changed since. */
+  async perform(tx, { id, before, hash }: AccountTarget & { before: string; hash: string }): Promise<void> {
+    await tx.passwords.rehash(id, before, hash);
+  },
+});
+
+export const setTotpSecret = act({
+  name: 'account totp',
+  summary: 'Ask an account for a one-time password too, or no more.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: "whoever's account it changes approves of nothing for three days" },
+
+  /**
+   * `secret` is the sealed secret of the one-time passwords, or null to turn them off. `recovery` has the digests of
+   * recovery codes.
+   */
+  async perform(tx, { id, secret, replace, recovery = [] }: NewTotpSecret, doing): Promise<void> {
+    if (secret === null) doing.note({ removed: true });
+    const { username } = await requireAccount(tx, id);
+    if (secret === null) await goWithout(tx, { id, username });
+    else {
+      if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
+        const hint = '--replace makes a new secret, --remove goes without.';
+        throw new Refusal(
+          'conflict',
+          `The account ${id} (${username}) is asked for one-time passwords already; ${hint}`,
+        );
+      }
+      await tx.totpSecrets.set(id, secret, doing.at);
+      await tx.totpSecrets.setRecovery(id, recovery);
+    }
+    await markTouched(tx, id, doing, 'account totp');
+  },
+});
+
+interface NewTotpSecret extends AccountTarget {
+  secret: string | null;
+  replace: boolean;
+  recovery?: readonly string[];
+}
+
+export const switchOnTotp = act({
+  name: 'switch_on_totp',
+  summary: 'Be asked for a one-time password too, once a first code has shown that the authenticator has the secret.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /**
+   * `secret` is sealed. `step` is the time step of the first code, which cannot be used again. `recovery` has digests.
+   */
+  async perform(tx, { id, secret, step, recovery }: TotpActivation, { at }): Promise<void> {
+    await requireAccount(tx, id);
+    if ((await tx.totpSecrets.find(id)) !== undefined) {
+      throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
+    }
+    await tx.totpSecrets.set(id, secret, at);
+    await tx.totpSecrets.setRecovery(id, recovery);
+    if (!(await tx.totpSecrets.use(id, step))) throw wrongCode();
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'switch_on_totp');
+  },
+});
+
+interface TotpActivation extends AccountTarget {
+  secret: string;
+  step: number;
+  recovery: readonly string[];
+}
+
+export const renewRecoveryCodes = act({
+  name: 'renew_recovery_codes',
+  summary: "Make new recovery codes in the place of one's own, by somebody who has proven a one-time password.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** `recovery` has digests. */
+  async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at }): Promise<void> {
+    const { username } = await requireAccount(tx, id);
+    if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });
+    await tx.totpSecrets.setRecovery(id, recovery);
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'renew_recovery_codes');
+  },
+});
+
+export const switchOffTotp = act({
+  name: 'switch_off_totp',
+  summary: 'Log in with the password alone again, by somebody who has proven a one-time password.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  async perform(tx, { id }: AccountTarget, { at }): Promise<void> {
+    const { username } = await requireAccount(tx, id);
+    await goWithout(tx, { id, username });
+    await markTouched(tx, id, { at, actor: ownLoginActor }, 'switch_off_totp');
+  },
+});
+
+async function goWithout(
+  { totpSecrets }: ChangeRecords,
+  { id, username }: { id: string; username: string },
+): Promise<void> {
+  if (await totpSecrets.remove(id)) return;
+  throw goesWithout({ id, username });
+}
+
+const goesWithout = ({ id, username }: { id: string; username: string }): Refusal =>
+  new Refusal('resource-not-found', `The account ${id} (${username}) is not asked for one-time passwords.`);
+
+export const changeCredential = act({
+  name: 'admin-macaroon',
+  summary: "Make a new credential for a store administrator, in the old one's place or beside it.",
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'it stands in the configuration, and the records keep no more than that it was made' },
+
+  async perform(tx, { id, digest, added }: AccountTarget & { digest: string; added: boolean }, doing): Promise<void> {
+    doing.note({ digest, added });
+    await requireAccount(tx, id);
+    if (!(await tx.accounts.isStoreAdministrator(id))) {
+      throw new Refusal(
+        'conflict',
+        `${id} is no store administrator; 'larder account role ${id} store-admin' makes it one`,
+      );
+    }
+    await markTouched(tx, id, doing, 'admin-macaroon');
+  },
+});

@@ -1,0 +1,61 @@
+// Approver keys: SSH keys, kept off the host, that sign approvals.
+import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
+import { accountObject, requireAccount, markTouched, type AccountTarget } from '../accounts/accounts.ts';
+import { act } from '../act.ts';
+
+interface KeyOf extends AccountTarget {
+  /** As `readSshKey` returns it. */
+  key: string;
+}
+
+/** The maximum number of keys of one account, enough for several hardware tokens. */
+const maxKeys = 16;
+
+export const addApproverKey = act({
+  name: 'add_approver_key',
+  summary: 'Register a key with which somebody signs what he approves of.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: {
+    kinds: ['policy'],
+    async lines(tx, { id, key }: KeyOf): Promise<ApprovalLine[]> {
+      const { username } = await requireAccount(tx, id);
+      const to = fingerprintOfSshKey(key);
+      return [{ kind: 'policy', on: `account/${id} (${username})`, part: 'approver key', from: null, to }];
+    },
+  },
+
+  async perform(tx, { id, key }: KeyOf, doing): Promise<void> {
+    const { username } = await requireAccount(tx, id);
+    doing.note({ key: fingerprintOfSshKey(key) });
+    const before = await tx.approverKeys.find(key);
+    if (before !== undefined) {
+      const whose = before.accountId === id ? `of ${id} (${username}) already` : 'of another account';
+      throw new Refusal('conflict', `The key ${fingerprintOfSshKey(key)} is ${whose}; each counts for one person.`);
+    }
+    if ((await tx.approverKeys.of(id)).length >= maxKeys) {
+      throw new Refusal('conflict', `The account ${id} (${username}) has ${String(maxKeys)} keys; remove one first.`);
+    }
+    await tx.approverKeys.add({ key, accountId: id, addedAt: doing.at, addedBy: doing.actor });
+    await markTouched(tx, id, doing, 'add_approver_key');
+  },
+});
+
+export const removeApproverKey = act({
+  name: 'remove_approver_key',
+  summary: 'Let a key sign for nobody any more: what it has signed and is not done yet counts no more.',
+  on: 'account/ID',
+  object: accountObject,
+  gate: { never: 'who finds out that a key was stolen must not wait for others' },
+
+  async perform(tx, { id, key }: KeyOf, doing): Promise<void> {
+    const { username } = await requireAccount(tx, id);
+    doing.note({ key: fingerprintOfSshKey(key) });
+    if (!(await tx.approverKeys.remove({ key, accountId: id }))) {
+      throw new Refusal('resource-not-found', `The account ${id} (${username}) has no such key.`);
+    }
+    await markTouched(tx, id, doing, 'remove_approver_key');
+  },
+});

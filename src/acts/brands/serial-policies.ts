@@ -1,0 +1,69 @@
+// Serial policies: the key that signs the serials of a model.
+import { parseAssertion } from '#assertions/format/assertion.ts';
+import { delegatesSerials } from '#assertions/signing.ts';
+import { series } from '#assertions/format/types.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { SerialPolicy } from '#records/brands/serial-policies.ts';
+import { act } from '../act.ts';
+import { administers } from './brands.ts';
+import { noModel } from './models.ts';
+import { noSigningKey } from '../keys/signing-keys.ts';
+
+interface PolicyOfModel {
+  brandAccountId: string;
+  modelName: string;
+}
+
+const object = ({ brandAccountId, modelName }: PolicyOfModel): string => `brand/${brandAccountId}/model/${modelName}`;
+
+export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Principal }, SerialPolicy>({
+  name: 'create_serial_policy',
+  summary: 'Say with which signing key the serials of a model are signed from now on.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
+  object,
+  gate: { never: 'the keys of the brand sign by it, and it is deleted as easily' },
+
+  async perform(tx, { brandAccountId, modelName, keyId, asks }, { at, actor, note }) {
+    if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);
+    const key = await tx.signingKeys.find(keyId);
+    const authority = key?.brandAccountId;
+    // A key of another brand may be used only by administrators of that brand; for all others it does not exist.
+    if (authority === undefined) throw noSigningKey(brandAccountId, keyId);
+    if (authority !== brandAccountId) {
+      if (!(await administers(asks, authority, tx))) throw noSigningKey(brandAccountId, keyId);
+      const modelAssertion = await tx.assertions.find(`model/${series}/${brandAccountId}/${modelName}`);
+      const model = modelAssertion && parseAssertion(modelAssertion.text);
+      if (!delegatesSerials(model, { brandId: brandAccountId, model: modelName }, authority)) {
+        throw new Refusal(
+          'api-error',
+          `The key belongs to '${authority}', which signs serials of the model '${modelName}' only where the model assertion names it as serial-authority; sign or import that assertion first.`,
+        );
+      }
+    }
+    const policy = { brandAccountId, modelName, signingKeySha3384: keyId, createdAt: at, createdBy: actor };
+    const revision = await tx.serialPolicies.add(policy);
+    note({ key: keyId, revision, authority });
+    return { ...policy, authority, revision };
+  },
+});
+
+export const deleteSerialPolicy = act<PolicyOfModel & { revision: string }, void>({
+  name: 'delete_serial_policy',
+  summary: 'Delete a serial policy; the newest of those that are left counts from then on.',
+  on: 'brand/ACCOUNT-ID/model/NAME',
+  object,
+  gate: { never: 'what must not go on has to end at once' },
+
+  async perform(tx, { brandAccountId, modelName, revision }, { note }) {
+    if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);
+    const isNumber = /^[1-9][0-9]{0,9}$/.test(revision);
+    if (!isNumber || !(await tx.serialPolicies.remove(brandAccountId, modelName, Number(revision)))) {
+      throw new Refusal(
+        'resource-not-found',
+        `The model '${modelName}' has no serial policy ${revision.slice(0, 20)}.`,
+      );
+    }
+    note({ revision });
+  },
+});

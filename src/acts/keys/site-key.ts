@@ -1,0 +1,21 @@
+// A value sealed with the site key, stored so that a wrong key is noticed.
+import type { ChangeRecords } from '#records/index.ts';
+import { act } from '../act.ts';
+
+/** The appliance setting with the value. */
+export const siteKeyCheckName = 'site-key-check';
+
+export const keepSiteKeyCheck = (tx: ChangeRecords, check: string): Promise<unknown> =>
+  tx.appliance.set(siteKeyCheckName, check);
+
+export const rememberSiteKey = act({
+  name: 'remember_site_key',
+  summary: 'Keep what the site key is known by, for records that were made without it.',
+  on: 'site-key',
+  object: () => 'site-key',
+  gate: { never: 'it follows from the records and the key' },
+
+  async perform(tx, { check }: { check: string }): Promise<void> {
+    await keepSiteKeyCheck(tx, check);
+  },
+});

@@ -1,0 +1,67 @@
+// Logins: with a password and, if it is turned on, a one-time password.
+import { Refusal } from '#domain/refusal.ts';
+import { act } from '../act.ts';
+
+interface LogIn {
+  accountId: string;
+  /** When the verified password was set. */
+  passwordSetAt: string;
+  /**
+   * The sealed secret of the one-time passwords, with the time step of the given password or the digest of the given
+   * recovery code.
+   */
+  oneTimePassword: { secret: string; step: number } | { secret: string; recovery: string } | undefined;
+  address: string;
+}
+
+export const logIn = act({
+  name: 'log_in',
+  summary: 'Log in with a password.',
+  on: 'account/ID',
+  object: ({ accountId }: LogIn) => `account/${accountId}`,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** Accepts each one-time password once. Refused if the password or the secret changed since it was verified. */
+  async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }: LogIn, { note }): Promise<void> {
+    note({ address });
+    if ((await tx.accounts.disabledAt(accountId)) !== null) throw wrongCredentials();
+    if ((await tx.passwords.find(accountId))?.changedAt !== passwordSetAt) throw wrongCredentials();
+    const secret = await tx.totpSecrets.find(accountId);
+    if (secret?.sealed !== oneTimePassword?.secret) throw wrongCode();
+    if (oneTimePassword === undefined) return;
+    if ('step' in oneTimePassword) {
+      if (!(await tx.totpSecrets.use(accountId, oneTimePassword.step))) throw wrongCode();
+      return;
+    }
+    const left = await tx.totpSecrets.useRecovery(accountId, oneTimePassword.recovery);
+    if (left === undefined) throw wrongCode();
+    note({ 'recovery-codes-left': left });
+  },
+});
+
+/** One error for a wrong name and a wrong password. */
+export const wrongCredentials = (): Refusal =>
+  new Refusal('invalid-credentials', 'The name or the password is not right.');
+
+export const wrongCode = (): Refusal =>
+  new Refusal('twofactor-failure', 'The one-time password is not right, or has been used; wait for the next one.');
+
+interface LoginDelay {
+  accountId: string | undefined;
+  address: string;
+  putOff: 'name' | 'address';
+}
+
+export const delayLogins = act({
+  name: 'log_in',
+  summary: 'Put off logins after too many that failed.',
+  on: 'account/ID or login',
+  // The name typed may be a password, so a name without an account is not logged.
+  object: ({ accountId }: LoginDelay) => (accountId === undefined ? 'login' : `account/${accountId}`),
+  outcome: 'refused',
+  gate: { never: 'it keeps somebody out, and changes nothing' },
+
+  async perform(_tx, { address, putOff }: LoginDelay, { note }): Promise<void> {
+    note({ address, 'put-off': putOff });
+  },
+});

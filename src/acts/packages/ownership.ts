@@ -1,0 +1,188 @@
+// Ownership of packages: collaborators who leave, and transfers to another publisher.
+import { parseAssertion } from '#assertions/format/assertion.ts';
+import { after, days, timestamp } from '#domain/clock.ts';
+import type { Quota } from '#domain/accounts/quota.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import type { PackageOffer } from '#records/packages/package-offers.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import { requireAccount } from '../accounts/accounts.ts';
+import { act } from '../act.ts';
+import { requireCurrentPackage, packageObject } from './package.ts';
+import { refuseReceivedBeyond } from '../accounts/quotas.ts';
+
+interface PackageTarget {
+  package: PublishedPackage;
+}
+
+interface WithAccount extends PackageTarget {
+  accountId: string;
+}
+
+/** The account that is to publish the package. */
+interface WithPublisher extends WithAccount {
+  /** The quota of publishers without a quota of their own. */
+  everybody: Quota;
+}
+
+const object = ({ package: subject }: PackageTarget): string => packageObject(subject);
+
+export const removeCollaborator = act({
+  name: 'remove_collaborator',
+  summary: 'Take a collaborator away from a package.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'whoever should not have a part in it is kept out at once' },
+
+  async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
+    note({ account: accountId });
+    await requireCurrentPackage(tx, subject);
+    if (await tx.collaborators.remove(subject.id, accountId)) return;
+    throw new Refusal(
+      'resource-not-found',
+      `The account '${accountId.slice(0, 64)}' does not collaborate on ${packageObject(subject)}.`,
+    );
+  },
+});
+
+export const leavePackage = act({
+  name: 'leave_package',
+  summary: 'Collaborate on a package no longer.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it is what somebody gives up of his own' },
+
+  async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
+    note({ account: accountId });
+    if (await tx.collaborators.remove(subject.id, accountId)) return;
+    throw new Refusal('resource-not-found', 'This account does not collaborate on the package.');
+  },
+});
+
+/** The number of days after which an offer expires. */
+const offerDays = 7;
+
+export const offerPackage = act({
+  name: 'offer_package',
+  summary: 'Offer a package to another publisher, who takes it or not.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'what the next publisher releases waits like what anybody releases' },
+
+  /** A later offer replaces an earlier one. */
+  async perform(
+    tx,
+    { package: subject, accountId, offeredBy }: WithAccount & { offeredBy: string },
+    { at, note },
+  ): Promise<PackageOffer> {
+    note({ account: accountId });
+    const latest = await requireCurrentPackage(tx, subject);
+    await refuseReceiver(tx, latest, accountId);
+    const expiresAt = timestamp(after(new Date(at), days(offerDays)));
+    const offer = { packageId: latest.id, accountId, offeredBy, offeredAt: at, expiresAt };
+    await tx.packageOffers.set(offer);
+    return offer;
+  },
+});
+
+export const withdrawOffer = act({
+  name: 'withdraw_package_offer',
+  summary: 'Take back the offer of a package that nobody has answered.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it takes back what nobody has answered yet' },
+
+  async perform(tx, { package: subject }: PackageTarget): Promise<void> {
+    if (!(await tx.packageOffers.remove(subject.id))) throw noOffer();
+  },
+});
+
+export const acceptPackage = act({
+  name: 'accept_package',
+  summary: 'Take a package that its publisher has offered, and publish it from now on.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'whoever offered it has decided' },
+
+  /** Needs an open offer of the package to this account. */
+  async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { at, note }): Promise<void> {
+    const offer = await tx.packageOffers.find(subject.id, at);
+    const latest = await tx.packages.byId(subject.id);
+    if (latest === undefined || offer?.accountId !== accountId) throw noOffer();
+    note({ from: latest.publisherId, to: accountId });
+    await handOver(tx, latest, { accountId, everybody });
+  },
+});
+
+export const rejectPackage = act({
+  name: 'reject_package',
+  summary: 'Leave a package that is offered to its publisher.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'it is for whom it is offered to alone to say' },
+
+  async perform(tx, { package: subject, accountId }: WithAccount, { at, note }): Promise<void> {
+    note({ account: accountId });
+    if ((await tx.packageOffers.find(subject.id, at))?.accountId !== accountId) throw noOffer();
+    await tx.packageOffers.remove(subject.id);
+  },
+});
+
+export const handOverPackage = act({
+  name: 'hand_over_package',
+  summary: 'Make another account the publisher of a package.',
+  on: 'NAMESPACE/NAME',
+  object,
+  gate: { never: 'what the next publisher releases waits like what anybody releases' },
+
+  async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { note }): Promise<{ before: string }> {
+    const latest = await requireCurrentPackage(tx, subject);
+    note({ from: latest.publisherId, to: accountId });
+    await handOver(tx, latest, { accountId, everybody });
+    return { before: latest.publisherId };
+  },
+});
+
+const noOffer = (): Refusal =>
+  new Refusal('resource-not-found', 'There is no such package, or it is not offered to this account any more.');
+
+/**
+ * The new publisher gets the whole package and loses any collaboration, invite or offer for it. The old publisher loses
+ * all access. Refused if the new publisher would exceed their quota.
+ */
+async function handOver(
+  tx: ChangeRecords,
+  subject: PublishedPackage,
+  { accountId, everybody }: Pick<WithPublisher, 'accountId' | 'everybody'>,
+): Promise<void> {
+  await refuseReceiver(tx, subject, accountId);
+  const before = await tx.quotas.bytes(accountId);
+  await tx.packages.setPublisher(subject.id, accountId);
+  await refuseReceivedBeyond(tx, { publisherId: accountId, everybody, before });
+  await tx.collaborators.remove(subject.id, accountId);
+  await tx.invites.removeOpen(subject.id, accountId);
+  await tx.packageOffers.remove(subject.id);
+}
+
+/** Refuses an account that cannot become the publisher. A declared snap belongs to the publisher in its declaration. */
+async function refuseReceiver(
+  tx: ChangeRecords,
+  { id, namespace, name, publisherId }: PublishedPackage,
+  accountId: string,
+) {
+  const { username } = await requireAccount(tx, accountId);
+  if (accountId === publisherId) throw new Refusal('conflict', `${username} publishes '${name}' already.`);
+  if ((await tx.accounts.disabledAt(accountId)) !== null) {
+    throw new Refusal('conflict', `The account ${accountId} (${username}) is disabled.`);
+  }
+  if (namespace !== 'snap') return;
+  for (const { text } of await tx.assertions.ofSnap(name)) {
+    const { headers } = parseAssertion(text);
+    if (headers['snap-id'] !== id || headers['publisher-id'] === accountId) continue;
+    throw new Refusal(
+      'conflict',
+      `The snap-declaration of '${name}' names the account ${headers['publisher-id'] as string} as its publisher; ` +
+        'import one that names the new publisher first.',
+    );
+  }
+}

@@ -1,0 +1,58 @@
+// Subscriptions: standing requests of this site for packages.
+import { mergeSubscriptions, type PackageSubscription } from '#domain/sites/subscription.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { act, DoneAlready } from '../act.ts';
+
+const never = 'nothing of it leaves before a request is made, and nothing comes in before a transfer is let in';
+
+export const subscribe = act({
+  name: 'subscribe',
+  summary: 'Wish for packages, by channels and architectures, in every request from now on.',
+  on: 'subscriptions',
+  object: () => 'subscriptions',
+  gate: { never },
+
+  /** Existing subscriptions stay and are extended. */
+  async perform(
+    tx,
+    { wishes, because }: { wishes: readonly PackageSubscription[]; because: string | null },
+    { at, actor, note },
+  ): Promise<PackageSubscription[]> {
+    const changed: PackageSubscription[] = [];
+    for (const wish of wishes) {
+      const before = await tx.subscriptions.find(wish.namespace, wish.name);
+      const after = before === undefined ? wish : mergeSubscriptions<PackageSubscription>(before, wish);
+      if (before !== undefined && sizeOf(after) === sizeOf(before)) continue;
+      const { namespace, name, channels, architectures } = after;
+      const subscription = { namespace, name, channels, architectures };
+      await tx.subscriptions.set({ ...subscription, because, addedAt: at, addedBy: actor });
+      changed.push(subscription);
+    }
+    if (changed.length === 0) throw new DoneAlready<PackageSubscription[]>([]);
+    note({
+      packages: changed.map(({ namespace, name }) => `${namespace}/${name}`),
+      ...(because !== null && { because }),
+    });
+    return changed;
+  },
+});
+
+const sizeOf = ({ channels, architectures }: PackageSubscription): number =>
+  channels.length * 1000 + architectures.length;
+
+export const unsubscribe = act({
+  name: 'unsubscribe',
+  summary: 'Wish for a package no more; what came of it stays.',
+  on: 'subscription/NAMESPACE/NAME',
+  object: ({ namespace, name }: Pick<PackageSubscription, 'namespace' | 'name'>) => `subscription/${namespace}/${name}`,
+  gate: { never },
+
+  async perform(tx, { namespace, name }: Pick<PackageSubscription, 'namespace' | 'name'>) {
+    if ((await tx.subscriptions.remove(namespace, name)) === 0) {
+      throw new Refusal(
+        'resource-not-found',
+        `Nobody wishes for ${namespace}/${name} here; 'larder subscription list' shows what is.`,
+      );
+    }
+  },
+});

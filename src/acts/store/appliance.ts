@@ -1,0 +1,247 @@
+// Acts of the appliance itself and of the administrator of its host on the store as a whole.
+import type { ChangeRecords } from '#records/index.ts';
+import { keepSiteKeyCheck } from '../keys/site-key.ts';
+import { act } from '../act.ts';
+import { recordExport } from '../audit/exports.ts';
+
+/** The administrator account of a new store. */
+export const administratorId = 'larder-admin';
+
+export const init = act({
+  name: 'init',
+  summary: 'Make the store, with its administrator.',
+  on: 'account/ID',
+  object: () => `account/${administratorId}`,
+  gate: { never: 'there is nobody yet who could approve' },
+
+  /**
+   * `siteKeyCheck` identifies the site key. The approvals of `approvers` count from the first day: this act makes
+   * accounts without recording a change of them. No other act may do so, and this one fails in a store that has
+   * accounts.
+   */
+  async perform(tx, { email, siteKeyCheck, approvers }: NewStoreAccounts, { at, note }): Promise<void> {
+    const administrator = {
+      id: administratorId,
+      username: 'admin',
+      displayName: 'Store administrator',
+      email,
+      validation: 'unproven',
+      createdAt: at,
+    };
+    await tx.accounts.add(administrator, { idMadeHere: true });
+    await tx.accounts.makeStoreAdministrator(administratorId, at);
+    await keepSiteKeyCheck(tx, siteKeyCheck);
+    if (approvers.length > 0) note({ approvers: approvers.map(({ username }) => username) });
+    for (const approver of approvers) await addApprover(tx, approver, at);
+  },
+});
+
+interface NewStoreAccounts {
+  /** The address of the store administrator. */
+  email: string;
+  siteKeyCheck: string;
+  approvers: readonly FirstApprover[];
+}
+
+/** An approver created with the store. */
+export interface FirstApprover {
+  id: string;
+  username: string;
+  /** The digest of the secret of their set-up link, and the link's expiry. */
+  linkDigest: string;
+  linkUntil: string;
+  /** Sealed. */
+  totpSecret: string;
+  /** Digests of recovery codes. */
+  recovery: readonly string[];
+}
+
+async function addApprover(tx: ChangeRecords, approver: FirstApprover, at: string): Promise<void> {
+  const { id, username, linkDigest, linkUntil, totpSecret, recovery } = approver;
+  const account = { id, username, displayName: username, email: `${username}@larder.invalid` };
+  await tx.accounts.add({ ...account, validation: 'unproven', createdAt: at }, { idMadeHere: true });
+  await tx.accounts.assign(id, 'transfer-approver', at);
+  await tx.totpSecrets.set(id, totpSecret, at);
+  await tx.totpSecrets.setRecovery(id, recovery);
+  await tx.setUpLinks.set(id, linkDigest, linkUntil, { fromInit: true });
+}
+
+/** For acts that change no record and are only written to the audit log. */
+const noteDetails = async (
+  _tx: unknown,
+  details: Readonly<Record<string, unknown>>,
+  { note }: { note: (details: Record<string, unknown>) => void },
+): Promise<void> => {
+  note(details);
+};
+
+export const upgrade = act({
+  name: 'upgrade',
+  summary: 'Bring the records of an older release up to date.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'it follows from the release that is installed' },
+
+  /** The migrations that ran, the release that ran them, and the number of problems in the database before. */
+  perform: (tx, ran: { migrations: string[]; version: string; problems: number }, doing) =>
+    noteDetails(tx, { ...ran }, doing),
+});
+
+export const rollBackUpgrade = act({
+  name: 'go-back',
+  summary: 'Put the records back as they were before an upgrade.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'the store is not served while it is done, and goes back to before any approval' },
+
+  async perform(tx, _: undefined, doing) {
+    await tx.transferSources.doubtFloors();
+    await noteDetails(tx, {}, doing);
+  },
+});
+
+export const acceptAudit = act({
+  name: 'audit accept',
+  summary: 'Go on with the audit log as it is, after somebody has looked into what is wrong with it.',
+  on: 'audit',
+  object: () => 'audit',
+  gate: { never: 'it changes nothing but what is said of the log, for good' },
+
+  async perform(tx, { problems }: { problems: readonly string[] }, doing) {
+    // The audit log may belong to records that were restored by hand.
+    if (problems.length > 0) await tx.transferSources.doubtFloors();
+    await noteDetails(tx, { problems: problems.length, first: problems.slice(0, 3) }, doing);
+  },
+});
+
+export const acceptBucket = act({
+  name: 'bucket accept',
+  summary: 'Take a bucket that has lost its marker as the place of this store again.',
+  on: 'bucket',
+  object: () => 'bucket',
+  gate: { never: 'until it is done nothing is taken in' },
+
+  /**
+   * The number of blobs that the records need, how many of them are in the bucket, and the number of other blobs in it.
+   */
+  perform: (tx, findings: { place: string; needed: number; there: number; others: number }, doing) =>
+    noteDetails(tx, { ...findings }, doing),
+});
+
+export const makeBackup = act({
+  name: 'backup',
+  summary: 'Make a backup.',
+  on: 'backup/ID',
+  object: ({ id }: BackupSummary) => `backup/${id}`,
+  gate: { never: 'it takes nothing from the store and changes nothing in it' },
+
+  async perform(tx, made: BackupSummary, doing) {
+    await noteDetails(tx, { ...made }, doing);
+    await recordExport(tx, { what: 'backup', name: made.id, sha256: made.sha256, bytes: made.bytes }, doing);
+  },
+});
+
+export const failBackup = act({
+  name: 'backup-failed',
+  summary: 'Note that a backup failed, and why.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'it changes nothing but what is known of backups' },
+
+  perform: (tx, failed: { because: string }, doing) => noteDetails(tx, { ...failed }, doing),
+});
+
+interface BackupSummary {
+  id: string;
+  /** The backup that this one builds on. */
+  since: string | null;
+  /** The number of blobs in it, and the number of missing blobs. */
+  blobs: number;
+  lacking: number;
+  /** Whether it contains the keys of the store. */
+  keys: boolean;
+  /** The digest of the whole file. */
+  sha256: string;
+  bytes: number;
+}
+
+export const restore = act({
+  name: 'restore',
+  summary: 'Restore the store from a backup; uploads whose content the backup has not are forgotten.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'there is no store before it that could hold it' },
+
+  /** `gone` has the SHA3-384 digests of contents that the backup lacks. Returns the ones that records need. */
+  async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
+    await tx.transferSources.doubtFloors();
+    // A proposal that waited or was approved may have been carried out after the backup was made.
+    await tx.proposals.fallAll({ at, actor: actor });
+    let forgotten = 0;
+    for (const content of gone) {
+      for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));
+    }
+    note({ forgotten });
+    const needed: string[] = [];
+    for (const content of gone) if (await tx.neededContents.has(content)) needed.push(content);
+    return needed;
+  },
+});
+
+export const move = act({
+  name: 'move',
+  summary: 'Move the records, or the blobs, to another engine.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'the store is not served while it is done' },
+
+  /** The source and target, and the number of rows, or of blobs and bytes. */
+  perform: (
+    tx,
+    moved: { from: string; to: string; rows: number } | { from: string; to: string; blobs: number; bytes: number },
+    doing,
+  ) => noteDetails(tx, { ...moved }, doing),
+});
+
+export const changeSetting = act({
+  name: 'config set',
+  summary: 'Change a setting of the configuration.',
+  on: 'configuration',
+  object: () => 'configuration',
+  gate: { never: 'the caller may write the configuration file anyway' },
+
+  /** Values as in the file; `null` if the key is not set. */
+  perform: (tx, changed: { key: string; before: unknown; after: unknown }, doing) =>
+    noteDetails(tx, { ...changed }, doing),
+});
+
+export const setLogLevel = act({
+  name: 'log-level',
+  summary: 'Change how much the serving store logs.',
+  on: 'log',
+  object: () => 'log',
+  gate: { never: 'whoever may do it writes the configuration' },
+
+  perform: (tx, { level }: { level: string }, doing) => noteDetails(tx, { level }, doing),
+});
+
+export const sealMasterKey = act({
+  name: 'key seal',
+  summary: 'Put the signing master key under a passphrase.',
+  on: 'master key',
+  object: () => 'master key',
+  gate: { never: 'whoever may do it has the key' },
+
+  perform: (tx, _: undefined, doing) => noteDetails(tx, {}, doing),
+});
+
+export const renewCertificate = act({
+  name: 'renew_certificate',
+  summary: 'Prove the server with another certificate than before.',
+  on: 'certificate',
+  object: () => 'certificate',
+  gate: { never: 'it follows from the time, or from files on the host' },
+
+  perform: (tx, { ends, ...certificate }: { hosts: string[]; ends: Date; fingerprint: string }, doing) =>
+    noteDetails(tx, { ...certificate, ends: ends.toISOString() }, doing),
+});

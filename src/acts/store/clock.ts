@@ -1,0 +1,42 @@
+// The latest time that the store has seen, and the administrator's acceptance of the clock.
+import { act } from '../act.ts';
+
+/** The appliance settings for both. */
+export const latestTimeSetting = 'latest-time';
+export const clockAcceptanceSetting = 'clock-accepted';
+
+export const recordLatestTime = act({
+  name: 'remember_time',
+  summary: 'Keep the latest time that was seen.',
+  on: 'clock',
+  object: () => 'clock',
+  gate: { never: 'it follows from the time alone' },
+
+  /** `accepted` is the acceptance of the clock that the process knows. */
+  async perform(tx, { seen, accepted }: { seen: string; accepted: string | undefined }, { note }): Promise<void> {
+    // The clock was accepted since, so the time that this process has seen may be the wrong one.
+    if ((await tx.appliance.find(clockAcceptanceSetting)) === accepted) await tx.appliance.set(latestTimeSetting, seen);
+    else note({ overtaken: true });
+  },
+});
+
+export const acceptClock = act({
+  name: 'clock accept',
+  summary: "Take the machine's clock as right, whatever time was seen before.",
+  on: 'clock',
+  object: () => 'clock',
+  gate: { never: 'until it is done the store forgets, expires and removes nothing' },
+
+  /** Returns the latest time seen before. A serving process adopts the new one within a minute. */
+  async perform(
+    tx,
+    { acceptanceId }: { acceptanceId: string },
+    { at, note },
+  ): Promise<{ accepted: string; before: string | null }> {
+    const before = (await tx.appliance.find(latestTimeSetting)) ?? null;
+    note({ before });
+    await tx.appliance.set(latestTimeSetting, at);
+    await tx.appliance.set(clockAcceptanceSetting, acceptanceId);
+    return { accepted: at, before };
+  },
+});

@@ -1,0 +1,228 @@
+// Tokens: begin and end sessions.
+import { Refusal } from '#domain/refusal.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import type { NewMacaroon, OwnedMacaroon } from '#records/tokens/macaroons.ts';
+import { requireAccount, markTouched, type AccountTarget } from '../accounts/accounts.ts';
+import { act, type ActContext } from '../act.ts';
+
+interface OfSession {
+  sessionId: string;
+}
+
+const sessionObject = ({ sessionId }: OfSession): string => `session/${sessionId}`;
+
+/** The record of a session that is about to begin. */
+export type NewSession = NewMacaroon;
+
+const ofSession = ({ session }: { session: NewSession }): string => `session/${session.sessionId}`;
+
+export const issueToken = act({
+  name: 'token issue',
+  summary: 'Issue a token of an account.',
+  on: 'session/ID',
+  object: ofSession,
+  gate: { never: 'the token is shown once, to whoever asks for it' },
+
+  async perform(tx, { session }: { session: NewSession }, doing): Promise<void> {
+    doing.note({ account: session.accountId, until: session.validUntil });
+    await requireAccount(tx, session.accountId);
+    await tx.macaroons.add(session);
+    await touchedByOther(tx, session.accountId, doing, 'token issue');
+  },
+});
+
+export const rotateToken = act({
+  name: 'rotate_token',
+  summary: 'Issue a token in the place of another one, which ends after a while.',
+  on: 'session/ID',
+  object: ({ sessionId }: Rotation) => `session/${sessionId}`,
+  gate: { never: 'the token is shown once, to whoever asks for it' },
+
+  /** Works once per token, while the token is valid and its account is enabled. */
+  async perform(tx, { sessionId, session, moment, endsAt }: Rotation, doing): Promise<void> {
+    doing.note({ account: session.accountId, by: session.sessionId, until: session.validUntil, 'ends-at': endsAt });
+    const old = await tx.macaroons.find(sessionId);
+    const refuse = (reason: string): never => {
+      throw new Refusal('conflict', `The token of the session ${sessionId} ${reason}.`);
+    };
+    if (old?.accountId !== session.accountId) return refuse('is gone');
+    if (old.revokedAt !== null) return refuse(`was revoked at ${old.revokedAt}`);
+    if (old.replacedBy !== null) return refuse(`has another one in its place, of the session ${old.replacedBy}`);
+    if (old.validUntil <= moment) return refuse(`ended at ${old.validUntil}`);
+    if ((await tx.accounts.disabledAt(old.accountId)) !== null) return refuse('is of a disabled account');
+    await tx.macaroons.add(session);
+    await tx.macaroons.replace(sessionId, session.sessionId, endsAt);
+    await touchedByOther(tx, session.accountId, doing, 'rotate_token');
+  },
+});
+
+/**
+ * Records a change of an account if another account issued the token. A token for the caller's own account needs no
+ * record.
+ */
+async function touchedByOther(
+  tx: Pick<ChangeRecords, 'accounts'>,
+  id: string,
+  doing: Pick<ActContext, 'at' | 'actor'>,
+  actName: string,
+): Promise<void> {
+  if (doing.actor !== id) await markTouched(tx, id, doing, actName);
+}
+
+interface Rotation extends OfSession {
+  /** The session of the new token, which has the same restrictions as the old one. */
+  session: NewSession;
+  /** The latest time that the store has seen. */
+  moment: string;
+  /** When the old token expires. */
+  endsAt: string;
+}
+
+export const exchangeCredential = act({
+  name: 'offline_exchange_macaroon',
+  summary: "Exchange the store administrator's credential for a token.",
+  on: 'session/ID',
+  object: ofSession,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  perform: begin,
+});
+
+export const beginBrowserSession = act({
+  name: 'begin_browser_session',
+  summary: 'Begin a session in the console, by whoever has logged in there.',
+  on: 'session/ID',
+  object: ofSession,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  perform: begin,
+});
+
+/** Stores a session, with the address of the client. */
+async function begin(
+  tx: ChangeRecords,
+  { session, address }: Begun,
+  { note }: Pick<ActContext, 'note'>,
+): Promise<void> {
+  note({ address, account: session.accountId, until: session.validUntil });
+  await requireAccount(tx, session.accountId);
+  await tx.macaroons.add(session);
+}
+
+interface Begun {
+  session: NewSession;
+  address: string;
+}
+
+interface ExchangedLogin {
+  session: NewSession;
+  /** When the login was issued, in milliseconds since the epoch. */
+  issued: number;
+  /** The address of the client; undefined if the login itself is used as a token and so begins its session. */
+  address: string | undefined;
+}
+
+export const exchangeLogin = act({
+  name: 'exchange_macaroons',
+  summary: 'Begin the session of a login, once the identity provider has said who logged in.',
+  on: 'session/ID',
+  object: ofSession,
+  gate: { never: 'it is what somebody does to his own login' },
+
+  /** Can be repeated only by the account that began the session, and not after revocation or without its root key. */
+  async perform(tx, { session, issued, address }: ExchangedLogin, { note }): Promise<void> {
+    const { sessionId, accountId, rootKeyId, description, validUntil } = session;
+    // A login that was saved before an administrator ended the account's sessions cannot begin a session.
+    const endedAt = await tx.accounts.tokensEndedAt(accountId);
+    if (endedAt !== null && issued < Date.parse(endedAt)) throw notThisAccount();
+    const begun = await tx.macaroons.claim(session);
+    const how = address === undefined ? { directly: true } : { address };
+    note({ ...how, account: accountId, until: validUntil, ...(!begun && { again: true }) });
+    const stored = await tx.macaroons.session(sessionId, rootKeyId);
+    if (stored?.accountId !== accountId) throw notThisAccount();
+    if (!begun && description !== null) await tx.macaroons.describe(sessionId, description);
+  },
+});
+
+/** One error for a revoked token, a token of another account, and a deleted or disabled account. */
+export const notThisAccount = (): Refusal =>
+  new Refusal(
+    'macaroon-authorization-required',
+    'The macaroon has been revoked, or is not of this account; log in again.',
+  );
+
+export const revokeOwnToken = act({
+  name: 'revoke_macaroon',
+  summary: "Revoke one of one's own tokens.",
+  on: 'session/ID',
+  object: sessionObject,
+  gate: { never: 'what somebody gave up may be in wrong hands already' },
+
+  /** `accountId` is the caller, who must own the token. A second revocation keeps the time of the first. */
+  async perform(tx, { sessionId, accountId }: OfSession & { accountId: string }, { at }): Promise<void> {
+    if (await tx.macaroons.revoke(sessionId, accountId, at)) return;
+    throw new Refusal('resource-not-found', `This account has no macaroon with the session-id '${sessionId}'.`);
+  },
+});
+
+export const revokeToken = act({
+  name: 'revoke_token',
+  summary: "Revoke one token of anybody's, at once and for good.",
+  on: 'session/ID',
+  object: sessionObject,
+  gate: { never: 'whoever should not have the token is kept out at once' },
+
+  async perform(tx, { sessionId }: OfSession, { at, actor, note }): Promise<OwnedMacaroon> {
+    const ended = await tx.macaroons.end(sessionId, { at, actor: actor });
+    if (ended === undefined) {
+      throw new Refusal(
+        'resource-not-found',
+        `There is no token with the session '${sessionId}'; 'larder token list --ended' lists them.`,
+      );
+    }
+    note({ account: ended.accountId });
+    return ended;
+  },
+});
+
+export const endTokens = act({
+  name: 'end_tokens',
+  summary: 'End all tokens of an account at once and for good, or those issued before a moment.',
+  on: 'account/ID',
+  object: ({ id }: AccountTarget) => `account/${id}`,
+  gate: { never: 'whoever should not have the tokens is kept out at once' },
+
+  /** Returns the number of tokens that were valid until then. `moment` is the latest time that the store has seen. */
+  async perform(
+    tx,
+    { id, moment, issuedBefore }: AccountTarget & { moment: string; issuedBefore: string | null },
+    { actor, note },
+  ): Promise<number> {
+    await requireAccount(tx, id);
+    const ended = await tx.macaroons.endAll(id, { at: moment, actor: actor, issuedBefore });
+    note({ ...(issuedBefore !== null && { 'issued-before': issuedBefore }), 'ended-tokens': ended });
+    return ended;
+  },
+});
+
+export const sweepSessions = act({
+  name: 'forget_sessions',
+  summary: 'Forget sessions that ended long ago.',
+  on: 'sessions',
+  object: () => 'sessions',
+  gate: { never: 'it follows from the time alone' },
+
+  /**
+   * Removes at most `most` sessions that ended before `endedBefore` and, if they were revoked, began before
+   * `begunBefore`.
+   */
+  async perform(
+    tx,
+    { endedBefore, begunBefore, maxSessions }: { endedBefore: string; begunBefore: string; maxSessions: number },
+    { note },
+  ): Promise<number> {
+    const sessions = await tx.macaroons.forgetEnded(endedBefore, begunBefore, maxSessions);
+    note({ sessions });
+    return sessions;
+  },
+});

@@ -1,0 +1,173 @@
+// The types of the plan of a transfer, and the inputs that planning needs.
+import type {
+  TransferAccount,
+  TransferLibrary,
+  TransferPackage,
+  TransferRelease,
+  TransferResource,
+  TransferRevision,
+} from '#contract/wire.ts';
+import type { Assertion } from '#assertions/format/assertion.ts';
+import type { AssertionSelection } from '#assertions/spilled-assertions.ts';
+import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import type { SpillStorage, PackedList, Sequence } from '#domain/sequence.ts';
+import type { ChannelRenaming } from '#domain/transfers/channel-renaming.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { TransferSource } from '#records/sites/transfer-sources.ts';
+import type { TransferFinding } from '#records/transfers/transfers.ts';
+import type { VerifiedAssertionsByName } from '../assertions/assertions.ts';
+import type { ForeignAccountChange } from '../accounts/foreign-accounts.ts';
+import type { LazyTransferStatement } from './statement.ts';
+
+type Nouns =
+  | 'accounts'
+  | 'assertions'
+  | 'charmLibraries'
+  | 'images'
+  | 'neededContents'
+  | 'packages'
+  | 'releases'
+  | 'resourceRevisions'
+  | 'revisions'
+  | 'tracks'
+  | 'transfers'
+  | 'transferSources';
+export type PlanRecords = Pick<StoreRecords, Nouns> | Pick<ChangeRecords, Nouns>;
+
+/**
+ * The origin of trust: assertions vouched for by a trusted root, the source of the transfer alone, or `nobody` for an
+ * unsigned folder.
+ */
+export type TrustOrigin = 'upstream' | 'source' | 'nobody';
+
+/** One change of a transfer. */
+export interface PlanLine {
+  /** `namespace/name`, or `assertion/TYPE` for an assertion that belongs to no package. */
+  package: string;
+  kind:
+    | 'package'
+    | 'publisher'
+    | 'account'
+    | 'track'
+    | 'revision'
+    | 'resource'
+    | 'image'
+    | 'metadata'
+    | 'library'
+    | 'withdrawal'
+    | 'release'
+    | 'close'
+    | 'assertion';
+  /** The object of the change: a revision, a channel with its slot, or a resource with its revision. */
+  what: string;
+  from: string | null;
+  to: string | null;
+  word: TrustOrigin;
+  /** The channel and slot of a release. */
+  at?: { channel: string; slot: string };
+  /** The remarks that a person should see before accepting: `downgrade`, `new publisher`, … */
+  notes: string[];
+}
+
+/** Why something cannot be accepted. */
+export interface PlanProblem {
+  package: string;
+  what: string;
+  why: string;
+}
+
+/** The metadata of a package, as far as the source has it. */
+export type TransferMetadata = Partial<
+  Pick<PublishedPackage, 'title' | 'summary' | 'description' | 'license' | 'icon' | 'defaultTrack' | 'links'>
+>;
+
+/** The changes to one package. */
+export interface PackagePlan {
+  carried: TransferPackage;
+  /** The package of this store; undefined if the transfer adds it. */
+  existing: PublishedPackage | undefined;
+  /** Accounts of other stores that the package refers to and that are new or changed here. */
+  accounts: ForeignAccountChange[];
+  revisions: { sentRevision: TransferRevision; isDeleted: boolean; assertion: string | undefined }[];
+  tracks: string[];
+  resources: { resource: TransferResource; sentRevision: TransferResource['revisions'][number] }[];
+  images: TransferPackage['images'];
+  /** The new metadata. */
+  metadata: TransferMetadata;
+  /** Libraries with their new versions. */
+  libraries: TransferLibrary[];
+  withdrawals: TransferPackage['withdrawn'];
+  releases: { release: TransferRelease; before: Release | undefined }[];
+  /** Progressive releases that the source has ended, over slots that it fills for all devices. */
+  ends: Release[];
+  /** Channels to close, with their content. */
+  closes: { channel: string; held: Release[] }[];
+}
+
+/** A plan. Its long lists are packed while they grow. */
+export interface TransferPlan {
+  packages: Sequence<PackagePlan>;
+  /** The assertions to accept, each after the ones that it relies on. */
+  assertions: Sequence<Assertion>;
+  lines: PackedList<PlanLine>;
+  /** The new content of the channels, as lines for approvers in the form of any other release. */
+  releases: PackedList<ApprovalLine>;
+  /** While there are any, the transfer is refused, unless the package is left out. */
+  problems: PlanProblem[];
+  leftOut: PlanProblem[];
+  /** The SHA3-384 digests of contents that are neither in the transfer nor here. */
+  missing: string[];
+}
+
+export interface TransferPlanInputs {
+  statement: LazyTransferStatement;
+  source: Pick<TransferSource, 'packages' | 'mayRelease'>;
+  /** Whether the transfer is unsigned. */
+  isUnsigned: boolean;
+  /** Reads the findings of the review of a subject. */
+  finding: (subject: string) => Promise<TransferFinding | undefined>;
+  /** The SHA3-384 digests of the received contents of the transfer. */
+  arrived: ReadonlySet<string>;
+  /** The properties of an account as stated by the source. */
+  accountSaid: (id: string) => TransferAccount | undefined;
+  /** Looks up a believed assertion by name, among the stored and the received ones. */
+  believed: (name: string) => Assertion | undefined;
+  /** The believed assertions that are missing or older here, each after the ones that it relies on. */
+  fresh: AssertionSelection;
+  /** The packages to accept, and those to leave out: globs of `namespace/name`. */
+  only: readonly string[];
+  without: readonly string[];
+  /** Channels to release to instead of the channels that the source names. */
+  asChannel: readonly ChannelRenaming[];
+  /** RFC 3339. */
+  at: string;
+  /** Spill file for long lists, for as long as they are read. If undefined, they stay in memory. */
+  aside: SpillStorage | undefined;
+}
+
+/** Collects the inputs of planning: the statement of the transfer and the related records. */
+export async function collectPlanInputs(
+  { transfers }: PlanRecords,
+  id: string,
+  {
+    believed,
+    ...inputs
+  }: Omit<TransferPlanInputs, 'finding' | 'arrived' | 'accountSaid' | 'believed' | 'fresh'> & {
+    believed: Pick<VerifiedAssertionsByName<AssertionSelection>, 'find' | 'accepted'>;
+  },
+): Promise<TransferPlanInputs> {
+  const accounts = new Map(inputs.statement.accounts.map((account) => [account.id, account]));
+  return {
+    ...inputs,
+    accountSaid: (id) => accounts.get(id),
+    ...{ believed: believed.find, fresh: believed.accepted },
+    finding: (subject) => transfers.finding(id, subject),
+    arrived: await transfers.arrived(id),
+  };
+}
+
+/** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
+export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
+  [packageId, ...parts.map(String)].join('/');

@@ -1,0 +1,49 @@
+// larder account create
+import { createAccount } from '#acts/accounts/accounts.ts';
+import { displayNameProblem, emailAddress, usernameProblem } from '#domain/accounts/account.ts';
+import { isAccountId } from '#domain/ids.ts';
+import { presentWholeAccount } from '#operations/store/present.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+
+export const accountCreate = command({
+  name: 'account create',
+  summary: 'Give a publisher an account.',
+  description:
+    'Whoever has an account in the online store keeps its id here, by --id: otherwise keys and packages speak of ' +
+    'somebody whom the online store does not know.',
+  options: {
+    email: { type: 'string', value: 'EMAIL', summary: 'The e-mail address.', required: true },
+    username: { type: 'string', value: 'NAME', summary: 'The user name, to log in with.', required: true },
+    'display-name': { type: 'string', value: 'NAME', summary: 'The name that others are shown.', required: true },
+    id: { type: 'string', value: 'ID', summary: 'The id of the account in the online store; otherwise a new one.' },
+  },
+  examples: [
+    "larder account create --email ada@example.org --username ada --display-name 'Ada Lovelace' --json",
+    "larder account create --email bob@example.org --username bob --display-name 'Bob' --id xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI",
+  ],
+
+  run({ options, data, world }) {
+    const { username, id: onlineId } = options;
+    const displayName = options['display-name'].trim();
+    const email = emailAddress(options.email);
+    if (email === undefined) throw new UsageError(`--email is an e-mail address, not '${options.email}'`);
+    const problem = usernameProblem(username) ?? displayNameProblem(displayName);
+    if (problem !== undefined) throw new UsageError(problem);
+    if (onlineId !== undefined && !isAccountId(onlineId)) {
+      throw new UsageError(
+        `--id is an account id, 32 letters and digits or 2 to 28 of a-z, 0-9 and dashes, not '${onlineId}'`,
+      );
+    }
+
+    return withStore({ data, world }, async ({ acts, person, newId }) => {
+      const id = onlineId ?? newId.id();
+      const details = { id, username, displayName, email, idMadeHere: onlineId === undefined };
+      const account = await acts.do(createAccount, person, details);
+      return {
+        text: `The account ${id} of ${displayName} (${username}, ${email}) is made.`,
+        json: presentWholeAccount({ ...account, roles: [] }),
+      };
+    });
+  },
+});

@@ -1,0 +1,53 @@
+// larder account role
+import { changeRole } from '#acts/accounts/accounts.ts';
+import { plainRoles, readRole, type AccountRole } from '#domain/accounts/role.ts';
+import { nearest } from '#configuration/nearest.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+
+export const accountRole = command({
+  name: 'account role',
+  summary: 'Give a role to an account, or take it away.',
+  description:
+    'A store administrator acts as publisher on every package; a brand administrator manages the models and keys of ' +
+    'a brand. It shows on the next request, also of tokens that are out already. The only store administrator who is ' +
+    'let in stays one. A transfer-approver approves of what the policy asks approvals for; an auditor reads the audit ' +
+    'log and what has left the host.',
+  positionals: [
+    { name: 'id', summary: 'The id of the account.' },
+    {
+      name: 'role',
+      summary:
+        'The role: store-admin, transfer-approver, auditor, or brand-admin:BRAND with the account id of the brand.',
+    },
+  ],
+  options: { remove: { type: 'boolean', summary: 'Take the role away.' } },
+  examples: [
+    'larder account role xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI store-admin',
+    'larder account role xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI brand-admin:acme --remove --yes',
+  ],
+  confirm: {
+    question: ({ positionals: { id, role }, options: { remove } }) =>
+      remove ? `The account ${id} loses the role ${role} with its next request.` : undefined,
+    unattended: 'refused',
+  },
+
+  run({ positionals: { id, role }, options: { remove }, data, world }) {
+    const meant = roleOf(role);
+    return withStore({ data, world }, async ({ records, acts, person }) => {
+      const { username } = await findAccount(records, id);
+      const roles = await acts.do(changeRole, person, { id, role: meant, remove });
+      const now = roles.length === 0 ? 'no role' : roles.join(', ');
+      return { text: `The account ${id} (${username}) has now: ${now}.`, json: { id, roles } };
+    });
+  },
+});
+
+function roleOf(role: string): AccountRole {
+  const knownRole = readRole(role);
+  if (knownRole !== undefined) return knownRole;
+  const meant = role.includes(':') ? undefined : nearest(role, plainRoles);
+  throw new UsageError(
+    `the role is ${plainRoles.join(', ')} or brand-admin:BRAND, not '${role}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
+  );
+}

@@ -1,0 +1,36 @@
+// larder approval policy
+import { policyProblem } from '#acts/approvals/policy-in-force.ts';
+import { policyTexts, readPolicy } from '#domain/approvals/approval-policy.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+
+export const approvalPolicy = command({
+  name: 'approval policy',
+  summary: 'Show the approval policy in force, and the one in larder.toml.',
+  description:
+    'The serving store takes [approvals] of larder.toml into force when it starts and when it reads its configuration again. A ' +
+    'rule that asks for less than the one in force is proposed, and waits for approvals. A policy that cannot be met is not ' +
+    'taken into force, and the store refuses what it covers until it is. Approvals protect against the mistake of one person, ' +
+    'one stolen credential, one publisher. They do not bind root of the host, nor anybody who holds site.key.',
+  examples: ['larder approval policy', 'larder approval policy --json'],
+
+  run: ({ data, world }) =>
+    withStore({ data, world }, async ({ records, config }) => {
+      const configured = readPolicy(config.approvals);
+      const problem = await policyProblem(records, configured);
+      const inForce = policyTexts(await records.approvalPolicy.inForce());
+      const configuredTexts = policyTexts(configured);
+      const keys = [...new Set([...inForce.keys(), ...configuredTexts.keys()])];
+      const rows = keys.map((key) => [key, inForce.get(key) ?? '0', configuredTexts.get(key) ?? '0']);
+      const text = rows.length === 0 ? 'Nobody is asked.' : table(['WHAT', 'IN FORCE', 'LARDER.TOML'], rows);
+      return {
+        text: problem === undefined ? text : `${text}\n${problem}`,
+        json: {
+          'in-force': Object.fromEntries(inForce),
+          configuration: Object.fromEntries(configuredTexts),
+          problem: problem ?? null,
+        },
+      };
+    }),
+});

@@ -1,0 +1,24 @@
+// larder device days
+import { deviceDays } from '#operations/packages/usage.ts';
+import { daysKept } from '#records/packages/package-days.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+
+export const deviceDaysCommand = command({
+  name: 'device days',
+  summary: 'Show how many devices called on each of the last days, and how many refreshes they took.',
+  description:
+    'Days are those of UTC, and ninety of them are kept. Devices are counted while devices.remember is on, each once a day.',
+  options: {
+    days: { type: 'integer', value: 'COUNT', minimum: 1, maximum: daysKept, summary: 'How many days; otherwise 30.' },
+  },
+  examples: ['larder device days', 'larder device days --days 90 --json'],
+
+  run: ({ options: { days = 30 }, data, world }) =>
+    withStore({ data, world }, async ({ records, config, now }) => {
+      const statistics = await deviceDays({ records, remembered: config.devices.remember, now: now(), days });
+      const rows = statistics.days.map((entry) => [entry.day, String(entry.devices), String(entry.refreshes)]);
+      return { text: table(['DAY', 'DEVICES', 'REFRESHES'], rows), json: statistics };
+    }),
+});

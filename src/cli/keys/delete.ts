@@ -1,0 +1,31 @@
+// larder key delete
+import { deleteSigningKey } from '#acts/keys/signing-keys.ts';
+import { command } from '../frame/command.ts';
+import { findBrand, custodyOf, findSigningKey } from './find-keys.ts';
+import { withStore } from '../frame/store.ts';
+
+export const keyDelete = command({
+  name: 'key delete',
+  summary: 'Delete a signing key for good.',
+  description:
+    'Nothing is signed with it from then on, and only a backup with its master key brings it back; what it signed ' +
+    'stays good. Devices stop believing it only once the online store has revoked it: for that, let the brand ' +
+    "revoke the key there, and take the revocation in with 'larder assertion import'. A key that a serial policy uses stays.",
+  positionals: [
+    { name: 'brand', summary: 'The account id of the brand.' },
+    { name: 'key', summary: 'The name of the key, or its id.' },
+  ],
+  examples: ['larder key delete acme serials', 'larder key delete acme models --json'],
+
+  run: ({ positionals: { brand, key: nameOrId }, data, world }) =>
+    withStore({ data, world }, async (store) => {
+      const { accountId } = await findBrand(store, brand);
+      const { name, sha3_384 } = await findSigningKey(store, nameOrId, accountId);
+      await store.acts.do(deleteSigningKey, store.person, { brandAccountId: accountId, sha3_384 });
+      custodyOf(store, world).destroy(sha3_384);
+      return {
+        text: `The key ${name} of the brand ${accountId} is deleted.`,
+        json: { 'brand-account-id': accountId, name, 'sha3-384': sha3_384 },
+      };
+    }),
+});

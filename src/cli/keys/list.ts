@@ -1,0 +1,41 @@
+// larder key list
+import { registrationOf } from '#assertions/keys/registration.ts';
+import { accountKeysOf } from '#operations/assertions/account-keys.ts';
+import { command } from '../frame/command.ts';
+import { findBrands } from './find-keys.ts';
+import { withStore } from '../frame/store.ts';
+
+export const keyList = command({
+  name: 'key list',
+  summary: 'List signing keys, and how far the registration of each has come.',
+  description:
+    'A key is new until a request for it was written, requested until the account-key came back and was imported, ' +
+    'and registered until the online store revokes it or its time ends.',
+  options: { brand: { type: 'string', value: 'ID', summary: 'Only the keys of this brand.' } },
+  examples: ['larder key list', 'larder key list --brand acme --json'],
+
+  run: ({ options, data, world }) =>
+    withStore({ data, world }, async (store) => {
+      const brands = await findBrands(store, options.brand);
+      const keys = [];
+      for (const { accountId } of brands) keys.push(...(await store.records.signingKeys.list(accountId)));
+      const registered = await accountKeysOf(keys, store.records);
+      const shown = keys.map((key) => {
+        const accountKey = registered.get(key.sha3_384);
+        return {
+          'brand-account-id': key.brandAccountId,
+          name: key.name,
+          'sha3-384': key.sha3_384,
+          fingerprint: key.fingerprint,
+          status: registrationOf(key.requestedAt, accountKey, store.now()),
+          'requested-at': key.requestedAt,
+          since: (accountKey?.headers['since'] ?? null) as string | null,
+          until: (accountKey?.headers['until'] ?? null) as string | null,
+        };
+      });
+      const lines = shown.map(
+        (key) => `${key['brand-account-id']}  ${key.name.padEnd(16)}  ${key.status.padEnd(10)}  ${key['sha3-384']}`,
+      );
+      return { text: lines.length === 0 ? 'There are no signing keys.' : lines.join('\n'), json: { keys: shown } };
+    }),
+});

@@ -1,0 +1,31 @@
+// larder package hand-over
+import { handOverPackage } from '#acts/packages/ownership.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { command } from '../frame/command.ts';
+import { findAccount, withStore } from '../frame/store.ts';
+import { publisherChangeConfirmation, packageArgument, findPackage } from './package-argument.ts';
+
+export const packageHandOver = command({
+  name: 'package hand-over',
+  summary: 'Make another account the publisher of a package.',
+  description:
+    'From the next request on the new publisher may do with it what the old one could, who has no part in it any more. A ' +
+    "snap whose declaration was imported goes only to the publisher whom the declaration names. 'larder package list " +
+    "--publisher ID' lists what somebody publishes.",
+  positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the new publisher.' }],
+  examples: ['larder package hand-over snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
+  confirm: publisherChangeConfirmation,
+
+  run: ({ positionals, data, world }) =>
+    withStore({ data, world }, async ({ records, acts, person, config }) => {
+      const subject = await findPackage(records, positionals.package);
+      const { id: to, username } = await findAccount(records, positionals.account);
+      const everybody = quotaOfEverybody(config.quotas);
+      const { before: from } = await acts.do(handOverPackage, person, { package: subject, accountId: to, everybody });
+      const { namespace, name } = subject;
+      return {
+        text: `The package ${namespace}/${name} is published by ${to} (${username}) now, and was by ${from}.`,
+        json: { namespace, name, from, to },
+      };
+    }),
+});

@@ -1,0 +1,36 @@
+// larder package usage
+import { formatCount } from '#domain/quantities.ts';
+import { readPackageDays } from '#operations/packages/usage.ts';
+import { daysKept } from '#records/packages/package-days.ts';
+import { command } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { table } from '../frame/terminal.ts';
+import { packageArgument, findPackage } from './package-argument.ts';
+
+export const packageUsageCommand = command({
+  name: 'package usage',
+  summary: 'Show how a package was used, day by day: downloads, devices that called with it, refreshes that they took.',
+  description:
+    'Days are those of UTC, and ninety of them are kept. Devices are counted while devices.remember is on: one that called, and ' +
+    'said then or before that it holds the package, counts once a day.',
+  positionals: [packageArgument],
+  options: {
+    days: { type: 'integer', value: 'COUNT', minimum: 1, maximum: daysKept, summary: 'How many days; otherwise 30.' },
+  },
+  examples: ['larder package usage snap/hello', 'larder package usage charm/hello-operator --days 90 --json'],
+
+  run: ({ positionals: { package: packageText }, options: { days = 30 }, data, world }) =>
+    withStore({ data, world }, async ({ records, config, now }) => {
+      const { id } = await findPackage(records, packageText);
+      const usage = await readPackageDays(id, { records, remembered: config.devices.remember, now: now(), days });
+      const rows = usage.days.map((entry) => [
+        entry.day,
+        ...[entry.downloads, entry.devices, entry.refreshes].map(String),
+      ]);
+      const { total, 'as-delta': asDelta } = usage.downloads;
+      return {
+        text: `${table(['DAY', 'DOWNLOADS', 'DEVICES', 'REFRESHES'], rows)}\n${formatCount(total, 'download')} in all, ${String(asDelta)} of them as a delta.`,
+        json: { package: packageText, ...usage },
+      };
+    }),
+});

@@ -1,0 +1,97 @@
+// larder release
+import { pushReleases } from '#acts/releases/releases.ts';
+import { everybody, readProgress } from '#domain/releases/channel-map.ts';
+import { command, UsageError } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { packageArgument, findPackage } from '../packages/package-argument.ts';
+import { revisionArgument, revisionNumber } from '../revisions/revision-argument.ts';
+import { parseChannelArguments } from './channel-arguments.ts';
+
+export const release = command({
+  name: 'release',
+  summary: 'Release a revision of a package to channels: to all of them, or to none.',
+  description:
+    'Resources of a charm stay those that the channel had before; the first time --resource names them. ' +
+    "'larder status PACKAGE' shows the channels.",
+  positionals: [
+    packageArgument,
+    revisionArgument,
+    {
+      name: 'channels',
+      value: 'CHANNEL',
+      summary: 'Where to, such as edge, 2.0/stable or latest/edge/fix; commas may stand between several.',
+      repeated: true,
+    },
+  ],
+  options: {
+    progressive: {
+      type: 'integer',
+      value: 'PERCENT',
+      minimum: 1,
+      maximum: 100,
+      summary: 'To so many of a hundred devices; the others keep what they have.',
+    },
+    resource: {
+      type: 'string',
+      value: 'NAME:REVISION',
+      summary: 'A resource that is released with it; 0 stands for none.',
+      repeated: true,
+    },
+  },
+  examples: ['larder release snap/hello 7 stable', 'larder release snap/hello 7 candidate,beta --progressive 20'],
+
+  run({ positionals, options, data, world }) {
+    const revision = revisionNumber(positionals.revision);
+    const channels = parseChannelArguments(positionals.channels);
+    if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
+    const resources = options.resource.map(resourceNamed);
+    const progressive = readProgress({ percentage: options.progressive ?? null });
+    return withStore({ data, world }, async ({ records, acts, actor }) => {
+      const subject = await findPackage(records, positionals.package);
+      const releases = channels.map((channel) => ({ channel, revision, progressive, resources }));
+      const released = await acts.do(pushReleases, { actor }, { package: subject, releases });
+      const object = `${subject.namespace}/${subject.name}`;
+      const share = progressive.percentage === null ? '' : ` for ${String(progressive.percentage)} % of the devices`;
+      return {
+        text: `Revision ${String(revision)} of ${object} is released to ${released.map(({ channel }) => channel).join(', ')}${share}.`,
+        json: { package: object, progressive, released },
+      };
+    });
+  },
+});
+
+function resourceNamed(text: string): { name: string; revision: number } {
+  const [, name, revision] = /^([^:]+):(0|[1-9]\d{0,8})$/.exec(text) ?? [];
+  if (name !== undefined) return { name, revision: Number(revision) };
+  throw new UsageError(`'${text}' is not a resource and its revision; write it as config:2`);
+}
+
+export const close = command({
+  name: 'close',
+  summary: 'Close channels of a package: whoever follows one gets what the next safer channel holds.',
+  positionals: [
+    packageArgument,
+    { name: 'channels', value: 'CHANNEL', summary: 'Which, such as edge or 2.0/beta.', repeated: true },
+  ],
+  examples: ['larder close snap/hello edge', 'larder close snap/hello 2.0/beta 2.0/edge --yes'],
+  confirm: {
+    question: ({ positionals }) =>
+      `Close ${parseChannelArguments(positionals.channels)
+        .map(({ name }) => name)
+        .join(', ')} of ${positionals.package}? Devices there go on with the next safer channel.`,
+    unattended: 'goes on',
+  },
+
+  run({ positionals, data, world }) {
+    const channels = parseChannelArguments(positionals.channels);
+    if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
+    return withStore({ data, world }, async ({ records, acts, actor }) => {
+      const subject = await findPackage(records, positionals.package);
+      const releases = channels.map((channel) => ({ channel, revision: null, progressive: everybody, resources: [] }));
+      const closed = await acts.do(pushReleases, { actor }, { package: subject, releases });
+      const object = `${subject.namespace}/${subject.name}`;
+      const names = closed.map(({ channel }) => channel);
+      return { text: `Closed ${names.join(', ')} of ${object}.`, json: { package: object, closed: names } };
+    });
+  },
+});

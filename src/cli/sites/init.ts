@@ -1,0 +1,67 @@
+// larder site init
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { checkShape } from '#contract/schema.ts';
+import { makeCollector } from '#transfers/make/collector.ts';
+import { fingerprintOf, identityOf, makeSite } from '#transfers/site.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { withStore } from '../frame/store.ts';
+import { collectorFolder } from './collector.ts';
+
+export const siteInit = command({
+  name: 'site init',
+  summary: 'Give this site a name and a key, so that other sites can believe the transfers that are made here.',
+  description:
+    'The name stands in everything that the site signs, and stays. The key is kept in the records under the site key, and is in ' +
+    "every backup of them. What others are given to believe it is written by 'larder site show --export FILE'.",
+  positionals: [{ name: 'name', summary: 'Lower-case letters, digits and hyphens, such as depot-north.' }],
+  options: {
+    collector: {
+      type: 'boolean',
+      summary:
+        'Make a collector of this machine instead, which gathers for sites and has no store: its folder is --data, or ' +
+        '~/.local/share/larder-collector.',
+    },
+  },
+  examples: ['larder site init depot-north', 'larder site init online-desk --collector'],
+
+  run: ({ positionals: { name }, options, data, world }) => {
+    refuseName(name);
+    if (options.collector) return madeCollector(name, { data, world });
+    return withStore({ data, world }, async ({ acts, person, siteKey }) => {
+      const site = await makeSite(name, siteKey, acts, person);
+      const [fingerprint = ''] = fingerprintOf([site.seed.publicKey]);
+      return {
+        text: `This site is called ${name} now. Its key has the fingerprint ${fingerprint}.`,
+        json: { ...identityOf(site), fingerprints: [fingerprint] },
+      };
+    });
+  },
+});
+
+/** Creates a collector. Its key is not encrypted, like the site key of a store: a user who can read the folder can sign. */
+function madeCollector(name: string, where: Pick<CommandCall, 'data' | 'world'>): CommandResult {
+  const folder = collectorFolder(where);
+  if (existsSync(join(folder, 'larder.toml')))
+    throw new Failure(`${folder} is the data directory of a store; name another folder for the collector, by --data`);
+  const { site } = makeCollector(folder, name);
+  const [fingerprint = ''] = fingerprintOf([site.seed.publicKey]);
+  return {
+    text:
+      `The collector ${name} is in ${folder}. Its key has the fingerprint ${fingerprint}; ` +
+      'it is not encrypted: whoever reads that folder can sign as this collector.',
+    json: { ...identityOf(site), fingerprints: [fingerprint], folder },
+  };
+}
+
+/** Refuses an invalid site name. */
+export function refuseName(name: string): void {
+  try {
+    checkShape('SiteName', name);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new UsageError(`'${name}' is no name of a site: it has lower-case letters, digits and hyphens, 63 at most`);
+  }
+}

@@ -1,0 +1,84 @@
+// larder site show
+import { resolve } from 'node:path';
+
+import { createFile } from '#files/durable.ts';
+import { nextSequence, type Collector } from '#transfers/make/collector.ts';
+import { fingerprintOf, identityOf, ownSite, siteOf, type Site } from '#transfers/site.ts';
+import { command, type CommandResult } from '../frame/command.ts';
+import { withWriteErrors } from '../frame/outside-files.ts';
+import type { AsCaller } from '../frame/owner.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { findCollector } from './collector.ts';
+
+export const siteShow = command({
+  name: 'site show',
+  summary: 'Show what this site is called, its key, and the sources that it believes.',
+  options: {
+    export: { type: 'string', value: 'FILE', summary: 'Write there what other sites are given to believe this one.' },
+  },
+  examples: ['larder site show', 'larder site show --export depot-north.json'],
+
+  run(call) {
+    const collector = findCollector(call);
+    return collector === undefined
+      ? withStore(call, (store) => showSite(store, call.options.export), { writesOutside: true })
+      : shownCollector(collector, call.options.export);
+  },
+});
+
+async function showSite({ records, siteKey, asCaller }: OpenStore, file: string | undefined): Promise<CommandResult> {
+  const site = file === undefined ? await siteOf(records, siteKey) : await ownSite(records, siteKey);
+  const sources = await records.transferSources.list();
+  const own =
+    site === undefined
+      ? "This site has no name; 'larder site init NAME' gives it one."
+      : `This site is called ${aboutSite(site)}`;
+  if (file !== undefined && site !== undefined) await exported(site, file, asCaller);
+  const descriptions = sources.map(
+    ({ name, keys, threshold, packages, mayRelease, floor, accept }) =>
+      `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may bring ${packages.join(', ')}` +
+      `${mayRelease ? '' : ', and release nothing'}${accept === 'automatic' ? '; what it sends is let in by itself' : ''}; the last that was let in is number ${String(floor)}`,
+  );
+  const believes =
+    descriptions.length === 0
+      ? ['It believes no source.']
+      : ['It believes:', ...descriptions.map((description) => `  ${description}`)];
+  return {
+    text: [own, ...believes].join('\n'),
+    json: {
+      site: site === undefined ? null : presented(site),
+      sources: sources.map(({ addedAt, addedBy, mayRelease, ...source }) => ({
+        ...source,
+        fingerprints: fingerprintOf(source.keys),
+        'may-release': mayRelease,
+        'added-at': addedAt,
+        'added-by': addedBy,
+      })),
+    },
+  };
+}
+
+async function shownCollector(collector: Collector, file: string | undefined): Promise<CommandResult> {
+  const { site, folder } = collector;
+  if (file !== undefined) await exported(site, file, async (work) => work());
+  const made = nextSequence(collector) - 1;
+  return {
+    text: `This is a collector, called ${aboutSite(site)}\nIt is in ${folder}, and has made ${String(made)} transfers.`,
+    json: { site: presented(site), sources: [], collector: { folder, 'last-made': made } },
+  };
+}
+
+const aboutSite = ({ name, seed }: Site): string =>
+  `${name}. Its key has the fingerprint ${fingerprintOf([seed.publicKey]).join()}.`;
+
+const presented = (site: Site) => ({ ...identityOf(site), fingerprints: fingerprintOf([site.seed.publicKey]) });
+
+async function exported(site: Site, path: string, asCaller: AsCaller): Promise<void> {
+  const file = resolve(path);
+  const text = `${JSON.stringify(identityOf(site), null, 2)}\n`;
+  await withWriteErrors(file, () =>
+    asCaller(async () => {
+      createFile(file, text, 0o644);
+    }),
+  );
+}

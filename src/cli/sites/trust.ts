@@ -1,0 +1,195 @@
+// larder site trust, larder site distrust
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { distrustSource, noteCopiedKey, provesCopy, rotateSource, trustSource } from '#acts/sites/sites.ts';
+import { refuseCopiedKey } from '#acts/sites/source-trust.ts';
+import { findProblems } from '#contract/schema.ts';
+import type { SiteIdentity } from '#contract/wire.ts';
+import { isPackageGlob } from '#domain/packages/package-glob.ts';
+import { fingerprintOf, parseRotation } from '#transfers/site.ts';
+import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
+import { toReadFailure } from '../frame/outside-files.ts';
+import { withStore } from '../frame/store.ts';
+import { formatStagedTransfers, listStagedTransfers } from './staged-transfers.ts';
+
+export const siteTrust = command({
+  name: 'site trust',
+  summary: 'Believe the transfers of a source: those that enough of its keys have signed, and what it may bring.',
+  description:
+    "FILE is what 'larder site show --export' wrote there, at a site or at a collector, or what 'larder site rotate' wrote of a source " +
+    'that is believed already, which needs no fingerprint. A fingerprint must come from somewhere else ' +
+    'than the file: by telephone, or on paper. Typed again for a source that is known, it changes what that may do; the highest ' +
+    'number that was let in of it stays.',
+  positionals: [{ name: 'file', summary: 'The file with the keys of the source.' }],
+  options: {
+    fingerprint: {
+      type: 'string',
+      value: 'FINGERPRINT',
+      summary: 'The fingerprint of each of its keys, as its people say it.',
+      repeated: true,
+    },
+    threshold: {
+      type: 'integer',
+      value: 'N',
+      minimum: 1,
+      maximum: 16,
+      summary: 'How many of its keys must have signed; otherwise as many as its file says.',
+    },
+    packages: {
+      type: 'string',
+      value: 'GLOB',
+      summary: "What it may bring, such as 'snap/*'; otherwise everything.",
+      repeated: true,
+    },
+    scanner: {
+      type: 'string',
+      value: 'FILE',
+      summary:
+        "A scanning station that must have signed too: what 'site show --export' wrote there, and its fingerprint beside the others.",
+      repeated: true,
+    },
+    scans: {
+      type: 'integer',
+      value: 'N',
+      minimum: 1,
+      maximum: 16,
+      summary: 'How many of the scanning stations must have signed; otherwise one.',
+    },
+    accept: {
+      type: 'string',
+      value: 'HOW',
+      choices: ['people', 'automatic'],
+      summary:
+        'Whether what it sends waits for people, or is let in by itself where it brings no new name, publisher or track, no downgrade and ' +
+        'nothing else that the preview marks; otherwise people.',
+    },
+    'no-releases': { type: 'boolean', summary: 'It brings revisions, and leaves the channels as they are.' },
+  },
+  examples: [
+    'larder site trust ./depot-north.json --fingerprint 9f2c-11d0-3b7a-4e55-82aa-0c61-7d2e-f390',
+    "larder site trust ./depot-north.json --fingerprint 9f2c-11d0-3b7a-4e55-82aa-0c61-7d2e-f390 --packages 'snap/*'",
+  ],
+
+  run: ({ positionals: { file }, options, data, world }) => {
+    const text = textOf(resolve(file));
+    const rotation = parseRotation(text);
+    if (rotation !== undefined) return applyRotation(rotation, { data, world });
+    const identity = identityIn(resolve(file), text);
+    const scanners = options.scanner.flatMap(
+      (scannerFile) => identityIn(resolve(scannerFile), textOf(resolve(scannerFile))).keys,
+    );
+    refuseOtherKeys({ keys: [...identity.keys, ...scanners] }, options.fingerprint);
+    const wrong = options.packages.find((glob) => !isPackageGlob(glob));
+    if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+    const { site: name, keys } = identity;
+    const source = {
+      ...{ name, keys, threshold: options.threshold ?? identity.threshold },
+      packages: options.packages.length === 0 ? ['*/*'] : [...options.packages],
+      mayRelease: !options['no-releases'],
+      accept: options.accept === 'automatic' ? ('automatic' as const) : ('people' as const),
+      ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1) },
+    };
+    return withStore({ data, world }, async (store) => {
+      await store.acts.do(trustSource, store.person, source);
+      const waiting = await listStagedTransfers(name, store);
+      const signatures = source.threshold === 1 ? 'one of its keys' : `${String(source.threshold)} of its keys`;
+      const scans = source.scans === 0 ? '' : ` and ${String(source.scans)} of the scanning stations`;
+      return {
+        text: [
+          `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}${source.accept === 'automatic' ? ', and is let in by itself' : ''}.`,
+          ...formatStagedTransfers(waiting),
+        ].join('\n'),
+        json: { ...source, fingerprints: fingerprintOf(keys), waiting },
+      };
+    });
+  },
+});
+
+/** Replaces the keys of a source by new keys that the old ones have signed. */
+const applyRotation = (
+  { rotation: statement, signedBy }: NonNullable<ReturnType<typeof parseRotation>>,
+  { data, world }: Parameters<typeof withStore>[0],
+): Promise<CommandResult> =>
+  withStore({ data, world }, async (store) => {
+    const { acts, records, person } = store;
+    const { site: name, keys, threshold, rotation } = statement;
+    const source = await records.transferSources.find(name);
+    const knownKeys =
+      source === undefined ? [] : [...source.keys, ...source.keysBefore.flatMap((former) => former.keys)];
+    const rotated = { name, keys, threshold, rotation, signers: signedBy(knownKeys) };
+    if (source !== undefined && provesCopy(source, rotated)) {
+      await acts.do(noteCopiedKey, person, rotated);
+      refuseCopiedKey({ name, keyCopiedAt: 'now' });
+    }
+    await acts.do(rotateSource, person, rotated);
+    const waiting = await listStagedTransfers(name, store);
+    return {
+      text: [
+        `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; those before have signed that.`,
+        ...formatStagedTransfers(waiting),
+      ].join('\n'),
+      json: { name, rotation, threshold, fingerprints: fingerprintOf(keys), waiting },
+    };
+  });
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw toReadFailure(file, error);
+  }
+}
+
+function identityIn(file: string, text: string): SiteIdentity {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new Failure(`${file} is not what 'larder site show --export' writes`, { cause });
+  }
+  const [problem] = findProblems('SiteIdentity', value);
+  if (problem !== undefined)
+    throw new Failure(`${file} is not what 'larder site show --export' writes: ${problem.message}`);
+  return value as SiteIdentity;
+}
+
+/** Requires the typed fingerprints to be exactly the keys in the file. */
+function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly string[]): void {
+  const own = fingerprintOf(keys);
+  const fingerprints = typed.map((fingerprint) => fingerprint.toLowerCase()).sort();
+  if (fingerprints.length === 0) {
+    throw new UsageError(
+      `type the fingerprint that the people of the source told you, by --fingerprint; the file says ${own.join(' and ')}`,
+    );
+  }
+  if (fingerprints.join() !== own.join()) {
+    throw new Failure(
+      `the keys in the file have the fingerprints ${own.join(', ')}, which is not what was typed; ask once more`,
+      {
+        code: 'other-keys',
+      },
+    );
+  }
+}
+
+export const siteDistrust = command({
+  name: 'site distrust',
+  summary: 'Believe the transfers of a source no more; what came from it stays.',
+  positionals: [{ name: 'name', summary: 'The name of the source.' }],
+  examples: ['larder site distrust depot-north --yes'],
+  confirm: {
+    question: ({ positionals: { name } }) => `Nothing that ${name} has signed comes in any more.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals: { name }, data, world }) =>
+    withStore({ data, world }, async (store) => {
+      await store.acts.do(distrustSource, store.person, { name });
+      const waiting = await listStagedTransfers(name, store);
+      const text = [`The transfers of ${name} are not believed any more.`, ...formatStagedTransfers(waiting)].join(
+        '\n',
+      );
+      return { text, json: { name, waiting } };
+    }),
+});

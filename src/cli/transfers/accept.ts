@@ -1,0 +1,86 @@
+// larder transfer accept
+import { resolve } from 'node:path';
+
+import { acceptanceContextOf } from '#transfers/accept/desk.ts';
+import { acceptReceivedTransfer } from '#transfers/accept/acceptance.ts';
+import { ownSite, shortId } from '#transfers/site.ts';
+import { command, type CommandResult } from '../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { selectionOptions, withStagedTransfer } from './staged-transfer.ts';
+import { writeReceipt } from './receipt-file.ts';
+import { newFileAt } from './make/writing-options.ts';
+
+export const transferAccept = command({
+  name: 'transfer accept',
+  summary: 'Let in a transfer that waits here: all that its preview shows, or nothing.',
+  description:
+    'With --seen what the preview gave as its digest is held against what would be changed now, so that nothing else comes in than ' +
+    'what was looked at.',
+  positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
+  options: {
+    ...selectionOptions,
+    seen: { type: 'string', value: 'DIGEST', summary: 'The digest that the preview showed, with --json.' },
+    receipt: {
+      type: 'string',
+      value: 'FILE',
+      summary: "Write the signed receipt there too, as 'larder transfer receipt' does; the file must not be there yet.",
+    },
+  },
+  examples: [
+    'larder transfer accept 3f9a01 --yes',
+    'larder transfer accept 3f9a01 --only snap/hello',
+    'larder transfer accept 3f9a01 --yes --receipt ./receipt-3f9a01.json',
+  ],
+  confirm: {
+    question: ({ positionals: { id } }) => `What the preview of ${id} shows comes in, and its releases reach devices.`,
+    unattended: 'refused',
+  },
+
+  run: ({ positionals: { id: idPrefix }, options, data, world }) => {
+    // Check the receipt's file before anything is accepted.
+    const file = options.receipt === undefined ? undefined : newFileAt(resolve(options.receipt));
+    return withStore(
+      { data, world },
+      async (store) => {
+        if (file !== undefined) await ownSite(store.records, store.siteKey);
+        const { answer, id } = await accepted(store, idPrefix, options);
+        if (file === undefined) return answer;
+        const written = await writeReceipt(store, { prefix: id, file, html: false });
+        const receipt = { file, sha256: written.sha256, bytes: written.bytes };
+        const text = `${answer.text}\nIts receipt is in ${file}.`;
+        return { ...answer, text, json: { ...(answer.json as object), receipt } };
+      },
+      { writesOutside: file !== undefined },
+    );
+  },
+});
+
+type AcceptOptions = Parameters<typeof withStagedTransfer>[2] & { seen: string | undefined };
+
+async function accepted(
+  store: OpenStore,
+  idPrefix: string,
+  options: AcceptOptions,
+): Promise<{ answer: CommandResult; id: string }> {
+  let id = '';
+  const answer = await withStagedTransfer(store, idPrefix, options, async (carried) => {
+    const receipt = await acceptReceivedTransfer(
+      await acceptanceContextOf(store),
+      { ...carried, seen: options.seen },
+      store.person,
+    );
+    ({ id } = carried.transfer);
+    const short = shortId(id);
+    const { undo, ...shownReceipt } = receipt;
+    const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
+    return {
+      text:
+        `Transfer ${short} was let in: ${formatCount(receipt.lines.length, 'change')}${left}. ` +
+        `'larder transfer receipt ${short}' writes its receipt; ` +
+        `'larder transfer withdraw ${short}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
+      json: shownReceipt,
+    };
+  });
+  return { answer, id };
+}

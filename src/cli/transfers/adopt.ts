@@ -1,0 +1,215 @@
+// larder transfer adopt
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { distrustSource } from '#acts/sites/sites.ts';
+import { refuseAdoption } from '#acts/sites/source-trust.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { GatheredFolder } from '#transfers/gather/gather.ts';
+import { acceptanceContextOf } from '#transfers/accept/desk.ts';
+import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
+import { acceptReceivedTransfer, type AcceptanceSelection } from '#transfers/accept/acceptance.ts';
+import type { TransferInspection } from '#transfers/accept/inspect.ts';
+import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts';
+import { fetchScript } from '#transfers/request/fetch-table.ts';
+import { beginUnsigned, unsignedParts, type UnsignedStart } from '#transfers/receive/unsigned.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { withWriteErrors } from '../frame/outside-files.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+import { formatGathered, requireFolder, gatherFolder } from './make/gather.ts';
+import { withTransferPreview } from './staged-transfer.ts';
+import { receiveParts } from './receive.ts';
+import { renderReportText } from './report.ts';
+
+const options = {
+  script: {
+    type: 'boolean',
+    summary: 'Write fetch.sh into the folder, which fills it from the store that runs, and nothing else.',
+  },
+  'dry-run': {
+    type: 'boolean',
+    summary: 'Say what would come in, what is missing, and what needs a trip online; change nothing.',
+  },
+  compare: {
+    type: 'boolean',
+    summary: 'Say where the channels here hold something else than the store did; change nothing.',
+  },
+  release: {
+    type: 'string',
+    value: 'CHANNEL',
+    summary:
+      'Where snaps are released of which nothing in the folder names a channel; commas may stand between several.',
+    repeated: true,
+  },
+} as const;
+
+type AdoptCall = CommandCall<typeof options, readonly [{ readonly name: 'folder'; readonly summary: string }]>;
+
+export const transferAdopt = command({
+  name: 'transfer adopt',
+  summary:
+    "Take over a site's former store: all that lies in a folder comes in here, and its channels hold what they held there.",
+  description:
+    'The folder is one that the former store, or official tools, have filled: its packages, the assertions and answers beside them, ' +
+    'images, exports. --script writes what fills it from a store that still runs. Everything goes the way of a transfer: it is reviewed, ' +
+    'let in as a whole or not at all, with a receipt, and can be put back. The signing key comes by key import. Exit code 1 of --compare ' +
+    'says that something differs.',
+  positionals: [{ name: 'folder', summary: 'The folder in which all of it lies, readable by whoever owns the store.' }],
+  options,
+  examples: [
+    'larder transfer adopt ./former --dry-run',
+    'larder transfer adopt ./former --script',
+    'larder transfer adopt ./former --yes',
+    'larder transfer adopt ./former --compare',
+  ],
+  confirm: {
+    question: ({ options: { script, compare, 'dry-run': isDry } }) =>
+      script || compare || isDry ? undefined : 'What lies in the folder comes in, and its releases reach devices.',
+    unattended: 'refused',
+  },
+
+  async run(call) {
+    const { script, compare, 'dry-run': isDry } = call.options;
+    if ([script, compare, isDry].filter(Boolean).length > 1)
+      throw new UsageError('--script, --dry-run and --compare are three things; type one at a time');
+    const folder = requireFolder(resolve(call.positionals.folder));
+    if (script) return scriptIn(folder);
+    return withStore(call, async (store) => {
+      if (!isDry && !compare) {
+        await forgetFormerStore(store);
+        // Refuse before hours of reading.
+        await refuseAdoption(store.records);
+      }
+      const scratch = join(store.directory, 'transfers', 'unpacked');
+      try {
+        const beginning = await withBlobs(store, ({ blobs }) => beginUnsigned({ ...store, blobs }));
+        const now = isDry || compare ? store.now() : beginning.at;
+        const folderContent = await gatherFolder(folder, { scratch, release: call.options.release, now }, call);
+        if (isDry) return await previewAdoption(folderContent, store);
+        if (compare) return await compareChannels(folderContent, { store, folder });
+        return await adoptFolder(folderContent, { store, call, folder, beginning });
+      } finally {
+        rmSync(scratch, { recursive: true, force: true });
+      }
+    });
+  },
+});
+
+async function scriptIn(folder: string): Promise<CommandResult> {
+  const file = join(folder, 'fetch.sh');
+  await withWriteErrors(file, () => {
+    writeFileSync(file, fetchScript(), { flag: 'wx', mode: 0o755 });
+  });
+  return {
+    text: `Type now, where the store that runs can be reached:\n  EVERYTHING=yes STORE=URL CHARMHUB=URL sh ${visible(file)} ${visible(folder)}`,
+    json: { script: file },
+  };
+}
+
+/**
+ * Removes the source and the key that earlier releases created for an adoption: the source had unlimited trust, and its key is
+ * in the data directory.
+ */
+async function forgetFormerStore({ directory, records, acts, person }: OpenStore): Promise<void> {
+  const folder = join(directory, formerStoreFolder);
+  if (!existsSync(folder)) return;
+  const source = await records.transferSources.find(formerStoreName);
+  if (source !== undefined) await acts.do(distrustSource, person, { name: formerStoreName });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The snaps that devices would need and that are neither in the folder nor in this store. */
+async function onlineNeeds({ needs }: GatheredFolder, { records }: OpenStore): Promise<GatheredFolder['needs']> {
+  const lacking = [];
+  for (const need of needs) if ((await records.packages.find('snap', need.name)) === undefined) lacking.push(need);
+  return lacking;
+}
+
+async function previewAdoption(folderContent: GatheredFolder, store: OpenStore): Promise<CommandResult> {
+  const { text, json } = formatGathered(folderContent);
+  const needs = await onlineNeeds(folderContent, store);
+  const needLines = needs.map(
+    ({ name, by: dependents }) => `  snap/${name}, which ${dependents.slice(0, 5).join(', ')} needs`,
+  );
+  return {
+    text: [text, ...(needs.length === 0 ? [] : ['Needs a trip online:', ...needLines])].join('\n'),
+    json: { ...(json as object), 'needs-online': needs },
+  };
+}
+
+/** Reports the channels of this store that differ from the answers of the former store in the folder. */
+async function compareChannels(
+  { said: statedReleases }: GatheredFolder,
+  { store: { records, now }, folder }: { store: OpenStore; folder: string },
+): Promise<CommandResult> {
+  if (statedReleases.length === 0) {
+    throw new Failure(
+      `nothing in ${folder} says what the channels of the former store hold, so there is nothing to compare. ` +
+        'Fill the folder with the script that --script writes, or with the answers of the store to info and refresh',
+    );
+  }
+  const differing = [];
+  for (const [packageId, slots] of Map.groupBy(statedReleases, (release) => release.packageId)) {
+    const held = await records.releases.current(packageId, now().toISOString());
+    for (const { package: called, channel, slot, revision } of slots) {
+      const current = held.find((release) => release.channel === channel && release.slot === slot)?.revision ?? null;
+      if (current !== revision) differing.push({ package: called, channel, slot, there: revision, here: current });
+    }
+  }
+  const lines = differing.map(
+    (difference) =>
+      `  ${difference.package} ${difference.channel} (${difference.slot}): ${String(difference.there)} there, ${String(difference.here ?? 'nothing')} here`,
+  );
+  return {
+    text: [`${String(differing.length)} of ${String(statedReleases.length)} slots differ.`, ...lines].join('\n'),
+    json: { slots: statedReleases.length, differing },
+    exitCode: differing.length === 0 ? 0 : 1,
+  };
+}
+
+interface AdoptionContext {
+  store: OpenStore;
+  call: AdoptCall;
+  folder: string;
+  beginning: UnsignedStart;
+}
+
+async function adoptFolder(
+  folderContent: GatheredFolder,
+  { store, call, folder, beginning }: AdoptionContext,
+): Promise<CommandResult> {
+  const parts = await unsignedParts(folderContent, folder, beginning);
+  const received = { media: undefined, 'last-receipt': undefined, 'floor-lost': false, unsigned: true, adopted: true };
+  const { id } = await receiveParts(store, { ...call, options: received }, parts);
+  const all = { only: [], without: [], 'as-channel': [] };
+  const accept = async (looked: TransferInspection & { narrowed: AcceptanceSelection }): Promise<CommandResult> => {
+    if (looked.plan.problems.length > 0) {
+      return {
+        text: `${renderReportText(buildPreviewReport(looked))}\nNothing came in.`,
+        json: presentPreview(looked),
+        exitCode: 1,
+      };
+    }
+    const adopting = { ...looked, seen: looked.digest, isAdoption: true };
+    const receipt = await acceptReceivedTransfer(await acceptanceContextOf(store), adopting, store.person);
+    const gatherAnswer = formatGathered(folderContent);
+    return {
+      text: `${gatherAnswer.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
+      json: {
+        ...(gatherAnswer.json as object),
+        transfer: id,
+        lines: receipt.lines,
+        'needs-online': await onlineNeeds(folderContent, store),
+      },
+    };
+  };
+  try {
+    return await withTransferPreview(store, id, all, accept, true);
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'approval-required')) throw error;
+    const next = `Once it is approved, type 'larder transfer accept ${id.slice(0, 12)}'.`;
+    throw new Refusal('approval-required', `${error.message} ${next}`);
+  }
+}

@@ -1,0 +1,104 @@
+// larder transfer check
+import { labelText } from '#domain/sites/site-label.ts';
+import { formatNames } from '#transfers/parts/unpacked-folder.ts';
+import type { OpenPart } from '#transfers/parts/open-part.ts';
+import { figuresOf } from '#transfers/make/compose.ts';
+import { fingerprintOfId, shortId } from '#transfers/site.ts';
+import { command, type CommandResult } from '../frame/command.ts';
+import { createProgress } from '../frame/progress.ts';
+import { visible } from '../frame/terminal.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { withParts } from './parts.ts';
+import { formatFittedTable } from './report.ts';
+
+export const transferCheck = command({
+  name: 'transfer check',
+  summary:
+    'Look at a transfer anywhere, without a store, keys or network: whether it is whole, who signed it, what is in it.',
+  description:
+    'Every byte of the parts that are named is read. Exit code 1 says that parts are lacking. Whether the keys that signed it are those ' +
+    "of its source is for the site to say that receives it: compare their fingerprints with what 'larder site show' says there.",
+  positionals: [
+    { name: 'parts', value: 'PART', summary: 'The parts, or the folder that they are in.', repeated: true },
+  ],
+  examples: ['larder transfer check /media/stick', 'larder transfer check ./in.1of3.tar ./in.2of3.tar --json'],
+
+  async run(call) {
+    const progress = createProgress(call);
+    try {
+      return await withParts(call.positionals.parts, (parts) => checked(parts, progress.at));
+    } finally {
+      progress.end();
+    }
+  },
+});
+
+async function checked(
+  parts: readonly OpenPart[],
+  at: (step: string, done: number, total: number) => void,
+): Promise<CommandResult> {
+  const descriptions = [];
+  for (const [id, some] of Map.groupBy(parts, (part) => part.id)) {
+    for (const part of some) {
+      let done = 0;
+      for await (const { bytes: content } of part.pieces()) {
+        for await (const read of content()) at(`part ${String(part.part)}`, (done += read.length), part.size);
+      }
+    }
+    descriptions.push(describe(id, some));
+  }
+  return {
+    text: descriptions.map(({ text }) => text).join('\n\n'),
+    json: { transfers: descriptions.map(({ json }) => json) },
+    exitCode: descriptions.some(({ isWhole }) => !isWhole) ? 1 : 0,
+  };
+}
+
+function describe(id: string, parts: readonly OpenPart[]) {
+  const { statement, signatureList: signatures } = parts[0]!;
+  const numbers = new Set(parts.map(({ part }) => part));
+  const lacking = statement.parts.map((_, part) => part + 1).filter((part) => !numbers.has(part));
+  const takenOut = parts.flatMap((part) => part.takenOut ?? []);
+  const figures = figuresOf(statement);
+  const keys = signatures.map(({ keyid }) => fingerprintOfId(keyid));
+  const whole =
+    takenOut.length > 0
+      ? `Not here: ${formatNames(takenOut)}.`
+      : lacking.length === 0
+        ? 'It is whole.'
+        : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
+  const packages = [...statement.packages];
+  const rows = packages.map(({ namespace, name, revisions, channels }) => [
+    `${namespace}/${name}`,
+    revisions.map(({ revision }) => revision).join(', '),
+    [...new Set(channels.map(({ channel }) => channel))].join(', '),
+  ]);
+  return {
+    isWhole: lacking.length === 0 && takenOut.length === 0,
+    text: [
+      `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, for ${statement.for.join(', ') || 'any site'}.`,
+      `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
+      `It has ${labelText(statement.label)}.`,
+      `Signed with ${keys.join(', ')}.`,
+      `${whole} It carries ${formatBytes(figures.bytes)}.`,
+      formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
+    ].join('\n'),
+    json: {
+      id,
+      ...{ source: statement.source, sequence: statement.sequence, for: statement.for, label: statement.label ?? null },
+      ...{
+        created: statement.created,
+        expires: statement.expires,
+        'signed-with': keys,
+        lacking,
+        'taken-out': takenOut,
+        ...figures,
+      },
+      packages: packages.map(({ namespace, name, id: packageId, revisions }) => ({
+        name: `${namespace}/${name}`,
+        id: packageId,
+        revisions: revisions.map(({ revision, content }) => ({ revision, ...content })),
+      })),
+    },
+  };
+}

@@ -1,0 +1,171 @@
+// larder transfer gather
+import { resolve } from 'node:path';
+import { statSync } from 'node:fs';
+
+import { createDigestPool } from '#blobs/digests.ts';
+import { startWorker } from '#platform/embedded.ts';
+import { deleteGathered, saveGathered, nextSequence, scratchOf } from '#transfers/make/collector.ts';
+import { gather, type GatheredFolder } from '#transfers/gather/gather.ts';
+import type { ParsedRequest } from '#transfers/request/request-file.ts';
+import type { Failure } from '../../frame/command.ts';
+import { command, UsageError, type CommandResult, type CommandCall } from '../../frame/command.ts';
+import { interruptible } from '../../frame/interruption.ts';
+import { toReadFailure } from '../../frame/outside-files.ts';
+import { createProgress } from '../../frame/progress.ts';
+import { visible } from '../../frame/terminal.ts';
+import { withReviewer } from '../../uploads/reviewer.ts';
+import { parseChannelArguments } from '../../releases/channel-arguments.ts';
+import { requireCollector } from '../../sites/collector.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+import { writeGatheredTransfer } from './collector-transfer.ts';
+import { readRequestFile } from '../../sites/incoming-request.ts';
+import { media } from '../parts.ts';
+import { formatFittedTable } from '../report.ts';
+import { fileAt, refuseUnclearWriting, writingOptions } from './writing-options.ts';
+
+const options = {
+  request: {
+    type: 'string',
+    value: 'FILE',
+    summary: 'Hold what is found against this request of a site, and carry nothing that it says is there.',
+  },
+  ...writingOptions,
+  media,
+  release: {
+    type: 'string',
+    value: 'CHANNEL',
+    summary:
+      'Where snaps are released of which no answer in the folder names a channel; commas may stand between several.',
+    repeated: true,
+  },
+} as const;
+
+const positionals = [
+  { name: 'folder', summary: 'The folder that official tools have filled.' },
+  {
+    name: 'file',
+    summary: "The transfer to write, or a folder for it; otherwise 'larder transfer make' writes it.",
+    optional: true,
+  },
+] as const;
+
+export const transferGather = command({
+  name: 'transfer gather',
+  summary:
+    'Gather what official tools have left in a folder, for sites that are not online: needs no store and no network.',
+  description:
+    'Snaps and their components are carried with the assertions beside them; charms, bundles, resources and libraries with what the charm ' +
+    'store answers to info, refresh and libraries, saved beside them as JSON; images as skopeo copies them to oci: and dir:, by the digest that the resource names; other ' +
+    'transfers; and archives of any of these. What a file is its content says, and not its name. What cannot be carried is listed with ' +
+    'the reason; credentials in the folder stay there.',
+  positionals,
+  options,
+  examples: [
+    'larder transfer gather ./fetched /media/stick',
+    'larder transfer gather ./fetched ./in.tar --request ./site-a-request-3.tar',
+    'larder transfer gather ./fetched --release stable',
+    'larder transfer gather ./fetched ./in.tar --for site-a --since-sent --part-size 4400',
+  ],
+
+  async run(call) {
+    refuseUnclearWriting(call.options);
+    const collector = requireCollector(call);
+    const folder = requireFolder(resolve(call.positionals.folder));
+    const { file } = call.positionals;
+    // Check the target before hours of reading.
+    const target =
+      file === undefined
+        ? undefined
+        : fileAt(resolve(file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
+    const siteRequest = call.options.request === undefined ? undefined : await readRequestFile(call.options.request);
+    const how = { scratch: scratchOf(collector), release: call.options.release, asked: siteRequest };
+    const folderContent = await gatherFolder(folder, how, call);
+    if (target === undefined) {
+      saveGathered(collector, folderContent, siteRequest);
+      return formatGathered(folderContent);
+    }
+    const made = await writeGatheredTransfer(collector, folderContent, { file: target, siteRequest }, call);
+    deleteGathered(collector);
+    const gatherAnswer = formatGathered(folderContent);
+    return {
+      text: `${gatherAnswer.text}\n${made.text}`,
+      json: { ...(gatherAnswer.json as object), ...(made.json as object) },
+    };
+  },
+});
+
+export function requireFolder(path: string): string {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch (error) {
+    throw toReadFailure(path, error);
+  }
+  if (!isFolder) throw new UsageError(`${path} is no folder; name the one that the tools have filled`);
+  return path;
+}
+
+interface GatherOptions {
+  /** A private folder for unpacked files. */
+  scratch: string;
+  release: readonly string[];
+  siteRequest?: ParsedRequest | undefined;
+  /** The time of gathering; default: now. */
+  now?: Date;
+}
+
+/** Reads a folder and reviews its content as a store does, but without a store. */
+export async function gatherFolder(
+  folder: string,
+  { scratch, release, siteRequest, now = new Date() }: GatherOptions,
+  call: Pick<CommandCall, 'json' | 'quiet' | 'world'>,
+): Promise<GatheredFolder> {
+  const progress = createProgress(call);
+  const releaseTo = parseChannelArguments(release);
+  const digests = createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
+  try {
+    return await interruptible((signal) =>
+      withReviewer((reviewer) =>
+        gather(folder, {
+          ...{ reviewer, digests, scratch, releaseTo, now, request: siteRequest?.statement },
+          progress(step, done, total) {
+            if (signal.aborted) throw signal.reason as Failure;
+            progress.at(step, done, total);
+          },
+        }),
+      ),
+    );
+  } finally {
+    progress.end();
+    await digests.close();
+  }
+}
+
+/** Reports the gathered packages and the files that were left out. */
+export function formatGathered({ packages, contents, leftOut }: GatheredFolder): CommandResult {
+  const rows = packages.map(({ namespace, name, revisions, channels }) => [
+    `${namespace}/${name}`,
+    revisions.map(({ revision }) => revision).join(', '),
+    [...new Set(channels.map(({ channel }) => channel))].join(', '),
+  ]);
+  const size = [...contents.values()].reduce((sum, { content }) => sum + content.size, 0);
+  const left = leftOut.map(({ what: subject, why: reason }) => `  ${visible(subject)}: ${visible(reason)}`);
+  return {
+    text: [
+      `Gathered ${String(packages.length)} packages: ${String(contents.size)} contents with ${formatBytes(size)}.`,
+      ...(packages.length === 0 ? [] : [formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows)]),
+      ...(left.length === 0 ? [] : ['Left out:', ...left]),
+    ].join('\n'),
+    json: {
+      gathered: packages.map(({ namespace, name, id, revisions, resources, channels }) => ({
+        ...{ name: `${namespace}/${name}`, id, revisions: revisions.map(({ revision }) => revision) },
+        resources: resources.map((resource) => ({
+          name: resource.name,
+          revisions: resource.revisions.map(({ revision }) => revision),
+        })),
+        channels: channels.map(({ channel, slot, revision }) => ({ channel, slot, revision })),
+      })),
+      'left-out': leftOut,
+    },
+  };
+}

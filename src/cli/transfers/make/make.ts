@@ -1,0 +1,167 @@
+// larder transfer make
+import { resolve } from 'node:path';
+
+import { keepHeapSmall } from '#platform/small-heap.ts';
+import { isPackageGlob } from '#domain/packages/package-glob.ts';
+import type { SpillStorage } from '#domain/sequence.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { deleteGathered, readGathered, makePartAgain, nextSequence, type Collector } from '#transfers/make/collector.ts';
+import { makeStoreTransfer, remakePart, type TransferMakeContext } from '#transfers/make/make.ts';
+import type { ParsedRequest } from '#transfers/request/request-file.ts';
+import { ownSite } from '#transfers/site.ts';
+import { withSpillFile } from '../../frame/with-spill-file.ts';
+import { command, UsageError, type CommandResult, type CommandCall } from '../../frame/command.ts';
+import { interruptible } from '../../frame/interruption.ts';
+import { withWriteErrors } from '../../frame/outside-files.ts';
+import { createProgress } from '../../frame/progress.ts';
+import { withStore, type OpenStore } from '../../frame/store.ts';
+import { findCollector } from '../../sites/collector.ts';
+import { writeCollectorTransfer, writeGatheredTransfer } from './collector-transfer.ts';
+import { readIncomingRequest, withRequest } from '../../sites/incoming-request.ts';
+import { media, parseMedium } from '../parts.ts';
+import { formatMade, fileAt, toIntent, refuseUnclearWriting, writingOptions } from './writing-options.ts';
+
+const options = {
+  packages: {
+    type: 'string',
+    value: 'GLOB',
+    summary: "What to carry, such as 'snap/*', charm/postgresql-k8s or assertion/model; otherwise everything.",
+    repeated: true,
+  },
+  request: {
+    type: 'string',
+    value: 'FILE',
+    summary: 'Carry what this request of a site wishes for, and nothing that it says is there.',
+  },
+  ...writingOptions,
+  media,
+  again: {
+    type: 'integer',
+    value: 'N',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    summary: 'Make a part of transfer number N again, the same bytes.',
+  },
+  part: { type: 'integer', value: 'K', minimum: 1, maximum: 100_000, summary: 'With --again: which part.' },
+} as const;
+
+type MakeCall = CommandCall<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
+
+export const transferMake = command({
+  name: 'transfer make',
+  summary: 'Make a transfer of what this store holds, to be carried to other sites.',
+  description:
+    'What the channels of the packages hold goes in, with its resources, images and assertions, under one statement that the key of ' +
+    'this site signs. Nothing that is there already need be carried twice: --request goes by what the site says is there, and ' +
+    'carries what it wishes for with what that stands on; --since-sent leaves out what was sent before.',
+  positionals: [
+    {
+      name: 'file',
+      summary: 'The file to write, which must not be there yet; or a folder, and its number is its name.',
+    },
+  ],
+  options,
+  examples: [
+    'larder transfer make /media/stick',
+    'larder transfer make ./in.tar --request /media/stick/site-a-request-3.tar',
+    "larder transfer make ./in.tar --packages 'snap/*' --for site-a --since-sent",
+    'larder transfer make /media/disc --part-size 4400',
+    'larder transfer make ./in.2of3.tar --again 7 --part 2',
+  ],
+
+  run(call) {
+    refuseUnclear(call.options);
+    keepHeapSmall();
+    const collector = findCollector(call);
+    return collector === undefined
+      ? withStore(call, (store) => withSpillFile(store.directory, (aside) => makeFromStore(store, call, aside)), {
+          writesOutside: true,
+        })
+      : makeFromCollector(collector, call);
+  },
+});
+
+async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStorage): Promise<CommandResult> {
+  const { options: callOptions } = call;
+  const { records, acts, person: actor, siteKey, now, asCaller, config } = store;
+  const site = await ownSite(records, siteKey);
+  const sequence = callOptions.again ?? (await records.transfers.newestMade()) + 1;
+  const file = fileAt(resolve(call.positionals.file), `${site.name}-${String(sequence)}.tar`);
+  const progress = createProgress(call);
+  try {
+    return await interruptible((signal) =>
+      withBlobs(store, async ({ blobs }) => {
+        const making: TransferMakeContext = {
+          ...{ records, acts, actor, blobs, site, labels: config.site, now, asCaller, signal, aside },
+          progress: progress.at,
+        };
+        if (callOptions.again !== undefined) {
+          const again = { sequence, part: callOptions.part ?? 1, file, media: parseMedium(callOptions.media) };
+          return formatMade(await withWriteErrors(file, () => remakePart(again, making)), site.seed.publicKey);
+        }
+        const incoming =
+          callOptions.request === undefined ? undefined : await readIncomingRequest(callOptions.request, store);
+        const result = await withWriteErrors(file, () =>
+          makeStoreTransfer(toMakeRequest(callOptions, { file, siteRequest: incoming?.request }, store), making),
+        );
+        return withRequest(formatMade(result, site.seed.publicKey), incoming);
+      }),
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+/** Makes a transfer of the last gathered files. */
+async function makeFromCollector(collector: Collector, call: MakeCall): Promise<CommandResult> {
+  const { options: callOptions } = call;
+  if (callOptions.packages.length > 0)
+    throw new UsageError('a collector carries all that it gathered; --packages is of no use');
+  const sequence = callOptions.again ?? nextSequence(collector);
+  const file = fileAt(resolve(call.positionals.file), `${collector.site.name}-${String(sequence)}.tar`);
+  if (callOptions.again !== undefined) {
+    const again = { sequence, part: callOptions.part ?? 1, file };
+    return writeCollectorTransfer(collector, call, (writing) => makePartAgain(again, { ...writing, collector }));
+  }
+  if (callOptions.request !== undefined)
+    throw new UsageError(
+      "a collector holds a request against what it gathers: 'larder transfer gather --request FILE'",
+    );
+  const { gathered: folderContent, request: siteRequest } = readGathered(collector);
+  if (siteRequest !== undefined) refuseUnclearWriting({ ...callOptions, request: siteRequest.id });
+  const answer = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, call);
+  deleteGathered(collector);
+  return answer;
+}
+
+function refuseUnclear({ again, part, packages, request, ...rest }: MakeCall['options']): void {
+  const { for: sites, 'since-sent': since } = rest;
+  if (part !== undefined && again === undefined) throw new UsageError('--part is of use only with --again');
+  if (again !== undefined && (packages.length > 0 || sites.length > 0 || since || request !== undefined))
+    throw new UsageError('--again makes what was made before; it takes --part alone');
+  refuseUnclearWriting({ ...rest, request });
+  const wrong = packages.find((glob) => !isPackageGlob(glob));
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+}
+
+interface MakeTarget {
+  file: string;
+  /** The request that the transfer meets. */
+  siteRequest: ParsedRequest | undefined;
+}
+
+function toMakeRequest(
+  callOptions: MakeCall['options'],
+  { file, siteRequest }: MakeTarget,
+  { records }: OpenStore,
+): Parameters<typeof makeStoreTransfer>[0] {
+  const sentTo = (site: string, contents: readonly string[]) => records.transfers.sentTo(site, contents);
+  const everything = callOptions.packages.length === 0 && siteRequest === undefined;
+  return {
+    ...toIntent(callOptions, { sentTo, siteRequest, file }),
+    packages: everything ? ['*/*'] : callOptions.packages,
+    request: siteRequest?.statement,
+    media: parseMedium(callOptions.media),
+    file,
+  };
+}

@@ -1,0 +1,131 @@
+// Shared code of the commands that write transfers: options, target file and report.
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { checkShape } from '#contract/schema.ts';
+import { figuresOf, type TransferIntent, type WrittenTransfer } from '#transfers/make/compose.ts';
+import type { TransferRequestReference } from '#transfers/make/collector.ts';
+import { fingerprintOf, shortId } from '#transfers/site.ts';
+import { Failure, UsageError, type CommandResult, type CommandCall } from '../../frame/command.ts';
+import { formatCount } from '#domain/quantities.ts';
+import { visible } from '../../frame/terminal.ts';
+import { formatBytes } from '#domain/byte-size.ts';
+
+export const writingOptions = {
+  for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },
+  'since-sent': { type: 'boolean', summary: 'Leave out what was sent before to each of the sites that are named.' },
+  'part-size': {
+    type: 'integer',
+    value: 'MIB',
+    minimum: 2,
+    maximum: 10_000_000,
+    summary:
+      'Cut it into parts of at most so many MiB, such as 4400 for a DVD; on a stick with FAT 4095, where nothing is said.',
+  },
+  expires: {
+    type: 'integer',
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 3650,
+    summary: 'How long it is good; otherwise 180 days.',
+  },
+  reason: { type: 'string', value: 'TEXT', summary: 'Why it is made, for whoever lets it in.' },
+} as const;
+
+export type WritingOptions = CommandCall<typeof writingOptions>['options'];
+
+interface TransferReceiverOptions extends Pick<WritingOptions, 'for' | 'since-sent'> {
+  request: string | undefined;
+}
+
+export function refuseUnclearWriting({ for: sites, 'since-sent': since, request }: TransferReceiverOptions): void {
+  if (request !== undefined && (since || sites.length > 0))
+    throw new UsageError(
+      '--request says for which site it is and what is there; it takes neither --for nor --since-sent',
+    );
+  if (since && sites.length !== 1) throw new UsageError('--since-sent needs one site, by --for');
+  for (const site of sites) checkShape('SiteName', site);
+}
+
+interface TransferIntentInput {
+  /** Selects the contents that were already sent to the site. */
+  sentTo: (site: string, contents: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** The request that the transfer meets. */
+  siteRequest: TransferRequestReference | undefined;
+  /** The file to write. */
+  file: string;
+}
+
+/** Converts the options of the command line to the input of the code that makes transfers. */
+export function toIntent(
+  callOptions: WritingOptions,
+  { sentTo, siteRequest, file }: TransferIntentInput,
+): TransferIntent {
+  const more = {
+    expiresDays: callOptions.expires ?? 180,
+    partSize: partSizeFor(file, callOptions['part-size']),
+    reason: callOptions.reason,
+  };
+  if (siteRequest !== undefined) {
+    const { id, statement: request } = siteRequest;
+    const existing = new Set(request.inventory.contents);
+    return {
+      ...{ sites: [request.site], ...more },
+      base: { kind: 'inventory', request: id, site: request.site },
+      findPresent: async (contents) => new Set(contents.filter((content) => existing.has(content))),
+    };
+  }
+  const [site = ''] = callOptions.for;
+  const since = callOptions['since-sent'];
+  return {
+    ...{ sites: callOptions.for, ...more },
+    base: since ? { kind: 'sent', site } : { kind: 'none' },
+    findPresent: (contents) => (since ? sentTo(site, contents) : Promise.resolve(new Set<string>())),
+  };
+}
+
+/** The type that `statfs` gives for FAT, where a file is smaller than 4 GiB. */
+const fat = 0x4d44;
+const largestOnFat = 4095;
+
+/** The maximum size of a part in bytes; undefined if there is no limit. */
+export function partSizeFor(
+  file: string,
+  wished: number | undefined,
+  typeOf = (folder: string) => statfsSync(folder).type,
+): number | undefined {
+  if (wished !== undefined && wished <= largestOnFat) return wished * 1024 * 1024;
+  const isFat = typeOf(dirname(file)) === fat;
+  if (isFat && wished !== undefined) {
+    throw new UsageError(`${dirname(file)} has FAT, which holds parts of ${String(largestOnFat)} MiB at most`);
+  }
+  const maxMebibytes = wished ?? (isFat ? largestOnFat : undefined);
+  return maxMebibytes === undefined ? undefined : maxMebibytes * 1024 * 1024;
+}
+
+/** The file to write: the named file, or `name` in the named folder. */
+export function fileAt(path: string, name: string): string {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return newFileAt(isFolder ? join(path, name) : path);
+}
+
+/** Returns the file to write; refuses an existing file. */
+export function newFileAt(file: string): string {
+  if (existsSync(file)) throw new Failure(`${file} is there already; a transfer overwrites nothing`);
+  return file;
+}
+
+export function formatMade({ id, statement, files, bytes: size }: WrittenTransfer, publicKey: string): CommandResult {
+  const figures = figuresOf(statement);
+  const [fingerprint = ''] = fingerprintOf([publicKey]);
+  const left = figures.contents - figures.carried;
+  return {
+    text: [
+      `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${formatBytes(size)}.`,
+      `It holds ${formatCount(figures.packages, 'package')} with ${formatCount(figures.revisions, 'revision')}, good until ${statement.expires}` +
+        `${left > 0 ? `; ${formatCount(left, 'content is', 'contents are')} left out, because ${left === 1 ? 'it is' : 'they are'} there` : ''}.`,
+      `It is signed with the key whose fingerprint is ${fingerprint}.`,
+    ].join('\n'),
+    json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },
+  };
+}

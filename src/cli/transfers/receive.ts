@@ -1,0 +1,269 @@
+// larder transfer receive
+import { readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
+import { refuseUnsigned } from '#acts/transfers/transfers.ts';
+import { readTrusted } from '#assertions/trusted-roots.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { acceptAutomatically } from '#transfers/accept/automatic.ts';
+import { keepHeapSmall } from '#platform/small-heap.ts';
+import { receive, type TransferReceiveResult } from '#transfers/receive/receive.ts';
+import { formatNames } from '#transfers/parts/unpacked-folder.ts';
+import { parseReceipt } from '#transfers/accept/receipts.ts';
+import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts';
+import { fingerprintOf, siteOf, type Site, shortId } from '#transfers/site.ts';
+import { beginUnsigned, unsignedParts } from '#transfers/receive/unsigned.ts';
+import type { OpenPart } from '#transfers/parts/open-part.ts';
+import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { interruptible } from '../frame/interruption.ts';
+import { toReadFailure } from '../frame/outside-files.ts';
+import { createProgress } from '../frame/progress.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+import { withReviewer } from '../uploads/reviewer.ts';
+import { formatGathered as gatheredAnswer, requireFolder, gatherFolder } from './make/gather.ts';
+import { withTransferPreview } from './staged-transfer.ts';
+import { media, parseMedium, withParts } from './parts.ts';
+import { renderReportText } from './report.ts';
+
+export const transferReceive = command({
+  name: 'transfer receive',
+  summary: 'Take in the parts of a transfer to wait here; nothing of it shows before it is let in.',
+  description:
+    'The parts may come in any order, and on many visits: what is here is not read again. A command that was ended goes on where ' +
+    'it was when it is typed again. Each package goes through the review of this store. Exit code 1 says that something is lacking.',
+  positionals: [
+    {
+      name: 'parts',
+      value: 'PART',
+      summary: 'The parts, the folder that they are in, or the one in which they were unpacked.',
+      repeated: true,
+    },
+  ],
+  options: {
+    media,
+    unsigned: {
+      type: 'boolean',
+      summary:
+        'Take in a folder that nobody has signed, which official tools or a collector have filled, readable by whoever owns the store. ' +
+        'It comes in only where the policy asks people about such folders.',
+    },
+    release: {
+      type: 'string',
+      value: 'CHANNEL',
+      summary: 'With --unsigned: where snaps are released of which nothing in the folder names a channel.',
+      repeated: true,
+    },
+    preview: {
+      type: 'boolean',
+      summary:
+        'Show the preview too, if all of the transfer is here; then exit code 1 says that something stands in its way.',
+    },
+    'last-receipt': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'After a restore: the receipt of what was let in last of this source.',
+    },
+    'floor-lost': {
+      type: 'boolean',
+      summary: 'After a restore, where there is no such receipt: go on without, as far as the policy lets you.',
+    },
+  },
+  examples: [
+    'larder transfer receive /media/stick --media disc-17',
+    'larder transfer receive /media/stick --preview',
+    'larder transfer receive ./in.2of3.tar',
+    'larder transfer receive --unsigned ./fetched --release stable',
+  ],
+
+  run(call) {
+    const { parts: paths, unsigned, release } = { ...call.positionals, ...call.options };
+    if (release.length > 0 && !unsigned) throw new UsageError('--release is of use only with --unsigned');
+    // Before the records are opened: the heap does not shrink again after it has grown.
+    keepHeapSmall();
+    return withStore(
+      call,
+      async (store) => {
+        const answer = await (unsigned
+          ? receiveUnsigned(store, call, paths)
+          : withParts(paths, (parts) => receiveSigned(store, call, parts), store.asCaller));
+        return call.options.preview ? withPreview(store, answer) : answer;
+      },
+      { writesOutside: true },
+    );
+  },
+});
+
+/** Adds the preview of a staged transfer; an accepted or an incomplete transfer has none. */
+async function withPreview(store: OpenStore, answer: CommandResult): Promise<CommandResult> {
+  const { id, ...more } = answer.json as { id: string; 'taken-out': string[] };
+  const exitCode = answer.exitCode ?? 0;
+  // Files that a person removed from the folder are not expected; the rest is previewed.
+  const isComplete = exitCode === 0 || more['taken-out'].length > 0;
+  if (!isComplete || (await store.records.transfers.find(id))?.status !== 'waiting') return answer;
+  const all = { only: [], without: [], 'as-channel': [] };
+  return withTransferPreview(store, id, all, async (seen) => ({
+    text: `${answer.text}\n\n${renderReportText(buildPreviewReport(seen))}`,
+    json: { ...(answer.json as object), preview: presentPreview(seen) },
+    exitCode: seen.plan.problems.length === 0 ? exitCode : 1,
+  }));
+}
+
+interface TransferReceiveOptions {
+  unsigned: boolean;
+  /** Whether the folder is the content of the site's former store. */
+  adopted?: boolean;
+  media: string | undefined;
+  'last-receipt': string | undefined;
+  'floor-lost': boolean;
+}
+
+/** Receives a signed transfer; accepts it if the policy allows that without an approval. */
+async function receiveSigned(store: OpenStore, call: ReceiveCall, parts: OpenPart[]): Promise<CommandResult> {
+  const received = await receiveParts(store, call, parts);
+  const answer = answerOf(received);
+  if (received.settled !== undefined || received.lacking.length > 0 || received.takenOut.length > 0) return answer;
+  const { records, acts, person: actor, now, config, siteKey, directory } = store;
+  const site = (await siteOf(records, siteKey))?.name;
+  const roots = readTrusted(config.assertions.trusted);
+  const came = await withBlobs(store, ({ blobs }) =>
+    acceptAutomatically(received.id, { records, acts, actor, now, blobs, roots, site, labels: config.site, directory }),
+  );
+  if (came === undefined) return answer;
+  if ('reason' in came) {
+    const text = `${answer.text}\nIt did not come in by itself: ${visible(came.reason)}`;
+    return { ...answer, text, json: { ...(answer.json as object), why: came.reason } };
+  }
+  const { lines, automatic } = came.receipt;
+  return {
+    ...answer,
+    text: `${answer.text}\nIt was let in, and nobody was asked: ${String(lines.length)} changes.`,
+    json: { ...(answer.json as object), automatic, changes: lines.length },
+  };
+}
+
+/** Receives an unsigned folder. */
+async function receiveUnsigned(
+  store: OpenStore,
+  call: ReceiveCall & { options: { release: readonly string[] } },
+  paths: readonly string[],
+): Promise<CommandResult> {
+  const [path, other] = paths;
+  if (path === undefined || other !== undefined) throw new UsageError('--unsigned takes one folder');
+  // Refuse before hours of reading.
+  refuseUnsigned(await store.records.approvalPolicy.inForce());
+  const folder = requireFolder(resolve(path));
+  const scratch = join(store.directory, 'transfers', 'unpacked');
+  try {
+    const beginning = await withBlobs(store, ({ blobs }) => beginUnsigned({ ...store, blobs }));
+    const folderContent = await gatherFolder(
+      folder,
+      { scratch, release: call.options.release, now: beginning.at },
+      call,
+    );
+    const parts = await unsignedParts(folderContent, folder, beginning);
+    const answer = answerOf(await receiveParts(store, call, parts));
+    const gatherAnswer = gatheredAnswer(folderContent);
+    return {
+      ...answer,
+      text: `${gatherAnswer.text}\n${answer.text}`,
+      json: { ...(gatherAnswer.json as object), ...(answer.json as object) },
+    };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+type ReceiveCall = Pick<CommandCall, 'json' | 'quiet' | 'world'> & { options: TransferReceiveOptions };
+
+/** Receives parts of a transfer and stages it. */
+export async function receiveParts(
+  store: OpenStore,
+  call: ReceiveCall,
+  parts: OpenPart[],
+): Promise<TransferReceiveResult> {
+  const { records, acts, person: actor, newId, now, config, siteKey, directory } = store;
+  const progress = createProgress(call);
+  const own = await siteOf(records, siteKey);
+  const { 'last-receipt': receipt, 'floor-lost': isLost } = call.options;
+  const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : readOwnReceipt(resolve(receipt), own);
+  try {
+    return await interruptible((signal) =>
+      withReviewer((reviewer) =>
+        withBlobs(store, ({ blobs, digests }) =>
+          receive(parts, {
+            ...{ records, acts, actor, blobs, digests, newId, directory, now, signal, lastReceipt },
+            isUnsigned: call.options.unsigned,
+            isAdoption: call.options.adopted === true,
+            ...{ site: own?.name, labels: config.site, media: parseMedium(call.options.media) },
+            largest: config.uploads.max_size,
+            credentialFor: createPullCredentials(store),
+            findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
+            progress: progress.at,
+          }),
+        ),
+      ),
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+/** The source and number in a receipt that this site has signed. */
+function readOwnReceipt(file: string, own: Site | undefined): { source: string; sequence: number } {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw toReadFailure(file, error);
+  }
+  const position = own === undefined ? undefined : parseReceipt(text, [own.seed.publicKey, ...(own.before ?? [])]);
+  if (position !== undefined) return position;
+  throw new Failure(`${file} is no receipt that this site has signed`, { code: 'no-receipt' });
+}
+
+function answerOf({ id, statement, signers, lacking, takenOut, settled }: TransferReceiveResult): CommandResult {
+  const { source, sequence, parts } = statement;
+  if (settled !== undefined) {
+    return {
+      text:
+        `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, was let in already` +
+        `${settled.status === 'withdrawn' ? ', and withdrawn' : ''}; nothing was taken in.`,
+      json: {
+        id,
+        source,
+        sequence,
+        status: settled.status,
+        'signed-with': fingerprintOf(signers),
+        lacking,
+        'taken-out': [],
+      },
+    };
+  }
+  const whole =
+    takenOut.length > 0
+      ? withoutSome(id, takenOut)
+      : lacking.length === 0
+        ? `All of it is here. 'larder transfer preview ${shortId(id)}' shows what it would change.`
+        : `Part ${lacking.join(', ')} of ${String(parts.length)} is still to come.`;
+  const signed =
+    signers.length === 0 ? 'Nobody has signed it.' : `It is signed with ${fingerprintOf(signers).join(', ')}.`;
+  return {
+    text: `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, waits here. ${signed}\n${whole}`,
+    json: {
+      id,
+      source,
+      sequence,
+      'signed-with': fingerprintOf(signers),
+      parts: parts.length,
+      lacking,
+      'taken-out': takenOut,
+    },
+    exitCode: lacking.length === 0 ? 0 : 1,
+  };
+}
+
+const withoutSome = (id: string, takenOut: readonly string[]): string =>
+  `Without ${formatNames(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' names what needs that, ` +
+  "and '--without NAMESPACE/NAME' leaves the package out.";

@@ -1,0 +1,77 @@
+// Loads and previews staged transfers, for the commands that show and accept them.
+import type { TransferPlanInputs } from '#acts/transfers/plan-types.ts';
+import { readTrusted } from '#assertions/trusted-roots.ts';
+import { withBlobs } from '#data/blobs.ts';
+import { readRenaming } from '#domain/transfers/channel-renaming.ts';
+import { isPackageGlob } from '#domain/packages/package-glob.ts';
+import { acceptanceContextOf } from '#transfers/accept/desk.ts';
+import {
+  verifyReceived,
+  inspectTransfer,
+  findTransfer,
+  type VerifiedTransfer,
+  type TransferInspection,
+} from '#transfers/accept/inspect.ts';
+import { keepHeapSmall } from '#platform/small-heap.ts';
+import { withSpillFile } from '../frame/with-spill-file.ts';
+import { UsageError, type CommandResult } from '../frame/command.ts';
+import type { OpenStore } from '../frame/store.ts';
+
+export const selectionOptions = {
+  only: { type: 'string', value: 'GLOB', summary: 'Let in these packages alone.', repeated: true },
+  without: { type: 'string', value: 'GLOB', summary: 'Leave these packages out.', repeated: true },
+  'as-channel': {
+    type: 'string',
+    value: 'FROM=TO',
+    summary: 'Release to another channel here, such as stable=stable/site-test; without a track on all of them.',
+    repeated: true,
+  },
+} as const;
+
+export interface TransferSelectionOptions {
+  only: readonly string[];
+  without: readonly string[];
+  'as-channel': readonly string[];
+}
+
+type TransferSelection = Pick<TransferPlanInputs, 'only' | 'without' | 'asChannel'>;
+
+/** Builds the plan of a staged transfer, and passes it to `work`. */
+export const withTransferPreview = (
+  store: OpenStore,
+  id: string,
+  options: TransferSelectionOptions,
+  work: (seen: TransferInspection & { narrowed: TransferSelection }) => Promise<CommandResult>,
+  isAdoption = false,
+): Promise<CommandResult> =>
+  withStagedTransfer(store, id, options, async (carried) => {
+    const { site, labels } = await acceptanceContextOf(store);
+    const seen = await inspectTransfer(carried, carried.narrowed, { ...store, site, labels, isAdoption });
+    return work({ ...seen, narrowed: carried.narrowed });
+  });
+
+/** Loads a staged transfer and verifies its assertions; long lists are in a spill file until the answer is printed. */
+export async function withStagedTransfer(
+  store: OpenStore,
+  id: string,
+  { only, without, 'as-channel': renamings }: TransferSelectionOptions,
+  work: (waiting: VerifiedTransfer & { narrowed: TransferSelection }) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+  keepHeapSmall();
+  const { records, now, config } = store;
+  const roots = readTrusted(config.assertions.trusted);
+  const transfer = await findTransfer(records, id);
+  const asChannel = renamings.map((renaming) => {
+    const read = readRenaming(renaming);
+    if (read !== undefined) return read;
+    throw new UsageError(`'${renaming}' names no two channels; write such as stable=stable/site-test`);
+  });
+  return withSpillFile(store.directory, async (spool) => {
+    const brought = await withBlobs(store, ({ blobs }) =>
+      verifyReceived(transfer, { records, blobs, roots, spool, now }),
+    );
+    return work({ ...brought, narrowed: { only, without, asChannel } });
+  });
+}

@@ -1,0 +1,91 @@
+// larder transfer watch
+import { dirname, resolve } from 'node:path';
+
+import { itself } from '#acts/act.ts';
+import { createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
+import { readTrusted } from '#assertions/trusted-roots.ts';
+import { withBlobs, type OpenBlobs } from '#data/blobs.ts';
+import type { Reviewer } from '#review/reviewer.ts';
+import { keepHeapSmall } from '#platform/small-heap.ts';
+import { acceptAutomatically } from '#transfers/accept/automatic.ts';
+import type { OpenPart } from '#transfers/parts/open-part.ts';
+import { receive } from '#transfers/receive/receive.ts';
+import { siteOf } from '#transfers/site.ts';
+import { receiveComplete, type WatchedFilesResult } from '#transfers/receive/watched-files.ts';
+import { filesIn } from '#transfers/receive/watch-folder.ts';
+import { command, Failure, UsageError } from '../frame/command.ts';
+import { interruptible } from '../frame/interruption.ts';
+import { withStore, type OpenStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
+import { withReviewer } from '../uploads/reviewer.ts';
+
+export const transferWatch = command({
+  name: 'transfer watch',
+  summary: 'Take in what lies in the watched folder as a whole, once.',
+  description:
+    'The store that serves does so by itself every half minute, with this command, where [transfers] watch in larder.toml names a ' +
+    'folder. What may come in without people is let in; the audit log names the store itself, as for everything that comes by ' +
+    'that folder. The files stay.',
+  positionals: [
+    { name: 'files', value: 'FILE', summary: 'Files of that folder; otherwise all that are there.', repeated: true },
+  ],
+  options: {},
+  examples: ['larder transfer watch', 'larder transfer watch /srv/transfers/in.1of2.tar /srv/transfers/in.2of2.tar'],
+
+  run: ({ positionals: { files: paths }, data, world }) =>
+    withStore({ data, world }, async (store) => {
+      const { watch: folder } = store.config.transfers;
+      if (folder === undefined)
+        throw new Failure('no folder is watched; [transfers] watch in larder.toml names one', { code: 'not-watched' });
+      const strange = paths.find((file) => dirname(resolve(file)) !== resolve(folder));
+      if (strange !== undefined) throw new UsageError(`${strange} does not lie in ${folder}, which is watched`);
+      const files = paths.length > 0 ? paths.map((file) => resolve(file)) : [...(await filesIn(folder)).keys()];
+      keepHeapSmall();
+      const outcome = await interruptible((signal) =>
+        withReviewer((reviewer) =>
+          withBlobs(store, (blobAccess) =>
+            receiveComplete(files, {
+              take: (parts) => receiveWatched(parts, store, { ...blobAccess, reviewer, signal }),
+              signal,
+            }),
+          ),
+        ),
+      );
+      return { text: inWords(outcome), json: outcome, exitCode: outcome.fault === null ? 0 : 1 };
+    }),
+});
+
+/** Receives the parts of one transfer, and accepts it if no approval is needed. */
+async function receiveWatched(
+  parts: readonly OpenPart[],
+  store: OpenStore,
+  {
+    blobs,
+    digests,
+    reviewer,
+    signal,
+  }: Pick<OpenBlobs, 'blobs' | 'digests'> & { reviewer: Reviewer; signal: AbortSignal },
+): Promise<void> {
+  const { records, acts, newId, directory, siteKey, now, config } = store;
+  const siteContext = { site: (await siteOf(records, siteKey))?.name, labels: config.site };
+  const doing = { records, acts, actor: itself, blobs, now, directory, ...siteContext };
+  const { id } = await receive(parts, {
+    ...doing,
+    ...{ digests, newId, signal, media: undefined, largest: config.uploads.max_size },
+    credentialFor: createPullCredentials(store),
+    findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
+    progress: () => undefined,
+  });
+  await acceptAutomatically(id, { ...doing, roots: readTrusted(config.assertions.trusted) });
+}
+
+function inWords({ taken, files, fault }: WatchedFilesResult): string {
+  const refused = files.flatMap(({ file, why: reason }) =>
+    reason === null ? [] : `${visible(file)} was not taken in: ${visible(reason)}`,
+  );
+  return [
+    `${String(taken)} ${taken === 1 ? 'transfer was' : 'transfers were'} taken in.`,
+    ...refused,
+    ...(fault === null ? [] : [`It did not go on: ${visible(fault)}`]),
+  ].join('\n');
+}

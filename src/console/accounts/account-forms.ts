@@ -1,0 +1,157 @@
+// The form handlers of an account page. Handlers that take access away first ask, and show the affected people.
+import { disableAccount, enableAccount } from '#acts/accounts/accounts.ts';
+import { setQuota } from '#acts/accounts/quotas.ts';
+import { endTokens } from '#acts/tokens/tokens.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { html } from '#http/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { readLimit } from '#operations/accounts/quota-limits.ts';
+import { toStoredLimit } from '#operations/accounts/present-quota.ts';
+import { findAccount } from '#operations/accounts/present.ts';
+import { caller } from '#operations/caller.ts';
+import type { Holdings } from '#records/accounts/holdings.ts';
+import { formOf, tick } from '../parts/form.ts';
+import { formatCount } from '../parts/values.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { invalidLimit } from './account.ts';
+import { accountAddress } from './address.ts';
+
+export const consoleAskDisable = screen({
+  name: 'console_ask_disable_account',
+  path: '/console/people/:account_id/disable',
+  summary: 'Say what ends while an account is disabled, and ask whether to do it.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['forbidden'],
+
+  async show({ params, records, authority, browsing }) {
+    const { id, displayName } = await findAccount(params.account_id, records);
+    const held = await records.holdings.of(id, timestamp(authority.latestTime()));
+    return {
+      title: `Disable ${displayName}?`,
+      lead: `From the next request on ${displayName} is let in no more, nor is anything that has a token of the account.`,
+      content: html`<p>Ends while it is disabled: ${endsWith(held)}.</p>
+        <p>Stays: ${staysWith(held)}. Devices go on getting what is released.</p>
+        ${formOf(
+          browsing,
+          accountAddress(id, 'disable'),
+          html`${tick('end-tokens', 'End its tokens for good, so that they stay ended when it is let in again')}
+            <button class="grave">Disable ${displayName}</button>`,
+        )}
+        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleDisable = formHandler({
+  name: 'console_disable_account',
+  path: '/console/people/:account_id/disable',
+  summary: 'Let an account in no more.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleDisable',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { params, body, records, authority, acts } = call;
+    const { id } = await findAccount(params.account_id, records);
+    const moment = timestamp(authority.latestTime());
+    await acts.do(disableAccount, caller(call), { id, moment, endTokens: body['end-tokens'] === 'yes' });
+    return withMessage(accountAddress(id), 'account-disabled');
+  },
+});
+
+export const consoleEnable = formHandler({
+  name: 'console_enable_account',
+  path: '/console/people/:account_id/enable',
+  summary: 'Let a disabled account in again.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { id } = await findAccount(call.params.account_id, call.records);
+    await call.acts.do(enableAccount, caller(call), { id });
+    return withMessage(accountAddress(id), 'account-enabled');
+  },
+});
+
+export const consoleAskEndTokens = screen({
+  name: 'console_ask_end_tokens',
+  path: '/console/people/:account_id/end-tokens',
+  summary: 'Say how many tokens of an account would end, and ask whether to do it.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['forbidden'],
+
+  async show({ params, records, authority, browsing }) {
+    const { id, displayName } = await findAccount(params.account_id, records);
+    const { tokens } = await records.holdings.of(id, timestamp(authority.latestTime()));
+    return {
+      title: `End all tokens of ${displayName}?`,
+      lead: `${formatCount(tokens, 'token and session', 'tokens and sessions')} end at once and for good.`,
+      content: html`<p>
+          ${displayName}, and every machine that has one of them, logs in again or gets a new one. Whoever knows the
+          password can do so too: make a new link to set it where others may know it.
+        </p>
+        ${formOf(browsing, accountAddress(id, 'end-tokens'), html`<button class="grave">End all tokens</button>`)}
+        <p><a href="${accountAddress(id)}">Leave them as they are</a></p>`,
+    };
+  },
+});
+
+export const consoleEndTokens = formHandler({
+  name: 'console_end_tokens',
+  path: '/console/people/:account_id/end-tokens',
+  summary: 'End all tokens of an account at once and for good.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+
+  async perform(call) {
+    const { id } = await findAccount(call.params.account_id, call.records);
+    const moment = timestamp(call.authority.latestTime());
+    await call.acts.do(endTokens, caller(call), { id, moment, issuedBefore: null });
+    return withMessage(accountAddress(id), 'tokens-ended');
+  },
+});
+
+export const consoleSetQuota = formHandler({
+  name: 'console_set_quota',
+  path: '/console/people/:account_id/quota',
+  summary: 'Set how many bytes and packages a publisher may have.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleQuota',
+
+  async perform(call) {
+    const { id } = await findAccount(call.params.account_id, call.records);
+    const limitOf = (of: 'bytes' | 'packages'): number | null => {
+      const limit = readLimit(of, call.body[of].trim());
+      if (limit === undefined) throw invalidLimit(of, call.body[of]);
+      return toStoredLimit(limit);
+    };
+    const quota = { bytes: limitOf('bytes'), packages: limitOf('packages') };
+    await call.acts.do(setQuota, caller(call), { id, quota });
+    return withMessage(accountAddress(id), 'quota-set');
+  },
+});
+
+const endsWith = ({ tokens, agents, pushCredentials, setUpLinks }: Holdings): string =>
+  listed([
+    [tokens, 'token or session', 'tokens and sessions'],
+    [agents, 'agent', 'agents'],
+    [pushCredentials, 'credential to push images', 'credentials to push images'],
+    [setUpLinks, 'link to set a password', 'links to set a password'],
+  ]);
+
+const staysWith = ({ packages, collaborations, invites, brands }: Holdings): string =>
+  listed([
+    [packages, 'package', 'packages'],
+    [collaborations, 'collaboration', 'collaborations'],
+    [invites, 'invite to answer', 'invites to answer'],
+    [brands, 'brand', 'brands'],
+  ]);
+
+function listed(parts: readonly (readonly [number, string, string])[]): string {
+  const some = parts
+    .filter(([number]) => number > 0)
+    .map(([number, singular, many]) => formatCount(number, singular, many));
+  return some.length === 0 ? 'nothing' : some.join(', ');
+}

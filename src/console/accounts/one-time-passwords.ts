@@ -1,0 +1,187 @@
+// Turns one-time passwords on and off. To turn them on, the page shows a QR code, and a first code proves that the authenticator has read
+// it.
+import { account } from '#access/access-rules.ts';
+import type { ProposedTotp } from '#http/identity-provider.ts';
+import type { OperationResponse } from '#http/operation.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { findAccount } from '#operations/accounts/present.ts';
+import type { BrowserEvidence } from '../browser-access.ts';
+import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
+import { formOf } from '../parts/form.ts';
+import { notice } from '../parts/notice.ts';
+import { formatCount } from '../parts/values.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { credentialFields, codeField, readCredentials } from './credential-fields.ts';
+import { qrDrawing } from './qr-drawing.ts';
+
+const path = '/console/myself/one-time-passwords';
+const mayRefuse = [
+  'invalid-credentials',
+  'twofactor-required',
+  'twofactor-failure',
+  'too-many-requests',
+  'conflict',
+] as const;
+
+export const consoleOneTimePasswords = screen({
+  name: 'console_one_time_passwords',
+  path,
+  summary: 'Show whether somebody is asked for one-time passwords, and the form that changes it.',
+  access: account('token'),
+
+  async show({ principal, records, browsing }) {
+    const secret = await records.totpSecrets.find(principal.accountId);
+    const hasTotp = secret !== undefined;
+    return {
+      title: 'One-time passwords',
+      lead: hasTotp
+        ? 'You are asked for one with each login by password.'
+        : 'With them a password alone lets nobody in: an app on your phone shows six digits, new ones every half minute.',
+      content: html`${
+          hasTotp
+            ? whatThereIs(browsing, (JSON.parse(secret.recovery) as string[]).length)
+            : formOf(browsing, `${path}/begin`, html`${credentialFields(browsing, false)} <button>Begin</button>`)
+        }
+        <p class="hint">
+          What you approve of counts again three days after you change them. Whoever has lost authenticator and recovery
+          codes asks for another secret from whoever looks after the host.
+        </p>
+        <p><a href="/console/myself">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+/** The choices of an account with one-time passwords: new recovery codes, and turning them off. */
+const whatThereIs = (browsing: BrowserEvidence['browsing'], left: number): Html =>
+  html`<h2>Recovery codes</h2>
+    <p>
+      ${left === 0 ? 'You have none.' : `You have ${formatCount(left, 'recovery code')} left.`} Each lets you in once
+      without your authenticator; it approves of nothing.
+    </p>
+    ${formOf(browsing, `${path}/recovery-codes`, html`${credentialFields(browsing, true)} <button class="second">Make new ones</button>`)}
+    <h2>Without them</h2>
+    ${formOf(browsing, `${path}/switch-off`, html`${credentialFields(browsing, true)} <button class="grave">Switch them off</button>`)}`;
+
+export const consoleRenewRecoveryCodes = formHandler({
+  name: 'console_renew_recovery_codes',
+  path: `${path}/recovery-codes`,
+  summary: 'Make new recovery codes, which are shown once; those that were are good no more.',
+  access: account('token'),
+  body: 'ConsoleAgain',
+  refuses: [...mayRefuse, 'resource-not-found'],
+
+  async perform(call) {
+    const { principal, identity, requestId } = call;
+    const proven = await identity.own.prove(principal.accountId, readCredentials(call));
+    const about = { sessionId: principal.sessionId, requestId };
+    return codesPage(
+      call,
+      'Your new recovery codes',
+      'Those that you had are good no more.',
+      await identity.own.renewRecoveryCodes(proven, about),
+    );
+  },
+});
+
+/** Shows recovery codes, this one time. */
+const codesPage = (
+  call: ConsoleFrameInput,
+  title: string,
+  lead: string,
+  codes: readonly string[],
+): Promise<OperationResponse> =>
+  renderInFrame(call, {
+    title,
+    lead,
+    content: html`<p>
+        Each of these recovery codes lets you in once, in the place of a one-time password, when your authenticator is
+        lost.
+      </p>
+      ${notice('note', 'They are shown this once, and kept nowhere in a form that anybody can read. Print them, or write them down.')}
+      <pre tabindex="0">${codes.join('\n')}</pre>
+      <p><a href="/console/myself">I have them</a></p>`,
+  });
+
+export const consoleBeginOneTimePasswords = formHandler({
+  name: 'console_begin_one_time_passwords',
+  path: `${path}/begin`,
+  summary:
+    'Show a secret for an authenticator, as a QR code and as text; it is in force once a first code of it has come.',
+  access: account('token'),
+  body: 'ConsoleAgain',
+  refuses: mayRefuse,
+
+  async perform(call) {
+    const { principal, identity, requestId } = call;
+    const proven = await identity.own.provePassword(principal.accountId, readCredentials(call));
+    return proposalPage(call, await identity.own.proposeTotp(proven, { sessionId: principal.sessionId, requestId }));
+  },
+});
+
+export const consoleSwitchOnOneTimePasswords = formHandler({
+  name: 'console_switch_on_one_time_passwords',
+  path: `${path}/switch-on`,
+  summary: 'Put a secret that was shown in force, by a first code of it.',
+  access: account('token'),
+  body: 'ConsoleFirstCode',
+  refuses: mayRefuse,
+
+  async perform(call) {
+    const { principal, identity, body, records, requestId } = call;
+    const about = { sessionId: principal.sessionId, requestId };
+    const own = await findAccount(principal.accountId, records);
+    let codes: string[];
+    try {
+      codes = await identity.own.switchOnTotp(own, body, about);
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal) || refusal.code !== 'twofactor-failure') throw refusal;
+      return proposalPage(call, identity.own.proposedTotp(own, body.proposal, about), refusal);
+    }
+    return codesPage(
+      call,
+      'One-time passwords are on',
+      'From now on you are asked for a one-time password with each login.',
+      codes,
+    );
+  },
+});
+
+export const consoleSwitchOffOneTimePasswords = formHandler({
+  name: 'console_switch_off_one_time_passwords',
+  path: `${path}/switch-off`,
+  summary: 'Log in with the password alone again, which takes a one-time password.',
+  access: account('token'),
+  body: 'ConsoleAgain',
+  refuses: [...mayRefuse, 'resource-not-found'],
+
+  async perform(call) {
+    const { principal, identity, requestId } = call;
+    const proven = await identity.own.prove(principal.accountId, readCredentials(call));
+    await identity.own.switchOffTotp(proven, { sessionId: principal.sessionId, requestId });
+    return withMessage('/console/myself', 'one-time-passwords-off');
+  },
+});
+
+/** Shows the secret, and a field for a first code; `refusal` says why the last code was refused. */
+const proposalPage = (
+  call: ConsoleFrameInput,
+  { secret, address, proposal }: ProposedTotp,
+  refusal?: Refusal,
+): Promise<OperationResponse> =>
+  renderInFrame(call, {
+    title: 'Read this with your authenticator',
+    lead: 'It is in force once you have entered a first code.',
+    ...(refusal && { status: 403 }),
+    content: html`${refusal === undefined ? nothing : notice('warn', refusal.message)}
+      ${qrDrawing(address, 'A QR code with the secret; the text below says the same.')}
+      <p>Or type the secret into it: <code>${secret.match(/.{1,4}/g)?.join(' ') ?? secret}</code></p>
+      ${formOf(
+        call.browsing,
+        `${path}/switch-on`,
+        html`<input type="hidden" name="proposal" value="${proposal}" /> ${codeField('The first code')}
+          <button>Switch them on</button>`,
+      )}
+      <p><a href="/console/myself">Leave it as it is</a></p>`,
+  });

@@ -1,0 +1,140 @@
+// The page of the own account: its name, its login, and its other sessions and tokens.
+import { updateOwnAccount } from '#acts/accounts/details.ts';
+import { revokeOwnToken } from '#acts/tokens/tokens.ts';
+import { account } from '#access/access-rules.ts';
+import { html } from '#http/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '#operations/caller.ts';
+import { readTokensPage } from '#operations/tokens/tokens-page.ts';
+import type { OwnedMacaroon } from '#records/tokens/macaroons.ts';
+import { withQuery } from '../parts/address.ts';
+import { field, formOf } from '../parts/form.ts';
+import { badge } from '../parts/notice.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { tokenColumns } from '../tokens/token-cells.ts';
+import { renderEndTokenForm, findOwnedToken } from '../tokens/tokens.ts';
+
+const myselfAddress = '/console/myself';
+
+const endingAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>
+  `${myselfAddress}/tokens/${encodeURIComponent(sessionId)}/end`;
+
+export const consoleMyself = screen({
+  name: 'console_myself',
+  path: myselfAddress,
+  summary: 'Show somebody himself: his name, how he logs in, his tokens and his logins.',
+  access: account('token'),
+  query: 'ConsolePageQuery',
+
+  async show({ principal, query, records, authority, browsing }) {
+    const { accountId, sessionId, username, displayName, email } = principal;
+    const now = authority.latestTime();
+    const { cursor } = query;
+    const sought = { accountId, now: timestamp(now), endingBefore: undefined, includeInactive: false, size: pageSize };
+    const { entries, next } = await readTokensPage(records, { ...(cursor !== undefined && { cursor }) }, sought);
+    const roles = await records.accounts.rolesOf(accountId);
+    const hasTotp = (await records.totpSecrets.find(accountId)) !== undefined;
+    const { purpose, may, since, until, used, end } = tokenColumns({
+      now,
+      ending: endingAddress,
+      ownSession: sessionId,
+    });
+    return {
+      title: 'Myself',
+      lead: html`You are logged in as <code>${username}</code>.`,
+      content: html`${facts([
+          ['Account id', html`<code>${accountId}</code>`],
+          ['E-mail', email],
+          ['Roles', roles.length === 0 ? 'A publisher' : roles.join(', ')],
+          ['Password', html`<a href="${myselfAddress}/password">Change it</a>`],
+          [
+            'One-time passwords',
+            html`${hasTotp ? badge('good', 'asked for') : badge('note', 'not asked for')}
+              <a href="${myselfAddress}/one-time-passwords"
+                >${hasTotp ? 'Recovery codes, or switch them off' : 'Switch them on'}</a
+              >`,
+          ],
+        ])}
+        <p class="hint">Your user name and your e-mail address a store administrator changes.</p>
+        ${formOf(
+          browsing,
+          `${myselfAddress}/name`,
+          html`${field({
+              name: 'display-name',
+              label: 'Display name',
+              value: displayName,
+              required: true,
+              maxLength: 128,
+              autocomplete: 'name',
+              hint: 'What others are shown.',
+            })} <button class="second">Change it</button>`,
+        )}
+        <h2>Tokens and logins</h2>
+        <p>Whoever has one of these is let in as you. End what you do not know.</p>
+        ${table({
+          caption: 'What is let in as you, the newest first',
+          columns: [purpose, may, since, until, used, end],
+          rows: entries,
+          empty: 'Nothing is.',
+        })}
+        ${nextPage(next && withQuery(myselfAddress, { cursor: next }))}
+        <p><a class="button" href="${myselfAddress}/new-token">New token, for snapcraft, charmcraft or CI</a></p>`,
+    };
+  },
+});
+
+export const consoleUpdateMyself = formHandler({
+  name: 'console_update_myself',
+  path: '/console/myself/name',
+  summary: "Change one's own display name.",
+  access: account('store', 'account-manage-metadata'),
+  body: 'ConsoleDisplayName',
+
+  async perform(call) {
+    const update = { id: call.principal.accountId, displayName: call.body['display-name'].trim() };
+    await call.acts.do(updateOwnAccount, caller(call), update);
+    return withMessage(myselfAddress, 'name-changed');
+  },
+});
+
+export const consoleAskEndOwnToken = screen({
+  name: 'console_ask_end_own_token',
+  path: '/console/myself/tokens/:session_id/end',
+  summary: "Say which of one's own tokens would end, and ask whether to do it.",
+  access: account('token'),
+
+  async show({ params, principal, records, browsing }) {
+    const token = await findOwnedToken(records, params.session_id);
+    if (token.accountId !== principal.accountId) {
+      throw new Refusal(
+        'resource-not-found',
+        `You have no token with the session '${params.session_id.slice(0, 64)}'.`,
+      );
+    }
+    const isThis = token.sessionId === principal.sessionId;
+    return {
+      title: isThis ? 'End this login?' : 'End this token?',
+      lead: isThis
+        ? 'It is the one that you look at this with: you log in again then.'
+        : 'From the next request on it lets nobody in. What works with it needs another one.',
+      content: renderEndTokenForm(browsing, token, { does: endingAddress(token), back: myselfAddress }),
+    };
+  },
+});
+
+export const consoleEndOwnToken = formHandler({
+  name: 'console_end_own_token',
+  path: '/console/myself/tokens/:session_id/end',
+  summary: "End one of one's own tokens or logins, at once and for good.",
+  access: account('token'),
+  body: 'ConsoleForm',
+
+  async perform(call) {
+    const { accountId } = call.principal;
+    await call.acts.do(revokeOwnToken, caller(call), { sessionId: call.params.session_id, accountId });
+    return withMessage(myselfAddress, 'token-ended');
+  },
+});

@@ -1,0 +1,71 @@
+// Changes the own password. The page asks for the old one; a wrong one counts as a failed login.
+import { account } from '#access/access-rules.ts';
+import { html } from '#http/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { minPasswordLength } from '#identity/credentials/passwords.ts';
+import { field, formOf, tick } from '../parts/form.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { credentialFields, usesOneTimePasswords, readCredentials } from './credential-fields.ts';
+
+const path = '/console/myself/password';
+
+export const consolePassword = screen({
+  name: 'console_password',
+  path,
+  summary: 'Show the form with which somebody changes his password.',
+  access: account('token'),
+
+  show: async ({ principal, records, browsing }) => ({
+    title: 'Change your password',
+    lead: 'From then on you log in with the new one, here and in every tool.',
+    content: html`${formOf(
+        browsing,
+        path,
+        html`${credentialFields(browsing, await usesOneTimePasswords(principal, records), 'The password that you have now')}
+          ${field({
+            name: 'new-password',
+            label: 'The new password',
+            type: 'password',
+            required: true,
+            maxLength: 1024,
+            autocomplete: 'new-password',
+            hint: `At least ${String(minPasswordLength)} characters; 15 or more are better.`,
+          })}
+          ${field({
+            name: 'again',
+            label: 'The new password again',
+            type: 'password',
+            required: true,
+            maxLength: 1024,
+            autocomplete: 'new-password',
+          })}
+          ${tick('end-tokens', 'End all my tokens and logins for good, this one too: others may know the old password')}
+          <button>Change it</button>`,
+      )}
+      <p class="hint">What you approve of counts again three days later.</p>
+      <p><a href="/console/myself">Leave it as it is</a></p>`,
+  }),
+});
+
+export const consoleChangePassword = formHandler({
+  name: 'console_change_password',
+  path,
+  summary: "Change one's own password, which takes the old one.",
+  access: account('token'),
+  body: 'ConsoleNewPassword',
+  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests', 'conflict'],
+
+  async perform(call) {
+    const { body, principal, identity, authority, requestId } = call;
+    if (body['new-password'] !== body.again) {
+      throw new Refusal('api-error', 'The two are not the same; enter the new password again.');
+    }
+    const proven = await identity.own.prove(principal.accountId, readCredentials(call));
+    const endTokensAt = body['end-tokens'] === 'yes' ? timestamp(authority.latestTime()) : null;
+    const about = { sessionId: principal.sessionId, requestId, endTokensAt };
+    await identity.own.changePassword(proven, body['new-password'], about);
+    return withMessage('/console/myself', 'password-changed');
+  },
+});

@@ -1,0 +1,122 @@
+// Grants and removes roles, after a page that explains the role and asks for the administrator's credentials.
+import { changeRole } from '#acts/accounts/accounts.ts';
+import { storeAdministrator } from '#access/access-rules.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import { plainRoles, type AccountRole } from '#domain/accounts/role.ts';
+import { findAccount } from '#operations/accounts/present.ts';
+import { parseRole } from '#operations/accounts/parse-role.ts';
+import { caller } from '#operations/caller.ts';
+import type { Brand } from '#records/brands/brands.ts';
+import type { PersonRecord } from '#records/accounts/people.ts';
+import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from './credential-fields.ts';
+import { withQuery } from '../parts/address.ts';
+import { choice, formOf } from '../parts/form.ts';
+import { table } from '../parts/table.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { accountAddress } from './address.ts';
+import { approvalPauseNotice } from './set-up-link.ts';
+
+/** The maximum of brands offered; the command accepts any. */
+const maxBrands = 200;
+
+/** The meaning of each role. */
+const meanings: Readonly<Record<(typeof plainRoles)[number], string>> = {
+  'store-admin': 'Looks at everything, acts as publisher on every package, and manages all accounts.',
+  'transfer-approver': 'Approves of what the approval policy holds back.',
+  auditor: 'Reads the audit log, and what has left the host.',
+};
+
+const meaningOf = (role: AccountRole): string =>
+  role in meanings
+    ? meanings[role as keyof typeof meanings]
+    : `Manages the models and keys of the brand ${role.slice('brand-admin:'.length)}.`;
+
+/** The roles of an account, and the form to change them. */
+export function renderRoles({ id, displayName, roles }: PersonRecord, brands: readonly Brand[]): Html {
+  const roleAddress = accountAddress(id, 'role');
+  const offered: AccountRole[] = [
+    ...plainRoles,
+    ...brands.slice(0, maxBrands).map(({ accountId }) => `brand-admin:${accountId}` as const),
+  ];
+  const others = offered.filter((role) => !roles.includes(role) && role !== `brand-admin:${id}`);
+  return html`<h2 id="roles">Roles</h2>
+    ${table({
+      caption: `Roles of ${displayName}`,
+      columns: [
+        { heading: 'Role', cell: (role: string) => role },
+        { heading: 'What comes with it', cell: (role) => meaningOf(role as AccountRole) },
+        {
+          heading: 'Do',
+          cell: (role) =>
+            html`<a href="${withQuery(roleAddress, { role, remove: 'yes' })}"
+              >Take it away<span class="unseen">: ${role}</span></a
+            >`,
+        },
+      ],
+      rows: roles,
+      empty: 'None: a publisher, and nothing more.',
+    })}
+    ${
+      others.length === 0
+        ? nothing
+        : html`<form method="get" action="${roleAddress}">
+            ${choice(
+              { name: 'role', label: 'Another role' },
+              others.map((role) => [role, role]),
+            )} <button class="second">Give it</button>
+          </form>`
+    }`;
+}
+
+export const consoleAskChangeRole = screen({
+  name: 'console_ask_change_role',
+  path: '/console/people/:account_id/role',
+  summary: 'Say what comes with a role, and ask whether to give it or to take it away.',
+  access: storeAdministrator('store-manage'),
+  query: 'ConsoleRoleQuery',
+  refuses: ['forbidden'],
+
+  async show({ params, query, records, principal, browsing }) {
+    const { id, displayName, username } = await findAccount(params.account_id, records);
+    const role = parseRole(query.role ?? 'auditor');
+    const takes = query.remove === 'yes';
+    return {
+      title: takes ? `Take ${role} from ${displayName}?` : `Make ${displayName} ${role}?`,
+      lead: takes
+        ? `The account ${username} loses it with its next request, and so does every token of it.`
+        : `The account ${username} has it with its next request, and so has every token of it that is out already.`,
+      content: html`<p>${meaningOf(role)}</p>
+        <p class="hint">${approvalPauseNotice}</p>
+        ${formOf(
+          browsing,
+          accountAddress(id, 'role'),
+          html`<input type="hidden" name="role" value="${role}" />
+            <input type="hidden" name="remove" value="${takes ? 'yes' : 'no'}" />
+            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
+            ${takes ? html`<button class="grave">Take ${role} away</button>` : html`<button>Give ${role}</button>`}`,
+        )}
+        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleChangeRole = formHandler({
+  name: 'console_change_role',
+  path: '/console/people/:account_id/role',
+  summary: 'Give a role to an account, or take it away.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleRole',
+  refuses: [...credentialRefusals, 'conflict'],
+
+  async perform(call) {
+    const { params, body, records, principal, identity, acts } = call;
+    const { id } = await findAccount(params.account_id, records);
+    const role = parseRole(body.role);
+    await identity.own.prove(principal.accountId, readCredentials(call));
+    const remove = body.remove === 'yes';
+    await acts.do(changeRole, caller(call), { id, role, remove });
+    const isOwn = id === principal.accountId && role === 'store-admin' && remove;
+    return withMessage(isOwn ? '/console' : accountAddress(id), remove ? 'role-taken' : 'role-given');
+  },
+});

@@ -1,0 +1,213 @@
+// The page of one proposal: its changes and approvals, and a form to approve it. An approval counts only with password and one-time
+// password.
+import { readProposalStatus, type ProposalStatus } from '#acts/approvals/proposal-status.ts';
+import { approveProposal, rejectProposal } from '#acts/approvals/proposals.ts';
+import { account } from '#access/access-rules.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import { approvalNamespace } from '#domain/approvals/approval-text.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { shortenLines, type ShownLine } from '#domain/approvals/shortened-lines.ts';
+import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
+import { maxSshSignatureLength } from '#domain/approvals/ssh-signature.ts';
+import type { Browsing } from '#macaroons/authority.ts';
+import { caller } from '#operations/caller.ts';
+import { logIn } from '#operations/approvals/decide-proposal.ts';
+import { numberOf, proposalFor } from '#operations/approvals/read-proposal.ts';
+import { numberIn, placeOf } from '#operations/page.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import { field, formOf, longField, hiddenUsernameField } from '../parts/form.ts';
+import { readActorLabels } from '../parts/actor-labels.ts';
+import { notice } from '../parts/notice.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { count, formatCount, distance, time } from '../parts/values.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { findApprovalObstacle } from './pending-items.ts';
+import { addressOfProposal, stateBadge } from './proposal-parts.ts';
+
+export const consoleProposal = screen({
+  name: 'console_proposal',
+  path: '/console/waiting/proposals/:number',
+  summary: 'Show what is proposed, what it changes, who has approved, and whether whoever looks may.',
+  access: account('store'),
+  query: 'ConsolePageQuery',
+
+  async show({ params, principal, browsing, query, records, now }) {
+    const moment = now();
+    const shown = await proposalFor(principal, params.number, records, timestamp(moment));
+    const { proposal } = shown;
+    const who = await readActorLabels([proposal.actor, proposal.endedBy], records);
+    const [from] = placeOf(query, ['0'] as const);
+    const obstacle = await findApprovalObstacle(shown, principal, records);
+    const isOpen = shown.state === 'waits' || shown.state === 'approved';
+    const mayReject = isOpen && (obstacle === undefined || proposal.actor === principal.accountId);
+    return {
+      title: `Proposal ${String(proposal.number)}: ${proposal.object}`,
+      lead: leadOf(shown, who),
+      content: html`${isOpen && obstacle !== undefined ? notice('note', obstacle) : nothing}
+      ${about(shown, who, moment)} ${linesOf(shown, numberIn(from))} ${peopleOf(shown)}
+      ${mayReject ? judging(browsing, proposal.number, obstacle === undefined) : nothing}`,
+    };
+  },
+});
+
+function leadOf({ state, missing, proposal }: ProposalStatus, who: (actor: string | null) => string): string {
+  const { actor, endedBy, because } = proposal;
+  const lines = shortenLines(proposal.lines);
+  const clause = `${who(actor)} wants to make ${formatCount(lines.length, 'change')}`;
+  switch (state) {
+    case 'waits':
+      return `${clause}, which ${lines.length === 1 ? 'waits' : 'wait'} for ${formatCount(missing, 'more approval')}.`;
+    case 'approved':
+      return `${clause}, of which enough people approve: ${who(actor)} does it by doing the same once more.`;
+    case 'done':
+      return `${clause}, and it is done.`;
+    case 'rejected':
+      return `${clause}; ${who(endedBy)} rejected it: ${because ?? ''}`;
+    case 'fallen':
+      return `${clause}; what it would change was changed otherwise meanwhile, so it counts no more.`;
+    case 'expired':
+      return `${clause}; not enough people approved in time.`;
+  }
+}
+
+const about = (shown: ProposalStatus, who: (actor: string | null) => string, now: Date): Html => {
+  const { act, object, actor, proposedAt, endsAt, endedAt } = shown.proposal;
+  return facts([
+    ['State', stateBadge(shown)],
+    ['Act', act],
+    ['On', object],
+    ['Proposed by', who(actor)],
+    ['Proposed', html`${time(proposedAt)}, ${distance(proposedAt, now)}`],
+    endedAt === null
+      ? ['Counts until', html`${time(endsAt)}, ${distance(endsAt, now)}`]
+      : ['Ended', html`${time(endedAt)}`],
+  ]);
+};
+
+function linesOf({ proposal }: ProposalStatus, from: number): Html {
+  const { number } = proposal;
+  const lines = shortenLines(proposal.lines);
+  const next = from + pageSize;
+  return html`<h2>What it changes</h2>
+    ${
+      lines.length > pageSize
+        ? html`<p>
+            ${count(from + 1)} to ${count(Math.min(next, lines.length))} of ${formatCount(lines.length, 'change')};
+            whoever approves approves of all.
+          </p>`
+        : nothing
+    }
+    ${table<ShownLine>({
+      caption: 'Each change, with what there is now and what comes',
+      empty: 'It changes nothing.',
+      rows: lines.slice(from, next),
+      columns: [
+        { heading: 'What', cell: ({ on }) => on },
+        { heading: 'Of it', cell: ({ part }) => part ?? 'all' },
+        { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
+        { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
+        { heading: 'Kind', cell: ({ kinds }) => kinds.join(', ').replaceAll('_', ' ') },
+      ],
+    })}
+    ${nextPage(next < lines.length ? `${addressOfProposal(number)}?cursor=${writeCursor([String(next)])}` : undefined)}`;
+}
+
+function peopleOf({ approvals, mayApprove, state }: ProposalStatus): Html {
+  return html`<h2>Who approves</h2>
+    ${table<ProposalStatus['approvals'][number]>({
+      caption: 'Who has approved',
+      empty: 'Nobody has approved yet.',
+      rows: approvals,
+      columns: [
+        { heading: 'Approved by', cell: ({ username, displayName }) => `${displayName} (${username})` },
+        { heading: 'When', cell: ({ at }) => time(at) },
+        { heading: 'Signed with', cell: ({ key }) => (key === null ? 'nothing' : fingerprintOfSshKey(key)) },
+      ],
+    })}
+    ${
+      state !== 'waits' && state !== 'approved'
+        ? nothing
+        : html`<p>
+            Who may still approve:
+            ${
+              mayApprove.length === 0
+                ? 'nobody.'
+                : html`${mayApprove
+                    .slice(0, pageSize)
+                    .map(({ username, from }, at) => [
+                      at === 0 ? '' : ', ',
+                      username,
+                      from === null ? '' : html` (counts from ${time(from)} on)`,
+                    ])}.`
+            }
+          </p>`
+    }`;
+}
+
+/** One form to approve and to reject; both ask for the credentials, because a session alone is not an approval. */
+const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html =>
+  html`<h2>${mayApprove ? 'Your answer' : 'Take it back'}</h2>
+    ${formOf(
+      browsing,
+      `${addressOfProposal(number)}/judge`,
+      html`${hiddenUsernameField(browsing)}
+        ${field({ name: 'password', label: 'Your password', type: 'password', maxLength: 1024, required: true, autocomplete: 'current-password' })}
+        ${field({
+          name: 'code',
+          label: 'One-time password',
+          maxLength: 32,
+          required: true,
+          autocomplete: 'one-time-code',
+          inputMode: 'numeric',
+          hint: 'The six digits that your authenticator shows now. Each is good once.',
+        })}
+        ${mayApprove ? signatureField(number) : nothing}
+        ${field({ name: 'reason', label: mayApprove ? 'Why, if you reject it' : 'Why', maxLength: 1000, hint: 'One sentence, which whoever proposed it reads.' })}
+        <div class="row">
+          ${mayApprove ? html`<button name="verdict" value="approve">Approve</button>` : nothing}
+          <button class="grave" name="verdict" value="reject">Reject</button>
+        </div>`,
+    )}`;
+
+const signatureField = (number: number): Html =>
+  longField({
+    name: 'signature',
+    label: 'Your signature, where the policy asks for it',
+    maxLength: maxSshSignatureLength,
+    hint: html`<code>larder approval show ${String(number)} --for-signing FILE</code> on the host writes what is signed;
+      <code>ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE</code> signs it where your key is.`,
+  });
+
+export const consoleJudgeProposal = formHandler({
+  name: 'console_judge_proposal',
+  path: '/console/waiting/proposals/:number/judge',
+  summary: 'Approve of what is proposed, or reject it, with password and one-time password.',
+  access: account('store'),
+  body: 'ConsoleJudgeProposal',
+  refuses: ['conflict', 'invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
+
+  async perform(call) {
+    const { params, body, acts, records, now, principal } = call;
+    const number = numberOf(params.number);
+    await proposalFor(principal, params.number, records, timestamp(now()));
+    const { password, code, verdict, reason = '', signature = '' } = body;
+    if (verdict === 'reject' && reason.trim() === '') {
+      throw new Refusal('api-error', 'Say why you reject it, in a sentence for whoever proposed it.');
+    }
+    const login = await logIn(call, { password, 'one-time-password': code });
+    if (verdict === 'reject') {
+      await acts.do(rejectProposal, caller(call), { number, login, reason });
+      return withMessage(addressOfProposal(number), 'proposal-rejected');
+    }
+    const signed = signature.trim() === '' ? undefined : signature;
+    const { fell } = await acts.do(approveProposal, caller(call), { number, login, signature: signed });
+    if (fell) return withMessage(addressOfProposal(number), 'proposal-fell');
+    const { state } = await readProposalStatus(records, number, timestamp(now()));
+    return withMessage(
+      addressOfProposal(number),
+      state === 'approved' ? 'proposal-approved-by-enough' : 'proposal-approved',
+    );
+  },
+});

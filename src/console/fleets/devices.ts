@@ -1,0 +1,154 @@
+// The pages of devices: the list of calling devices, and the revisions that one device reports.
+import { storeAdministrator } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import type { Services } from '#http/services.ts';
+import type { ConsoleDevicesQuery } from '#contract/wire.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { pageOf, placeOf } from '#operations/page.ts';
+import { deviceDays } from '#operations/packages/usage.ts';
+import type { DeviceOrder, SeenDevice } from '#records/fleets/seen-devices.ts';
+import { addressOf as packageAt } from '../packages/address.ts';
+import { withQuery } from '../parts/address.ts';
+import { amountColumn, renderDayTable, renderDayChart, summarizeAmounts } from '../parts/day-charts.ts';
+import { sortedPage } from '../parts/sorting.ts';
+import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { distance, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+
+export const consoleDevices = screen({
+  name: 'console_devices',
+  path: '/console/devices',
+  summary: 'Show the devices that called while they were remembered, and when each did last.',
+  access: storeAdministrator('store-view'),
+  query: 'ConsoleDevicesQuery',
+
+  async show({ query, records, config, now }) {
+    const { sort = '' } = query;
+    const order = sort === '' ? 'brand' : sort;
+    const { entries, next } = await devicesPage(records, order, query, timestamp(now()));
+    return {
+      title: 'Devices',
+      lead: config.devices.remember
+        ? 'Each device that proved its serial here, with the moment of its last call.'
+        : 'Devices are not remembered (devices.remember is off).',
+      content: html`${query.cursor === undefined ? await callsByDay({ records, config, now }) : nothing}
+      ${table<SeenDevice>({
+        caption: 'Devices',
+        columns: [
+          {
+            heading: 'Serial',
+            sort: { key: 'serial' },
+            cell: (device) => html`<a href="${addressOf(device)}">${device.serial}</a>`,
+          },
+          { heading: 'Brand', sort: { key: 'brand' }, cell: ({ brandId }) => html`<code>${brandId}</code>` },
+          { heading: 'Model', sort: { key: 'model' }, cell: ({ model }) => model },
+          { heading: 'First call', sort: { key: 'first', largestFirst: true }, cell: ({ firstAt }) => time(firstAt) },
+          {
+            heading: 'Last call',
+            sort: { key: 'last', largestFirst: true },
+            cell: ({ lastAt }) => html`${distance(lastAt, now())} <span class="hint">${time(lastAt)}</span>`,
+          },
+        ],
+        rows: entries,
+        sorting: { order, address: (sort) => withQuery('/console/devices', { sort }) },
+        empty: emptyList(config.devices),
+      })}
+      ${nextPage(next && withQuery('/console/devices', { sort, cursor: next }))}`,
+    };
+  },
+});
+
+async function devicesPage(
+  { seenDevices }: Pick<HandlerRecords, 'seenDevices'>,
+  order: 'brand' | DeviceOrder,
+  query: ConsoleDevicesQuery,
+  until: string,
+): Promise<{ entries: readonly SeenDevice[]; next: string | null }> {
+  if (order === 'brand') {
+    const devices = await seenDevices.list(placeOf(query, ['', '', ''] as const), until, pageSize + 1);
+    return pageOf(devices, pageSize, ({ brandId, model, serial }) => [brandId, model, serial]);
+  }
+  return sortedPage(query, pageSize, (range) => seenDevices.sorted(order, range));
+}
+
+/** The number of calling devices day by day; empty if none is known. */
+async function callsByDay({ records, config, now }: Pick<Services, 'records' | 'config' | 'now'>): Promise<Html> {
+  const { days } = await deviceDays({
+    ...{ records, now: now(), days: drawn },
+    remembered: config.devices.remember,
+  });
+  const amounts = days.map(({ devices }) => devices);
+  if (amounts.every((amount) => amount === 0)) {
+    if (!config.devices.remember) return nothing;
+    return html`<p class="empty">
+      No device called in the last ${String(drawn)} days. One that called before devices were remembered, or that proves
+      no serial, cannot be drawn.
+    </p>`;
+  }
+  return html`${renderDayChart(days, ({ devices }) => devices, `Devices that called: ${summarizeAmounts(amounts)}`)}
+  ${renderDayTable('Day by day', days, [
+    amountColumn('Devices', ({ devices }) => devices),
+    amountColumn('Refreshes taken', ({ refreshes }) => refreshes),
+  ])}`;
+}
+
+/** The number of days in the chart. */
+const drawn = 30;
+
+const emptyList = ({ snap, remember }: { snap: boolean; remember: boolean }): Html => {
+  if (!snap)
+    return html`No device can call: <code>devices.snap = true</code> in <code>larder.toml</code> lets them in (<a
+        href="/docs/devices"
+        >the guide</a
+      >).`;
+  if (!remember)
+    return html`Set <code>devices.remember = true</code> in <code>larder.toml</code>, and each that calls from then on
+      stands here.`;
+  return html`None has called yet: <code>larder device snippet</code> prints how one is pointed here.`;
+};
+
+const addressOf = ({ brandId, model, serial }: Pick<SeenDevice, 'brandId' | 'model' | 'serial'>): string =>
+  `/console/devices/${[brandId, model, serial].map(encodeURIComponent).join('/')}`;
+
+export const consoleDevice = screen({
+  name: 'console_device',
+  path: '/console/devices/:brand_id/:model/:serial',
+  summary: 'Show when a device called last, and what it said to hold.',
+  access: storeAdministrator('store-view'),
+
+  async show({ params, records, now }) {
+    const seen = await records.seenDevices.find(params.brand_id, params.model, params.serial);
+    if (seen === undefined) {
+      throw new Refusal('resource-not-found', 'No such device has called, or devices.remember was off when it did.');
+    }
+    const names = await records.inventory.names(seen.holds.map(({ packageId }) => packageId));
+    return {
+      title: seen.serial,
+      lead: `It called ${distance(seen.lastAt, now())}.`,
+      content: html`${facts([
+          ['Brand', html`<code>${seen.brandId}</code>`],
+          ['Model', seen.model],
+          ['First call', time(seen.firstAt)],
+          ['Last call', time(seen.lastAt)],
+        ])}
+        <h2>What it said to hold</h2>
+        ${table({
+          caption: 'Snaps that the device said to hold',
+          columns: [
+            {
+              heading: 'Snap',
+              cell: ({ packageId }: (typeof seen.holds)[number]) => linkOf(packageId, names.get(packageId)),
+            },
+            { heading: 'Revision', cell: ({ revision }) => revision, number: true },
+          ],
+          rows: seen.holds,
+          empty: 'It has not said what it holds.',
+        })}`,
+    };
+  },
+});
+
+const linkOf = (id: string, subject: { namespace: string; name: string } | undefined): Html =>
+  subject === undefined ? html`<code>${id}</code>` : html`<a href="${packageAt(subject)}">${subject.name}</a>`;

@@ -1,0 +1,46 @@
+// The form handlers that accept or reject invites and offers directly in the list.
+import { acceptInvite, rejectInvite } from '#acts/packages/collaborators.ts';
+import { acceptPackage, rejectPackage } from '#acts/packages/ownership.ts';
+import { invited, packageNotFound } from '#access/access-rules.ts';
+import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { caller } from '#operations/caller.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler } from '../screen.ts';
+
+export const consoleAnswerInvite = formHandler({
+  name: 'console_answer_invite',
+  path: '/console/waiting/invites/:namespace/:name',
+  summary: 'Accept an invite to collaborate on a package, or decline it.',
+  access: invited,
+  body: 'ConsoleAnswer',
+  refuses: ['invalid-token'],
+
+  async perform(call) {
+    const { namespace, params, principal, body, acts } = call;
+    const answer = { namespace, name: params.name, accountId: principal.accountId };
+    const accepts = body.answer === 'yes';
+    await acts.do(accepts ? acceptInvite : rejectInvite, caller(call), answer);
+    return withMessage('/console/waiting', accepts ? 'invite-accepted' : 'invite-declined');
+  },
+});
+
+export const consoleAnswerOffer = formHandler({
+  name: 'console_answer_offer',
+  path: '/console/waiting/offers/:namespace/:name',
+  summary: 'Take a package that is offered, or leave it to its publisher.',
+  access: invited,
+  body: 'ConsoleAnswer',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { package: subject, params, principal, body, acts, config } = call;
+    if (subject === undefined) throw packageNotFound(params);
+    const answer = { package: subject, accountId: principal.accountId };
+    if (body.answer === 'no') {
+      await acts.do(rejectPackage, caller(call), answer);
+      return withMessage('/console/waiting', 'offer-left');
+    }
+    await acts.do(acceptPackage, caller(call), { ...answer, everybody: quotaOfEverybody(config.quotas) });
+    return withMessage('/console/waiting', 'offer-taken');
+  },
+});

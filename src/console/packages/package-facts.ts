@@ -1,0 +1,62 @@
+// The description of a package: its publisher, its collaborators, its links.
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, joined, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import { facts } from '../parts/table.ts';
+import { formatCount, size, time } from '../parts/values.ts';
+import { addressOf } from './address.ts';
+
+/** The maximum of collaborators and links shown. */
+const maxShown = 20;
+
+export async function renderPackageFacts(
+  { accounts, collaborators, inventory }: Pick<HandlerRecords, 'accounts' | 'collaborators' | 'inventory'>,
+  subject: PublishedPackage,
+): Promise<Html> {
+  const others = await collaborators.list(subject.id);
+  const people = await accounts.byIds(others.slice(0, maxShown).map(({ accountId }) => accountId));
+  const names = [...people.values()].map(({ username }) => username).join(', ');
+  const figures = await inventory.figuresOf(subject.id);
+  const isForeign = await accounts.isForeign(subject.publisherId);
+  return html`${facts([
+      ['Title', subject.title ?? 'None'],
+      ['Summary', subject.summary ?? 'None'],
+      ...(subject.license === null ? [] : [['License', subject.license] as [string, HtmlContent]]),
+      ['Publisher', subject.publisher.username],
+      [
+        'Collaborators',
+        others.length > maxShown ? `${names} and ${formatCount(others.length - maxShown, 'other')}` : names || 'None',
+      ],
+      [
+        'Comes from',
+        isForeign ? 'Another store: its publisher is an account of that one, and it is carried in' : 'This store',
+      ],
+      ['Who may see it', subject.private ? 'Its publisher and collaborators: it is private' : 'Everybody'],
+      ['Default track', subject.defaultTrack ?? 'None, which means latest'],
+      ['Registered', time(subject.createdAt)],
+      ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
+      ['On the disk', `${size(figures.bytes)}, ${formatCount(figures.revisions, 'revision')}`],
+      ['Id', html`<code>${subject.id}</code>`],
+      ...linksOf(subject),
+    ])}
+    <p class="row">
+      <a href="${addressOf(subject, 'describe')}">Describe it</a>
+      <a href="${addressOf(subject, 'tracks')}">Tracks</a>
+      <a href="${addressOf(subject, 'collaborators')}">Who works on it</a>
+    </p>`;
+}
+
+const linksOf = ({ links }: PublishedPackage): [string, HtmlContent][] =>
+  Object.entries(links)
+    .filter(([, addresses]) => addresses.length > 0)
+    .map(([kind, addresses]) => [
+      `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+      joined(addresses.slice(0, maxShown).map(linkOf), html`<br />`),
+    ]);
+
+/** Makes a stored address a link only if it leads to a web page. */
+function linkOf(text: string): Html {
+  const address = URL.parse(text);
+  if (address === null || !['http:', 'https:'].includes(address.protocol)) return html`${text}${nothing}`;
+  return html`<a href="${address.href}" rel="noreferrer noopener">${text}</a>`;
+}

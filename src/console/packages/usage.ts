@@ -1,0 +1,136 @@
+// The usage of a package: its downloads and devices day by day, and the revisions on its devices.
+import type { Services } from '#http/services.ts';
+import type { PackageUsageResponse } from '#contract/wire.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import { readPackageDays } from '#operations/packages/usage.ts';
+import { recentDays } from '#records/packages/downloads.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { OfferCounts } from '#records/fleets/seen-devices.ts';
+import { amountColumn, renderDayTable, renderDayChart, summarizeAmounts } from '../parts/day-charts.ts';
+import { share } from '../parts/charts.ts';
+import { table, type Column } from '../parts/table.ts';
+import { count, formatCount } from '../parts/values.ts';
+
+/** The maximum of devices that are counted, latest callers first. */
+export const maxDevices = 5000;
+/** The maximum of revisions and offers shown. */
+const maxRows = 12;
+
+type PackageUsageInput = Pick<Services, 'records' | 'now' | 'config'>;
+
+/** The usage page: downloads and calling devices day by day, and the revisions on devices now. */
+export async function renderUsage(input: PackageUsageInput, subject: PublishedPackage): Promise<Html> {
+  const { records, config, now } = input;
+  const usage = await readPackageDays(subject.id, {
+    ...{ records, now: now(), days: recentDays },
+    remembered: config.devices.remember,
+  });
+  const refreshes = subject.namespace === 'snap' && config.devices.snap;
+  const columns: Column<UsageDay>[] = [
+    amountColumn('Downloads', ({ downloads }) => downloads),
+    ...(refreshes
+      ? [
+          amountColumn<UsageDay>('Devices', ({ devices }) => devices),
+          amountColumn<UsageDay>('Refreshes taken', ({ refreshes: taken }) => taken),
+        ]
+      : []),
+  ];
+  return html`<h2>Downloads</h2>
+    ${downloadsOf(usage)}
+    ${
+      refreshes
+        ? html`<h2>Devices</h2>
+            ${devicesByDay(usage)}`
+        : nothing
+    }
+    ${usage.days.some(isUsed) ? renderDayTable('Day by day', usage.days, columns) : nothing}
+    ${refreshes ? await devicesOf(input, subject) : nothing}`;
+}
+
+type UsageDay = PackageUsageResponse['days'][number];
+
+const isUsed = ({ downloads, devices, refreshes }: UsageDay): boolean => downloads + devices + refreshes > 0;
+
+function downloadsOf({ days, downloads: { total, 'as-delta': deltas } }: PackageUsageResponse): Html {
+  const amounts = days.map(({ downloads }) => downloads);
+  const recent = amounts.reduce((sum, amount) => sum + amount, 0);
+  return html`<p>
+      ${formatCount(recent, 'download')} in the last ${String(days.length)} days; ${count(total)} in
+      all${deltas === 0 ? '' : `, ${count(deltas)} of them as a delta`}. Counted is whatever this store handed out
+      itself.
+    </p>
+    ${recent === 0 ? nothing : renderDayChart(days, ({ downloads }) => downloads, `Downloads: ${summarizeAmounts(amounts)}`)}`;
+}
+
+/** The calling devices day by day. Says so if devices are not remembered and there is nothing to draw. */
+function devicesByDay({ days, remembered }: PackageUsageResponse): Html {
+  const amounts = days.map(({ devices }) => devices);
+  const drawing = renderDayChart(
+    days,
+    ({ devices }) => devices,
+    `Devices that called with it: ${summarizeAmounts(amounts)}`,
+  );
+  if (amounts.some((amount) => amount > 0)) return html`${drawing} ${remembered ? nothing : notRemembered}`;
+  return remembered
+    ? html`<p class="empty">
+        No device called with it in these ${String(days.length)} days. Counted is a device that proves its serial and
+        says what it holds; one that called before devices were remembered cannot be drawn.
+      </p>`
+    : html`<p class="empty">
+        Devices are not remembered here, so none that called can be drawn. Whoever administers the store turns that on
+        with
+        <code>remember = true</code> under <code>[devices]</code>; they are counted from that day on.
+      </p>`;
+}
+
+/** Shown below earlier counts if devices are no longer remembered. */
+const notRemembered = html`<p class="hint">
+  Devices are not remembered any more (<code>devices.remember</code> is off), so none was counted since.
+</p>`;
+
+/** The revisions on devices, and the progress of refreshes. */
+async function devicesOf({ records, config }: PackageUsageInput, { id }: PublishedPackage): Promise<Html> {
+  if (!config.devices.remember) return nothing;
+  const { looked, holds } = await records.seenDevices.holding(id, maxDevices);
+  const offers = await records.seenDevices.offersOf(id);
+  const devices = holds.reduce((sum, [, number]) => sum + number, 0);
+  return html`<p>${describeDeviceCount(devices, looked)}</p>
+    ${table({
+      caption: 'What devices hold',
+      columns: [
+        { heading: 'Revision', cell: ([revision]) => revision },
+        { heading: 'Devices', number: true, cell: ([, number]) => count(number) },
+        { heading: 'Share', cell: ([, number]) => shareOf(number, devices) },
+      ],
+      rows: holds.slice(0, maxRows),
+      empty: 'No device has said that it holds this.',
+    })}
+    ${offers.length === 0 ? nothing : offersTable(offers.slice(0, maxRows))}`;
+}
+
+/** The number of devices, with the number of devices looked at if that is limited. */
+export const describeDeviceCount = (devices: number, looked: number): string =>
+  looked >= maxDevices
+    ? `Of the ${formatCount(looked, 'device')} that called last, ${count(devices)} say to hold it.`
+    : `Of ${formatCount(looked, 'device')} that ever called, ${count(devices)} say to hold it.`;
+
+function shareOf(part: number, whole: number): Html {
+  const percent = `${String(Math.round((100 * part) / Math.max(1, whole)))} %`;
+  return html`${percent} ${share(part / Math.max(1, whole), `${percent} of the devices`)}`;
+}
+
+const offersTable = (offers: readonly OfferCounts[]): Html =>
+  table({
+    caption: 'How far refreshes have come',
+    shown: true,
+    columns: [
+      { heading: 'Revision', cell: ({ revision }) => revision },
+      { heading: 'Channel', cell: ({ channel }) => channel },
+      { heading: 'Offered to', number: true, cell: ({ offered }) => count(offered) },
+      { heading: 'Held', number: true, cell: ({ held }) => count(held) },
+      { heading: 'Failed', number: true, cell: ({ failed }) => count(failed) },
+      { heading: 'Taken', cell: ({ took, offered }) => html`${count(took)} ${shareOf(took, offered)}` },
+    ],
+    rows: offers,
+    empty: '',
+  });

@@ -1,0 +1,21 @@
+// Shows the devices and downloads, as far as known, that a change of a package's channels affects.
+import type { Services } from '#http/services.ts';
+import { html, type Html } from '#http/pages/html.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import { formatCount } from '../parts/values.ts';
+import { describeDeviceCount, maxDevices } from '../packages/usage.ts';
+
+export async function renderAffected(
+  { records, now, config }: Pick<Services, 'records' | 'now' | 'config'>,
+  { id, namespace }: PublishedPackage,
+): Promise<Html> {
+  const { recent } = await records.downloads.of(id, now());
+  const isKnown = namespace === 'snap' && config.devices.snap && config.devices.remember;
+  const seen = isKnown ? await records.seenDevices.holding(id, maxDevices) : undefined;
+  const devices = seen?.holds.reduce((sum, [, number]) => sum + number, 0) ?? 0;
+  return html`<h2>Who is affected</h2>
+    <ul>
+      ${seen === undefined ? html`<li>Which devices hold this package is not known here.</li>` : html`<li>${describeDeviceCount(devices, seen.looked)} They follow at their next refresh.</li>`}
+      <li>${formatCount(recent, 'download')} of it in the last 30 days.</li>
+    </ul>`;
+}

@@ -1,0 +1,76 @@
+// The release history of a package, newest first.
+import { onPackage } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, type Html } from '#http/pages/html.ts';
+import type { ConsoleHistoryQuery } from '#contract/wire.ts';
+import { numberBefore, pageOf } from '#operations/page.ts';
+import { pastReleaseText } from '#domain/releases/release-text.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { PastRelease } from '#records/releases/past-releases.ts';
+import { withQuery } from '../parts/address.ts';
+import { countBefore } from '../parts/sorting.ts';
+import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
+import { time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+import { addressOf } from '../packages/address.ts';
+import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.ts';
+
+export const consoleReleaseHistory = screen({
+  name: 'console_release_history',
+  path: '/console/packages/:namespace/:name/history',
+  summary: 'Show what was released of a package and when, the newest first.',
+  access: onPackage('package-view-releases'),
+  query: 'ConsoleHistoryQuery',
+  refuses: ['forbidden'],
+
+  async show({ package: subject, query, records }) {
+    return {
+      title: `Releases of ${subject.namespace}/${subject.name}`,
+      content: html`${await renderReleases(records, subject, query, pageSize)}
+        <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
+    };
+  },
+});
+
+/** A page of releases, newest first by default, with a link to the next page. */
+export async function renderReleases(
+  records: Pick<HandlerRecords, 'pastReleases' | 'accounts'>,
+  subject: PublishedPackage,
+  query: ConsoleHistoryQuery,
+  maxEntries: number,
+): Promise<Html> {
+  const { pastReleases } = records;
+  const { sort = '' } = query;
+  const releases = await (sort === 'when'
+    ? pastReleases.oldest(subject.id, countBefore(query), maxEntries + 1)
+    : pastReleases.newest(subject.id, numberBefore(query), maxEntries + 1));
+  const { entries: rows, next } = pageOf(releases, maxEntries, ({ seq }) => [String(seq)]);
+  const names = await readActorNames(
+    records,
+    rows.map(({ releasedBy }) => releasedBy),
+  );
+  const historyAddress = addressOf(subject, 'history');
+  return html`${table({
+    caption: 'Releases',
+    columns: columnsOf(subject, names),
+    rows,
+    sorting: { order: sort === '' ? '-when' : sort, address: (sort) => withQuery(historyAddress, { sort }) },
+    empty: 'Nothing was ever released.',
+  })}
+  ${nextPage(next && withQuery(historyAddress, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
+}
+
+const columnsOf = (subject: PublishedPackage, names: ConsoleActorNames): Column<PastRelease>[] => [
+  { heading: 'When', sort: { key: 'when', largestFirst: true }, cell: ({ releasedAt }) => time(releasedAt) },
+  { heading: 'Channel', cell: ({ channel }) => channel },
+  { heading: 'For', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },
+  {
+    heading: 'What',
+    cell: (past) =>
+      past.revision === null
+        ? 'Closed'
+        : html`<a href="${addressOf(subject, 'revisions', past.revision)}">Revision ${pastReleaseText(past)}</a>`,
+  },
+  { heading: 'Before', cell: ({ before }) => (before === null ? 'Nothing' : `Revision ${String(before)}`) },
+  { heading: 'By', cell: ({ releasedBy }) => names(releasedBy) },
+];

@@ -1,0 +1,182 @@
+// Releases a revision into channels, or closes channels. First a page previews the changes, the affected devices and the needed approvals;
+// then the act runs under the same rules as for every tool.
+import { gateErrorCodes, evaluateChange, describeApprovers, type ApprovalStatus } from '#acts/gate.ts';
+import { pushReleases, releaseLines, type ReleaseRequest } from '#acts/releases/releases.ts';
+import { onPackage, type PackageEvidence } from '#access/access-rules.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import type { Services } from '#http/services.ts';
+import { changedLines, type ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import { fallback } from '#domain/releases/channel.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { performRequestedReleases, readRequestedReleases } from '#operations/releases/release-request.ts';
+import type { BrowserEvidence } from '../browser-access.ts';
+import { formOf } from '../parts/form.ts';
+import { notice } from '../parts/notice.ts';
+import { table } from '../parts/table.ts';
+import { formatCount, time } from '../parts/values.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { addressOf } from '../packages/address.ts';
+import { renderAffected } from './affected.ts';
+import {
+  parseReleaseForm,
+  renderReleaseForm,
+  hiddenReleaseFields,
+  isComplete,
+  previewAddress,
+  type ReleaseFormFields,
+} from './release-form.ts';
+
+const path = '/console/packages/:namespace/:name/release';
+const access = onPackage('package-manage-releases');
+
+/** The maximum of lines shown for the changes. */
+const maxLines = 100;
+
+type ReleasePageCall = Services & PackageEvidence & BrowserEvidence;
+
+export const consolePreviewRelease = screen({
+  name: 'console_preview_release',
+  path,
+  summary:
+    'Say what a release would change in the channels of a package, who is affected, and who has to approve of it.',
+  access,
+  query: 'ConsoleReleaseQuery',
+  refuses: ['forbidden'],
+
+  async show(call) {
+    const { package: subject, query } = call;
+    const packageName = `${subject.namespace}/${subject.name}`;
+    const closes = query.close === 'yes';
+    return {
+      title: closes ? `Close channels of ${packageName}?` : `Release a revision of ${packageName}`,
+      lead: isComplete(query)
+        ? 'Nothing is done yet: this is what would change.'
+        : 'Say what is to be released, and where.',
+      content: html`${isComplete(query) ? await preview(call, query) : nothing}
+        ${
+          closes
+            ? nothing
+            : html`<h2>${isComplete(query) ? 'Something else' : 'What'}</h2>
+                ${renderReleaseForm(subject, query)}`
+        }
+        <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
+    };
+  },
+});
+
+export const consoleRelease = formHandler({
+  name: 'console_release',
+  path,
+  summary: 'Release a revision of a package into channels, or close channels.',
+  access,
+  body: 'ConsoleRelease',
+  refuses: ['conflict', ...gateErrorCodes],
+
+  async perform(call) {
+    const { package: subject, body } = call;
+    try {
+      await performRequestedReleases(call, parseReleaseForm(body));
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal) || refusal.code !== 'approval-required') throw refusal;
+      return withMessage(previewAddress(subject, body), 'release-waits');
+    }
+    return withMessage(addressOf(subject), body.close === 'yes' ? 'channels-closed' : 'released');
+  },
+});
+
+/** The changes as of now, or the reason why they cannot be made. */
+async function preview(call: ReleasePageCall, filled: ReleaseFormFields): Promise<Html> {
+  const { package: subject, records, now, principal } = call;
+  try {
+    const releases = readRequestedReleases(principal, parseReleaseForm(filled));
+    const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()) });
+    const judged = await heldBackBy(call, changedLines(lines));
+    return html`${changesTable(lines)} ${releases.map(whatElse)} ${await renderAffected(call, subject)}
+    ${approvals(judged)} ${confirm(call, filled, judged)}`;
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    return notice('warn', refusal.message);
+  }
+}
+
+const changesTable = (lines: readonly ApprovalLine[]): Html =>
+  table({
+    caption: 'What changes',
+    shown: true,
+    columns: [
+      { heading: 'Channel', cell: ({ on }) => on.slice(on.indexOf(':') + 1) },
+      { heading: 'For', cell: ({ part }) => part ?? 'All' },
+      { heading: 'Holds now', cell: ({ from }) => from ?? 'Nothing' },
+      { heading: 'Holds then', cell: ({ from, to }) => (from === to ? 'The same' : (to ?? 'Nothing')) },
+    ],
+    rows: lines.slice(0, maxLines),
+    empty: 'These channels hold nothing, so nothing changes.',
+  });
+
+/** Consequences that the table does not show. */
+function whatElse({ channel, revision }: ReleaseRequest): Html {
+  const safer = fallback(channel);
+  if (revision === null) {
+    return html`<p>
+      Whoever follows ${channel.name} then gets
+      ${safer === null ? 'nothing, and keeps what he has' : html`what ${safer} holds`}.
+    </p>`;
+  }
+  return channel.branch === null
+    ? nothing
+    : html`<p>The branch ${channel.name} ends 30 days after its last release.</p>`;
+}
+
+/** The needed approvals and their progress; empty if none are needed. */
+async function heldBackBy(
+  { package: { namespace, name }, principal, records, now }: ReleasePageCall,
+  lines: readonly ApprovalLine[],
+): Promise<ApprovalStatus | undefined> {
+  const policy = await records.approvalPolicy.inForce();
+  const change = { name: pushReleases.name, actor: principal.accountId, object: `${namespace}/${name}`, policy };
+  return evaluateChange(records, { ...change, at: timestamp(now()) }, lines);
+}
+
+function approvals(judged: ApprovalStatus | undefined): Html {
+  if (judged === undefined) return nothing;
+  const { proposal, missing } = judged;
+  const approvers = describeApprovers(judged);
+  if (proposal === undefined) {
+    return notice(
+      'note',
+      `The approval policy holds this: it is proposed, and waits for ${formatCount(missing, 'approval')}. ${approvers}`,
+    );
+  }
+  const link = html`<a href="/console/waiting/proposals/${proposal.number}">proposal ${proposal.number}</a>`;
+  if (proposal.state === 'rejected') {
+    return notice(
+      'warn',
+      html`It was rejected, as ${link}: ${proposal.because}. It can be proposed again from ${time(proposal.endsAt)} on.`,
+    );
+  }
+  if (missing === 0) return notice('good', html`It is approved, as ${link}. Now it can be done.`);
+  return notice(
+    'note',
+    html`It waits for ${formatCount(missing, 'more approval')}, as ${link}, until ${time(proposal.endsAt)}. ${approvers}
+    When it is approved, the button for it is here.`,
+  );
+}
+
+/** The button that releases; absent if a proposal waits for other approvals or was rejected. */
+function confirm(
+  { package: subject, browsing }: ReleasePageCall,
+  filled: ReleaseFormFields,
+  judged: ApprovalStatus | undefined,
+): Html {
+  const isOpen = judged === undefined || judged.missing === 0 || judged.proposal === undefined;
+  if (!isOpen || judged?.proposal?.state === 'rejected') return nothing;
+  const isClosing = filled.close === 'yes';
+  const action = isClosing
+    ? `Close ${filled.channels ?? ''}`
+    : `Release revision ${filled.revision ?? ''} to ${filled.channels ?? ''}`;
+  const words = judged !== undefined && judged.proposal === undefined ? `Propose: ${action}` : action;
+  const button = isClosing ? html`<button class="grave">${words}</button>` : html`<button>${words}</button>`;
+  return formOf(browsing, addressOf(subject, 'release'), html`${hiddenReleaseFields(filled)} ${button}`);
+}

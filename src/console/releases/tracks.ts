@@ -1,0 +1,236 @@
+// The pages of the tracks of a package: list, create, change version pattern and phasing, delete.
+import { createTracks, deleteTrack, updateTrack } from '#acts/releases/tracks.ts';
+import { onPackage } from '#access/access-rules.ts';
+import { beyondChannels } from '#access/beyond-channels.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, joined, nothing, type Html } from '#http/pages/html.ts';
+import type { ConsoleTrack } from '#contract/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { caller } from '#operations/caller.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Track } from '#records/releases/tracks.ts';
+import { field, formOf } from '../parts/form.ts';
+import { facts, table } from '../parts/table.ts';
+import { time } from '../parts/values.ts';
+import { withMessage } from '../messages.ts';
+import { formHandler, screen } from '../screen.ts';
+import { addressOf } from '../packages/address.ts';
+
+const path = '/console/packages/:namespace/:name/tracks';
+const ofOne = `${path}/:track` as const;
+const manages = onPackage('package-manage-releases');
+
+/** The maximum shown; the command shows all. */
+const maxShown = 200;
+
+export const consoleTracks = screen({
+  name: 'console_tracks',
+  path,
+  summary: 'Show the tracks of a package, which ones may be made, and the form that makes one.',
+  access: onPackage('package-view-releases'),
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show({ package: subject, records, browsing }) {
+    const tracks = await records.tracks.list(subject.id);
+    const patterns = (await records.guardrails.list(subject.id)).map(({ pattern }) => pattern);
+    return {
+      title: `Tracks of ${subject.namespace}/${subject.name}`,
+      lead: html`Each has channels of its own. <a href="${addressOf(subject)}">To the package</a>`,
+      content: html`${table<Track>({
+          caption: 'Tracks',
+          columns: [
+            { heading: 'Track', cell: ({ name }) => html`<a href="${addressOf(subject, 'tracks', name)}">${name}</a>` },
+            { heading: 'Its versions look like', cell: ({ versionPattern }) => versionPattern ?? 'Anything' },
+            { heading: 'A release reaches devices', cell: phasingOf },
+            { heading: 'Since', cell: ({ createdAt }) => time(createdAt) },
+            {
+              heading: 'Channels',
+              cell: ({ name }) =>
+                html`<a href="${addressOf(subject)}?track=${encodeURIComponent(name)}"
+                  >What they hold<span class="unseen"> in ${name}</span></a
+                >`,
+            },
+          ],
+          rows: tracks.slice(0, maxShown),
+          empty: '',
+        })}
+        ${tracks.length > maxShown ? html`<p class="hint"><code>larder track list</code> shows all of them.</p>` : nothing}
+        <h2>A new track</h2>
+        ${newTrack(subject, patterns, browsing)}`,
+    };
+  },
+});
+
+const phasingOf = ({ automaticPhasingPercentage: phasing }: Track): string =>
+  phasing === null ? 'All at once' : `By and by, ${String(phasing)} % first`;
+
+function newTrack(
+  subject: PublishedPackage,
+  patterns: readonly string[],
+  browsing: Parameters<typeof formOf>[0],
+): Html {
+  if (patterns.length === 0) {
+    const line = `larder guardrail add ${subject.namespace}/${subject.name} '[0-9]+(\\.[0-9]+)?'`;
+    return html`<p class="empty">
+      No track can be made yet: whoever administers the store says first what they may be called, such as with
+      <code>${line}</code>.
+    </p>`;
+  }
+  return formOf(
+    browsing,
+    addressOf(subject, 'tracks'),
+    html`${field({
+        name: 'track',
+        label: 'Name',
+        maxLength: 28,
+        required: true,
+        hint: html`It has to match one of these as a whole:
+        ${joined(
+          patterns.slice(0, maxShown).map((pattern) => html`<code>${pattern}</code>`),
+          ', ',
+        )}.
+        A track is made once; it can be deleted while its channels hold nothing.`,
+      })}
+      ${settings({ versionPattern: null, automaticPhasingPercentage: null })} <button>Make it</button>`,
+  );
+}
+
+type TrackFormSettings = Pick<Track, 'versionPattern' | 'automaticPhasingPercentage'>;
+
+const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: TrackFormSettings): Html =>
+  html`${field({
+    name: 'version-pattern',
+    label: 'Its versions look like',
+    value: versionPattern ?? '',
+    maxLength: 256,
+    hint: html`A pattern such as <code>2.*</code>, which tools show; empty for any.`,
+  })}
+  ${field({
+    name: 'phasing',
+    label: 'Share of the devices that get a release first, in percent',
+    value: phasing === null ? '' : String(phasing),
+    maxLength: 10,
+    inputMode: 'numeric',
+    hint: 'From 0 to 100; empty for all at once.',
+  })}`;
+
+/** The settings from the form. */
+function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>): TrackFormSettings {
+  const phasing = body.phasing.trim();
+  if (phasing !== '' && !/^\d{1,3}(?:\.\d{1,6})?$/.test(phasing)) {
+    throw new Refusal('api-error', `The share is a number from 0 to 100, or empty, not '${phasing}' at /phasing`);
+  }
+  return {
+    versionPattern: body['version-pattern'].trim() || null,
+    automaticPhasingPercentage: phasing === '' ? null : Number(phasing),
+  };
+}
+
+export const consoleCreateTrack = formHandler({
+  name: 'console_create_track',
+  path,
+  summary: "Create a track that matches one of the package's guardrails.",
+  access: manages,
+  body: 'ConsoleNewTrack',
+  refuses: ['invalid-tracks', 'conflicting-tracks'],
+
+  async perform(call) {
+    const { package: subject, body, acts } = call;
+    await acts.do(createTracks, caller(call), {
+      package: subject,
+      tracks: [{ name: body.track.trim(), ...settingsIn(body) }],
+    });
+    return withMessage(addressOf(subject, 'tracks'), 'track-made');
+  },
+});
+
+export const consoleTrack = screen({
+  name: 'console_track',
+  path: ofOne,
+  summary: 'Show a track, and the forms that change or delete it.',
+  access: onPackage('package-view-releases'),
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show({ package: subject, params, records, browsing }) {
+    const track = await trackOf(records, subject, params.track);
+    const trackAddress = addressOf(subject, 'tracks', track.name);
+    return {
+      title: `Track ${track.name} of ${subject.namespace}/${subject.name}`,
+      lead: html`<a href="${addressOf(subject)}?track=${encodeURIComponent(track.name)}">What its channels hold</a>`,
+      content: html`${facts([
+          ['Since', time(track.createdAt)],
+          ['Default track', subject.defaultTrack === track.name ? 'Yes' : 'No'],
+        ])}
+        <h2>Change it</h2>
+        ${formOf(browsing, trackAddress, html`${settings(track)} <button>Change it</button>`)}
+        ${
+          track.name === 'latest'
+            ? nothing
+            : html`<h2>End it</h2>
+                <p><a class="button grave" href="${trackAddress}/delete">Delete the track</a></p>`
+        }
+        <p><a href="${addressOf(subject, 'tracks')}">All tracks</a></p>`,
+    };
+  },
+});
+
+export const consoleUpdateTrack = formHandler({
+  name: 'console_update_track',
+  path: ofOne,
+  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  access: beyondChannels('package-manage-releases'),
+  body: 'ConsoleTrack',
+
+  async perform(call) {
+    const { package: subject, params, body, acts } = call;
+    await acts.do(updateTrack, caller(call), { package: subject, track: params.track, changes: settingsIn(body) });
+    return withMessage(addressOf(subject, 'tracks', params.track), 'track-changed');
+  },
+});
+
+export const consoleAskDeleteTrack = screen({
+  name: 'console_ask_delete_track',
+  path: `${ofOne}/delete`,
+  summary: 'Say what ends with a track, and ask whether to delete it.',
+  access: manages,
+  refuses: ['forbidden'],
+
+  async show({ package: subject, params, records, browsing }) {
+    const { name } = await trackOf(records, subject, params.track);
+    const trackAddress = addressOf(subject, 'tracks', name);
+    return {
+      title: `Delete the track ${name}?`,
+      lead: `It can be deleted while its channels and branches hold nothing. Devices that follow it find it no more.`,
+      content: html`${formOf(browsing, `${trackAddress}/delete`, html`<button class="grave">Delete ${name}</button>`)}
+        <p><a href="${trackAddress}">No, leave it as it is</a></p>`,
+    };
+  },
+});
+
+export const consoleDeleteTrack = formHandler({
+  name: 'console_delete_track',
+  path: `${ofOne}/delete`,
+  summary: 'Delete a track whose channels and branches hold nothing.',
+  access: manages,
+  body: 'ConsoleForm',
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { package: subject, params, acts } = call;
+    await acts.do(deleteTrack, caller(call), { package: subject, track: params.track });
+    return withMessage(addressOf(subject, 'tracks'), 'track-deleted');
+  },
+});
+
+/** Returns a track by name; refuses if it does not exist. */
+async function trackOf(
+  { tracks }: Pick<HandlerRecords, 'tracks'>,
+  subject: PublishedPackage,
+  name: string,
+): Promise<Track> {
+  const match = (await tracks.list(subject.id)).find((track) => track.name === name);
+  if (match !== undefined) return match;
+  throw new Refusal('resource-not-found', `'${subject.name}' has no track '${name.slice(0, 60)}'.`);
+}

@@ -1,0 +1,190 @@
+// The page of one revision: its details, its channels, and whether it may be released.
+import { onPackage } from '#access/access-rules.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
+import { html, joined, nothing, type Html } from '#http/pages/html.ts';
+import { timestamp } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { parseRevisionNumber } from '#operations/revisions/parse-revision-number.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { Revision } from '#records/revisions/revisions.ts';
+import { notice } from '../parts/notice.ts';
+import { facts, table } from '../parts/table.ts';
+import { count, size, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+import { addressOf } from '../packages/address.ts';
+import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.ts';
+import { describeTargets, statusOf } from './revisions.ts';
+
+/** The maximum of characters of a file, and of applications and channels, shown. */
+const maxTextLength = 8000;
+const maxItems = 100;
+
+export const consoleRevision = screen({
+  name: 'console_revision',
+  path: '/console/packages/:namespace/:name/revisions/:revision',
+  summary: 'Show a revision: its digests, what is inside, the channels that hold it, its assertions.',
+  access: onPackage('package-view-revisions'),
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show({ package: subject, params, records, now }) {
+    const revision = await findRevision(records, subject, params.revision);
+    const names = await readActorNames(records, [revision.createdBy, revision.withdrawnBy, revision.deletedBy]);
+    const held = await records.releases.holding(subject.id, revision.revision, timestamp(now()));
+    return {
+      title: `${subject.namespace}/${subject.name}, revision ${String(revision.revision)}`,
+      lead: leadOf(revision, held),
+      content: html`${toKnow(revision, names)} ${factsOf(revision, names)} ${deedsOf(subject, revision)}
+        ${heldBy(subject, held)} ${inside(revision)} ${await textsOf(records, subject, revision)}
+        ${await assertionsOf(records, revision)}
+        <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
+    };
+  },
+});
+
+/** Returns the revision in the path, also if it was deleted. */
+export async function findRevision(
+  { revisions }: Pick<HandlerRecords, 'revisions'>,
+  subject: PublishedPackage,
+  text: string,
+): Promise<Revision> {
+  const number = parseRevisionNumber(text);
+  const [revision] = await revisions.before(subject.id, number + 1, 1);
+  if (revision?.revision === number) return revision;
+  throw new Refusal('resource-not-found', `'${subject.name}' has no revision ${String(number)}.`);
+}
+
+function leadOf({ version, withdrawnAt, deletedAt }: Revision, held: readonly Release[]): string {
+  if (deletedAt !== null) return `Version ${version}, which is deleted.`;
+  if (withdrawnAt !== null) return `Version ${version}, which is withdrawn: nobody gets it.`;
+  const channels = [...new Set(held.map(({ channel }) => channel))];
+  return `Version ${version}, ${channels.length === 0 ? 'which no channel holds' : `held by ${channels.slice(0, maxItems).join(', ')}`}.`;
+}
+
+function toKnow(
+  { withdrawnAt, withdrawnBecause, withdrawnBy, deletedAt, deletedBecause, deletedBy }: Revision,
+  names: ConsoleActorNames,
+): Html {
+  if (deletedAt !== null) {
+    return notice(
+      'note',
+      html`Deleted by ${names(deletedBy)}, ${time(deletedAt)}: ${deletedBecause}. The same file pushed again brings it
+      back.`,
+    );
+  }
+  if (withdrawnAt === null) return nothing;
+  return notice('note', html`Withdrawn by ${names(withdrawnBy)}, ${time(withdrawnAt)}: ${withdrawnBecause}`);
+}
+
+const factsOf = (revision: Revision, names: ConsoleActorNames): Html =>
+  facts([
+    ['State', statusOf(revision)],
+    ['Made for', describeTargets(revision)],
+    ['Size', revision.size < 1024 ? size(revision.size) : `${size(revision.size)} (${count(revision.size)} bytes)`],
+    ['Pushed', html`${time(revision.createdAt)} by ${names(revision.createdBy)}`],
+    ['SHA3-384', html`<code>${revision.sha3_384}</code>`],
+    ['SHA-256', html`<code>${revision.sha256}</code>`],
+  ]);
+
+/** Links to the changes that are possible. */
+function deedsOf(subject: PublishedPackage, { revision, withdrawnAt, deletedAt }: Revision): Html {
+  if (deletedAt !== null) return nothing;
+  const withdraw = addressOf(subject, 'revisions', revision, 'withdraw');
+  if (withdrawnAt !== null) return html`<p><a class="button" href="${withdraw}">Bring it back</a></p>`;
+  return html`<p class="row">
+    <a class="button" href="${addressOf(subject, 'release')}?revision=${revision}">Release it</a>
+    <a href="${withdraw}">Withdraw it</a>
+  </p>`;
+}
+
+const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
+  html`<h2>Channels</h2>
+    ${table({
+      caption: 'Channels that hold it',
+      columns: [
+        { heading: 'Channel', cell: ({ channel }) => channel },
+        { heading: 'For', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },
+        {
+          heading: 'How far',
+          cell: ({ progressive: { percentage, paused } }) =>
+            percentage === null ? 'Everybody' : `${String(percentage)} %${paused === true ? ', paused' : ''}`,
+        },
+        { heading: 'Since', cell: ({ releasedAt }) => time(releasedAt) },
+      ],
+      rows: held.slice(0, maxItems),
+      empty: html`No channel holds it. <a href="${addressOf(subject)}">The package</a> says what they hold.`,
+    })}`;
+
+/** The details that the review found in the file. */
+function inside({ details }: Revision): Html {
+  const { apps, base, confinement, grade, type, buildUrl, said: declarations, notices = [] } = details;
+  const resources = Object.entries(declarations?.resources ?? {}).map(
+    ([name, { filename }]) => `${name} (${filename})`,
+  );
+  const pairs = (
+    [
+      ['Type', type],
+      ['Base', base],
+      ['Confinement', confinement],
+      ['Grade', grade],
+      ['Applications', listed(apps)],
+      ['Provides', listed(declarations?.provides)],
+      ['Requires', listed(declarations?.requires)],
+      ['Resources', listed(resources)],
+      ['Built at', buildUrl],
+    ] as const
+  ).flatMap(([name, value]): [string, string][] => (value === undefined || value === null ? [] : [[name, value]]));
+  return pairs.length === 0
+    ? nothing
+    : html`<h2>What is inside</h2>
+        ${notices.map((text) => notice('note', text))} ${facts(pairs)}`;
+}
+
+function listed(names: readonly string[] | undefined): string | undefined {
+  if (names === undefined || names.length === 0) return undefined;
+  return names.length > maxItems ? `${names.slice(0, maxItems).join(', ')} and others` : names.join(', ');
+}
+
+/** The stored files from inside the revision. */
+async function textsOf(
+  { revisions }: Pick<HandlerRecords, 'revisions'>,
+  { id, namespace }: PublishedPackage,
+  { revision }: Revision,
+): Promise<Html> {
+  const texts = await revisions.texts(id, revision);
+  if (texts === undefined) return nothing;
+  const files = [
+    [namespace === 'snap' ? 'snap.yaml' : 'metadata.yaml', texts.packageYaml],
+    ['config.yaml', texts.configYaml],
+    ['actions.yaml', texts.actionsYaml],
+    ['The build recipe', texts.craftYaml],
+  ] as const;
+  return html`${files.map(([name, text]) => (text === null || text === '' ? nothing : file(name, text)))}`;
+}
+
+const file = (name: string, text: string): Html =>
+  html`<details>
+    <summary>${name}</summary>
+    ${text.length > maxTextLength ? html`<p class="hint">The first ${count(maxTextLength)} of ${count(text.length)} characters.</p>` : nothing}
+    <pre tabindex="0" role="region" aria-label="${name}"><code>${text.slice(0, maxTextLength)}</code></pre>
+  </details>`;
+
+/** The assertions about the revision. */
+async function assertionsOf(
+  { revisions, assertions }: Pick<HandlerRecords, 'revisions' | 'assertions'>,
+  { packageId, revision }: Revision,
+): Promise<Html> {
+  const assertionNames = (await revisions.assertionsOf(packageId, [revision])).map(({ assertion }) => assertion);
+  const stored = await assertions.listOf(assertionNames);
+  if (stored.length === 0) return nothing;
+  return html`<h2>Assertions</h2>
+    ${joined(
+      stored.map(
+        ({ name, text, origin }) =>
+          html`<p>${origin === 'signed' ? 'Signed here' : 'Carried in'}:</p>
+            ${file(name, text)}`,
+      ),
+      '',
+    )}`;
+}

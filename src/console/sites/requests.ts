@@ -1,0 +1,53 @@
+// The page with the subscriptions of this site and its last request.
+import { overseer } from '#access/access-rules.ts';
+import { html } from '#http/pages/html.ts';
+import { placeOf } from '#operations/page.ts';
+import { writeCursor } from '#operations/cursor.ts';
+import type { Subscription } from '#records/sites/subscriptions.ts';
+import { readActorLabels } from '../parts/actor-labels.ts';
+import { nextPage, pageSize, table } from '../parts/table.ts';
+import { count, distance, size, time } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+
+export const consoleRequests = screen({
+  name: 'console_requests',
+  path: '/console/carry/requests',
+  summary: 'Show what this site wishes for, and the request that was made last.',
+  access: overseer('transfer-approver', 'auditor'),
+  query: 'ConsolePageQuery',
+
+  async show({ query, records, now }) {
+    const [namespace, name] = placeOf(query, ['', ''] as const);
+    const subscriptions = await records.subscriptions.after(namespace, name, pageSize + 1);
+    const wishes = subscriptions.slice(0, pageSize);
+    const last = wishes.at(-1);
+    const request = await records.requests.newest();
+    const who = await readActorLabels([request?.madeBy ?? null], records);
+    return {
+      title: 'Requests',
+      lead:
+        request === undefined
+          ? 'Nothing was asked for yet.'
+          : html`Request ${count(request.number)} was made last: ${time(request.madeAt)},
+            ${distance(request.madeAt, now())}, by ${who(request.madeBy)}, ${size(request.bytes)}.`,
+      content: html`<h2>What is wished for</h2>
+        ${table<Subscription>({
+          caption: 'Packages that this site wishes for, by channel and architecture',
+          empty: html`Nothing is wished for yet. On the host: <code>larder subscription add snap/hello</code>`,
+          rows: wishes,
+          columns: [
+            { heading: 'Package', cell: (subscription) => `${subscription.namespace}/${subscription.name}` },
+            { heading: 'Channels', cell: ({ channels }) => channels.join(', ') },
+            { heading: 'Architectures', cell: ({ architectures }) => architectures.join(', ') },
+            { heading: 'Because of', cell: ({ because }) => because ?? 'somebody’s wish' },
+          ],
+        })}
+        ${nextPage(subscriptions.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}
+        <h2>Asking for it</h2>
+        <p>
+          On the host, with a stick in it: <code>larder transfer request /media/stick</code> shows all that leaves, and
+          writes it. <code>--dry-run</code> only shows it.
+        </p>`,
+    };
+  },
+});

@@ -1,0 +1,47 @@
+// The front page: whether all is well, and what to do if not.
+import { account } from '#access/access-rules.ts';
+import type { OperationCall } from '#http/operation.ts';
+import { html, type Html } from '#http/pages/html.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
+import type { BrowserEvidence } from '../browser-access.ts';
+import type { View } from '../frame.ts';
+import { card } from '../parts/notice.ts';
+import { screen } from '../screen.ts';
+import { viewerOf } from '../viewer.ts';
+import { publisherFrontPage } from './publisher-front-page.ts';
+import { renderStoreState, toSortedCards } from './store-state.ts';
+
+type FrontPageCall = OperationCall<'/console', BrowserEvidence & { principal: Principal }, undefined, undefined>;
+
+export const consoleFront = screen({
+  name: 'console_front',
+  path: '/console',
+  summary: 'Say whether all is well, and what is to be done if not.',
+  access: account('token'),
+  async show(call) {
+    if (call.principal.storeAdministrator) return storeFront(call);
+    return publisherFrontPage(call, await viewerOf(call.principal, call.records));
+  },
+});
+
+/** The front page of administrators. */
+async function storeFront(call: FrontPageCall): Promise<View> {
+  const cards = toSortedCards((await call.health()).faults, await call.examined());
+  const wrong = cards.filter(({ gravity }) => gravity === 'warn').length;
+  return {
+    title: 'Front page',
+    lead: answer(wrong, cards.length - wrong),
+    content: html`<div class="cards">${cards.map(card)}</div>
+      ${await renderStoreState(call)} ${more}`,
+  };
+}
+
+function answer(wrong: number, toKnow: number): string {
+  if (wrong > 0) return `${wrong === 1 ? 'One thing is' : `${String(wrong)} things are`} wrong; the worst comes first.`;
+  return toKnow === 0 ? 'All is well.' : 'All is well; there is something to know of.';
+}
+
+const more: Html = html`<p class="hint">
+  This page looks at what takes no long while. <code>larder doctor</code> on the host looks at the files and at every
+  row of the database too, and <code>larder verify</code> reads every byte.
+</p>`;

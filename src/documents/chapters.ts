@@ -1,0 +1,116 @@
+// The pages that are neither guides nor lists of operations or shapes.
+import { STATUS_CODES } from 'node:http';
+
+import type { Act } from '#acts/act.ts';
+import { actsByNoun } from '#acts/index.ts';
+import { permissions } from '#domain/tokens/permission.ts';
+import { statuses } from '#domain/refusal.ts';
+import type { OperationSection } from '#http/operation.ts';
+import { html, joined, type HtmlContent, type Html } from '#http/pages/html.ts';
+import { operationLink } from './operation-pages.ts';
+import { guides, slug, teasers, type Guide } from './guides.ts';
+import { code } from './page.ts';
+
+/** The first page. */
+export const firstPage = (): Html => {
+  const card = (address: string, title: string, teaser: string): Html =>
+    html`<a class="card" href="/${address}"><strong>${title}</strong><span>${teaser}</span></a>`;
+  return html`<p class="lead">
+      This is larder, which keeps and serves the packages of a site without internet. These pages come from the store
+      itself: they are about exactly the release that runs here, and ask nothing of any other machine.
+    </p>
+    <div class="cards">
+      ${Object.entries(guides).map(([name, title]) => card(`docs/${name}`, title, teasers[name as Guide]))}
+      ${card('docs/operations', 'Operations', 'Every call of the interface, who may make it, and what it answers.')}
+      ${card('openapi.json', 'openapi.json', 'The same for programs: OpenAPI 3.1.')}
+    </div>`;
+};
+
+/** The first cell is the title of the row; `id` is its address in the page. */
+interface DocumentTableRow {
+  id: string;
+  cells: readonly [HtmlContent, ...HtmlContent[]];
+}
+
+/** On a narrow screen a row becomes a block; the roles tell screen readers that it is still a table. */
+const table = (headings: readonly string[], rows: readonly DocumentTableRow[]): Html =>
+  html`<table role="table">
+    <thead role="rowgroup">
+      <tr role="row">
+        ${headings.map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${rows.map(({ id, cells: [name, ...others] }) => {
+        const cells = others.map(
+          (cell, at) => html`<td role="cell" data-heading="${headings[at + 1]}"><div>${cell}</div></td>`,
+        );
+        return html`<tr id="${id}" role="row">
+          <th role="rowheader" scope="row">${name}</th>
+          ${cells}
+        </tr> `;
+      })}
+    </tbody>
+  </table>`;
+
+/** The statuses and codes of refusals. */
+export function errors(): Html {
+  const rows = Object.entries(statuses).map(([name, status]): DocumentTableRow => {
+    return { id: name, cells: [code(name), `${String(status)} ${STATUS_CODES[status] ?? ''}`] };
+  });
+  return html`<p class="lead">
+      A refused call is answered with ${code('{"error-list": [{"code", "message"}]}')}. The code is for programs and
+      never changes; the message is for people and says what to do.
+    </p>
+    <p>
+      A package that is not there and one that is somebody else's are answered alike, with 404
+      <code>resource-not-found</code>. 429 and 507 carry <code>Retry-After</code>. A 5xx other than 503 and 507 is the
+      store's own fault; its log has the details under the answer's <code>x-request-id</code>.
+    </p>
+    ${table(['Code', 'Status'], rows)}`;
+}
+
+/** The operations that each permission allows. */
+export function permissionTable(sections: readonly OperationSection[]): Html {
+  const rows = permissions.map((permission): DocumentTableRow => {
+    const links = sections.flatMap((section) =>
+      section.operations
+        .filter(({ access }) => access.permissions.includes(permission))
+        .map((op) => operationLink(section, op)),
+    );
+    return { id: permission, cells: [code(permission), links.length === 0 ? '—' : joined(links, ', ')] };
+  });
+  return html`<p class="lead">
+      A token holds permissions, and lets its account do what at least one of them allows. A token without a list holds
+      them all.
+    </p>
+    ${table(['Permission', 'Operations'], rows)}`;
+}
+
+/** The words of the audit log: the acts on the store, and whether they may wait for approvals. */
+export function auditWords(): Html {
+  const nouns = Object.entries(actsByNoun).toSorted(([noun], [other]) => (noun < other ? -1 : 1));
+  const tables = nouns.map(
+    ([noun, acts]) =>
+      html`<h2 id="${slug(noun)}">${noun}</h2>
+        ${table(['Word', 'What it does', 'To what', 'May wait'], acts.map(wordOf))}`,
+  );
+  return html`<p class="lead">
+      Whatever is done to the store stands in its audit log, in the same transaction as the change: when it was done, by
+      whom, and to what. These are its words. Whoever did it is an account, <code>cli:USER</code> for a command on the
+      host, <code>device:KEY</code> for a device, or <code>larder</code> for what the store does by itself.
+    </p>
+    <p>What may wait can be held until another person approves of it; what cannot says why.</p>
+    ${tables}`;
+}
+
+const wordOf = ({ name, outcome, summary, on, gate }: Act<never, unknown>): DocumentTableRow => ({
+  // One word may be used for a done and for a refused act.
+  id: outcome === 'refused' ? `${slug(name)}-refused` : slug(name),
+  cells: [
+    [code(name), outcome === 'refused' && ', refused'],
+    summary,
+    code(on),
+    'kinds' in gate ? `yes: ${gate.kinds.join(', ')}` : `no: ${gate.never}`,
+  ],
+});

@@ -1,0 +1,376 @@
+// The Prometheus metrics: counts, durations and results of operations, and the state of the store.
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Registry,
+  type GaugeConfiguration,
+} from 'prom-client';
+
+import type { S3Traffic } from '#blobs/s3/requests.ts';
+import type { PoolFigures } from '#engine/database.ts';
+import { faultKinds, type Fault, type FaultCode } from '#platform/faults.ts';
+import { countRequestsIn } from './request-counts.ts';
+
+/** One request with its response. */
+export interface FinishedRequest {
+  /** The operation's name; `none` if the address has no operation. */
+  operation: string;
+  status: number;
+  refusal: string | undefined;
+  seconds: number;
+}
+
+/** The state of the store, read at each scrape; the same in every process. */
+export interface StoreState {
+  packages: number;
+  revisions: number;
+  accounts: number;
+  uploads: { unclaimed: number; waiting: number; approved: number; rejected: number };
+  databaseBytes: number;
+  /** Undefined if the database is on a server. */
+  walBytes?: number;
+  blobBytes: number;
+  damagedBlobs: number;
+  diskFreeBytes: number;
+  diskSizeBytes: number;
+  auditEntries: number;
+  /**
+   * The results of attempts to make deltas, how often a delta and a whole file were downloaded, and the number and bytes of stored deltas.
+   */
+  deltas: Record<'made' | 'refused' | 'failed' | 'served' | 'whole', number> & { kept: number; bytes: number };
+  tokensEnding: number;
+  sealed: boolean;
+  /** The end of the server's certificate, and of the first authority in its chain to expire. */
+  certificateEnds: Date | undefined;
+  authorityEnds: Date | undefined;
+  /** The present faults. */
+  faults: readonly Pick<Fault, 'code'>[];
+  pending: readonly { kind: string; count: number }[];
+  /** RFC 3339; undefined if there was none. */
+  lastBackup: string | undefined;
+  lastTransfer: string | undefined;
+}
+
+/** The work of this process apart from responses. */
+export interface ProcessState {
+  scrubbedBytes: number;
+  jobs: { name: string; runs: number; failures: number; lastSuccess: Date | undefined }[];
+  /** The connections to the database server, if there is one. */
+  pool?: PoolFigures | undefined;
+  /** The requests to the S3 server, if the blobs are on one. */
+  s3: S3Traffic | undefined;
+}
+
+/** The counts of one process, sent to another process that adds them to its own. */
+export type MetricCounts = { type: string | number; values: unknown[] }[];
+
+export interface Metrics {
+  answered(request: FinishedRequest): void;
+  /** The page in the text format of Prometheus. */
+  page(): Promise<{ type: string; text: string }>;
+  /** The counts of this process. */
+  figures(): Promise<MetricCounts>;
+}
+
+export interface MetricsOptions {
+  /** The metrics of the store; only the faults while the records are unavailable. */
+  store: () => Promise<StoreState | Pick<StoreState, 'faults'>>;
+  process: () => ProcessState;
+  version: string;
+  /** If several processes serve the store together: the counts of the others, and the number of processes. */
+  team?: {
+    others: (own: MetricCounts) => Promise<MetricCounts[]>;
+    workers: () => { wanted: number; serving: number; ended: number };
+  };
+}
+
+let ofProcess: Registry | undefined;
+
+/** Memory, processor time and the like; one observer per process, however often a store is started in it. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) collectDefaultMetrics({ register: (ofProcess = new Registry()) });
+  return ofProcess;
+}
+
+export function createMetrics({ store, process, version, team }: MetricsOptions): Metrics {
+  const counted = new Registry();
+  const info = { name: 'larder_info', help: 'The release that runs.', aggregator: 'first' as const };
+  new Gauge({ ...info, labelNames: ['version'], registers: [counted] }).set({ version }, 1);
+  const answered = requestMetrics(counted);
+  const setProcess = processGauges([counted]);
+  let setTraffic: ReturnType<typeof s3Counters> | undefined;
+  // Collected by one process only: the values of several processes, all of the same store, would be added up.
+  const storeRegistry = new Registry();
+  const registers = [storeRegistry];
+  const standing = new Registry();
+  const setFaults = faultGauges([standing]);
+  const gauges = [
+    ...[storeGauges(registers), uploadGauges(registers), deltaGauges(registers)],
+    ...[pendingGauge(registers)],
+  ];
+  const setWorkers = team && workerGauges([standing]);
+
+  const ofThisProcess = (): Registry => Registry.merge([processMetrics(), counted]);
+  const figures = async (): Promise<MetricCounts> => {
+    const now = process();
+    setProcess(now);
+    // Without an S3 server the page has no S3 metrics.
+    if (now.s3 !== undefined) (setTraffic ??= s3Counters([counted]))(now.s3);
+    return ofThisProcess().getMetricsAsJSON();
+  };
+  const write = async (): Promise<string> => {
+    const now = await store();
+    setFaults(now);
+    const isCounted = 'sealed' in now;
+    if (isCounted) for (const set of gauges) set(now);
+    setWorkers?.(team!.workers());
+    const own = await figures();
+    const all = team === undefined ? ofThisProcess() : sumOf([own, ...(await team.others(own))]);
+    // Leaves out metrics of the store that could not be read now, so that older values do not look current.
+    return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await storeRegistry.metrics()] : [])].join(
+      '\n',
+    );
+  };
+  /** The page that is being written. Writing takes a while; requests during that time share the result. */
+  let writing: Promise<string> | undefined;
+
+  return {
+    answered,
+    figures,
+    async page() {
+      writing ??= write().finally(() => (writing = undefined));
+      return { type: counted.contentType, text: await writing };
+    },
+  };
+}
+
+/** Adds up the counts of several processes; takes the mean, maximum or first value of metrics that cannot be added. */
+const sumOf = (all: MetricCounts[]): Registry => AggregatorRegistry.aggregate(all);
+
+/** The counts that must remain after some processes have ended: otherwise a sum would decrease, and look like a restart. */
+export async function lastCounts(all: MetricCounts[]): Promise<MetricCounts> {
+  const sum = await sumOf(all).getMetricsAsJSON();
+  return sum.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+}
+
+type Registers = Registry[];
+
+function requestMetrics(registry: Registry): Metrics['answered'] {
+  const count = countRequestsIn(registry);
+  const refusals = new Counter({
+    name: 'larder_refusals_total',
+    help: 'Refused requests by their code.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  return ({ operation, status, refusal, seconds }) => {
+    count(operation, status, seconds);
+    if (refusal !== undefined) refusals.inc({ code: refusal });
+  };
+}
+
+/** Creates a gauge that is on the page only after it has a value. */
+function gaugeWhenKnown(configuration: GaugeConfiguration<string>): (value: number) => void {
+  let gauge: Gauge | undefined;
+  return (value) => {
+    gauge ??= new Gauge(configuration);
+    gauge.set(value);
+  };
+}
+
+/** Sets the gauges with a single value. */
+function storeGauges(registers: Registers): (now: StoreState) => void {
+  const gauge = (name: string, help: string) => gaugeWhenKnown({ name: `larder_${name}`, help, registers });
+  const gauges: [(value: number) => void, (now: StoreState) => number | undefined][] = [
+    [gauge('packages', 'Registered names.'), (now) => now.packages],
+    [gauge('revisions', 'Approved revisions.'), (now) => now.revisions],
+    [gauge('accounts', 'Accounts.'), (now) => now.accounts],
+    [gauge('review_queue', 'Uploads that wait for their review.'), (now) => now.uploads.waiting],
+    [
+      gauge('database_bytes', 'Size of the database: its file, or its tables on a PostgreSQL server.'),
+      (now) => now.databaseBytes,
+    ],
+    [gauge('database_wal_bytes', 'Size of the write-ahead log beside its file.'), (now) => now.walBytes],
+    [gauge('blob_bytes', 'Bytes of content that the records know.'), (now) => now.blobBytes],
+    [gauge('damaged_blobs', 'Blobs that are out of service because they are damaged.'), (now) => now.damagedBlobs],
+    [
+      gauge('disk_free_bytes', 'Bytes that may still be written on the disk of the data directory.'),
+      (now) => now.diskFreeBytes,
+    ],
+    [gauge('disk_size_bytes', 'Size of that disk.'), (now) => now.diskSizeBytes],
+    [gauge('deltas', 'Deltas that devices may fetch.'), (now) => now.deltas.kept],
+    [gauge('delta_bytes', 'Bytes that they take.'), (now) => now.deltas.bytes],
+    [gauge('audit_entries', 'Entries of the audit log.'), (now) => now.auditEntries],
+    [gauge('tokens_ending', 'Tokens at least two weeks old that end within two weeks.'), (now) => now.tokensEnding],
+    [gauge('sealed', '1 while the store has no signing master key and signs nothing.'), (now) => Number(now.sealed)],
+    [
+      gauge('certificate_end_seconds', "When the server's certificate ends, in seconds since 1970; 0 without TLS."),
+      (now) => (now.certificateEnds?.getTime() ?? 0) / 1000,
+    ],
+    [
+      gauge('authority_end_seconds', 'When the first certificate of an authority above it ends; 0 without TLS.'),
+      (now) => (now.authorityEnds?.getTime() ?? 0) / 1000,
+    ],
+    [
+      gauge('last_backup_seconds', 'When the last backup was made, in seconds since 1970; 0 if none was.'),
+      (now) => secondsOf(now.lastBackup),
+    ],
+    [
+      gauge('last_transfer_seconds', 'When the last transfer was accepted, in seconds since 1970; 0 if none was.'),
+      (now) => secondsOf(now.lastTransfer),
+    ],
+  ];
+  return (now) => {
+    for (const [set, value] of gauges) {
+      const reading = value(now);
+      if (reading !== undefined) set(reading);
+    }
+  };
+}
+
+const secondsOf = (moment: string | undefined): number => (moment === undefined ? 0 : Date.parse(moment) / 1000);
+
+/** Sets 1 for each present fault and 0 for every other kind, so that an alert ends by itself. */
+function faultGauges(registers: Registers): (now: Pick<StoreState, 'faults'>) => void {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `larder_${name}`, help, labelNames: ['code'], registers });
+  const problems = gauge('problems', "Problems of the store by their code; 'larder doctor' shows them in words.");
+  const notices = gauge('notices', "Notices of the store by their code; 'larder doctor' shows them in words.");
+  return ({ faults }) => {
+    const standing = new Set(faults.map(({ code }) => code));
+    for (const [code, { severity }] of Object.entries(faultKinds)) {
+      const isStanding = standing.has(code as FaultCode);
+      (severity === 'problem' ? problems : notices).set({ code }, Number(isStanding));
+    }
+  };
+}
+
+function pendingGauge(registers: Registers): (now: StoreState) => void {
+  const gauge = new Gauge({
+    name: 'larder_pending',
+    help: 'What waits for people, by its kind.',
+    labelNames: ['kind'],
+    registers,
+  });
+  return ({ pending }) => {
+    for (const { kind, count } of pending) gauge.set({ kind }, count);
+  };
+}
+
+function uploadGauges(registers: Registers): (now: StoreState) => void {
+  const uploads = new Gauge({
+    name: 'larder_uploads',
+    help: 'Uploads by their state.',
+    labelNames: ['state'],
+    registers,
+  });
+  return (now) => {
+    for (const [state, count] of Object.entries(now.uploads)) uploads.set({ state }, count);
+  };
+}
+
+function deltaGauges(registers: Registers): (now: StoreState) => void {
+  const gauge = (name: string, help: string, labelNames: string[]) =>
+    new Gauge({ name: `larder_${name}`, help, labelNames, registers });
+  const tried = gauge('deltas_tried', 'Deltas made, refused because they were too large, and failed.', ['outcome']);
+  const fetched = gauge('snaps_fetched', 'Downloads of snaps, as a delta or whole.', ['as']);
+  return ({ deltas: { made, refused, failed, served, whole } }) => {
+    for (const [outcome, count] of Object.entries({ made, refused, failed })) tried.set({ outcome }, count);
+    for (const [as, count] of Object.entries({ delta: served, whole })) fetched.set({ as }, count);
+  };
+}
+
+function processGauges(registers: Registers): (now: ProcessState) => void {
+  const gauge = (name: string, help: string, aggregator: 'sum' | 'max') =>
+    new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job', 'task'], registers, aggregator });
+  const scrubbed = new Gauge({
+    name: 'larder_scrubbed_bytes',
+    help: 'Bytes of blobs read again since the start.',
+    registers,
+  });
+  const runs = gauge('runs', 'Runs of each job since the start.', 'sum');
+  const failures = gauge('failures', 'Failed runs of each job since the start.', 'sum');
+  const success = gauge('last_success_seconds', 'When each job last went well.', 'max');
+  const setPool = poolGauges(registers);
+  return (now) => {
+    if (now.pool !== undefined) setPool(now.pool);
+    scrubbed.set(now.scrubbedBytes);
+    for (const { name, ...ran } of now.jobs) {
+      // Prometheus replaces our label 'job' with its own; queries use 'task'.
+      const labels = { job: name, task: name };
+      runs.set(labels, ran.runs);
+      failures.set(labels, ran.failures);
+      if (ran.lastSuccess !== undefined) success.set(labels, ran.lastSuccess.getTime() / 1000);
+    }
+  };
+}
+
+/** Sets the gauges of the PostgreSQL connections; absent if the database is a file. */
+function poolGauges(registers: Registers): (pool: PoolFigures) => void {
+  const make = (): ((pool: PoolFigures) => void) => {
+    const gauge = (name: string, help: string) =>
+      new Gauge({ name: `larder_database_${name}`, help, registers, aggregator: 'sum' });
+    const counter = (name: string, help: string) =>
+      new Counter({ name: `larder_database_${name}_total`, help, registers });
+    const open = gauge('connections_open', 'Connections to PostgreSQL that are open.');
+    const used = gauge('connections_used', 'Those of them that somebody waits for.');
+    const waiting = gauge('waiting', 'Questions and changes that wait behind others for a connection to PostgreSQL.');
+    const queries = counter('queries', 'Statements sent to PostgreSQL.');
+    const retries = counter(
+      'retries',
+      'Questions and changes tried again, as a connection broke or a change was in the way.',
+    );
+    const lost = counter('connections_lost', 'Connections to PostgreSQL that broke.');
+    return (pool) => {
+      open.set(pool.open);
+      used.set(pool.used);
+      waiting.set(pool.waiting);
+      for (const total of [queries, retries, lost]) total.reset();
+      queries.inc(pool.queries);
+      retries.inc(pool.retries);
+      lost.inc(pool.lost);
+    };
+  };
+  let set: ((pool: PoolFigures) => void) | undefined;
+  return (pool) => {
+    set ??= make();
+    set(pool);
+  };
+}
+
+/** The process has its own totals of S3 requests, so the counters are set to them at each scrape. */
+function s3Counters(registers: Registers): (now: S3Traffic) => void {
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `larder_s3_${name}_total`, help, labelNames, registers });
+  const requests = counter('requests', 'What was asked of the server that has the files.', ['request']);
+  const errors = counter('errors', 'What of that failed.', ['request']);
+  const retries = counter('retries', 'How often something was asked again because it had failed.');
+  const bytes = counter('bytes', 'Bytes of files that went to that server, and came from it.', ['direction']);
+  return (now) => {
+    for (const total of [requests, errors, retries, bytes]) total.reset();
+    for (const [request, count] of now.requests) requests.inc({ request }, count);
+    for (const [request, count] of now.errors) errors.inc({ request }, count);
+    retries.inc(now.retries);
+    bytes.inc({ direction: 'sent' }, now.bytesSent);
+    bytes.inc({ direction: 'received' }, now.bytesReceived);
+  };
+}
+
+function workerGauges(registers: Registers) {
+  const gauge = (name: string, help: string) => new Gauge({ name: `larder_workers${name}`, help, registers });
+  const expected = gauge('', 'Processes that are to serve the store together.');
+  const serving = gauge('_serving', 'Those of them that serve.');
+  const ended = new Counter({
+    name: 'larder_workers_ended_total',
+    help: 'Those that have ended since the start without having been asked to.',
+    registers,
+  });
+  return (now: { wanted: number; serving: number; ended: number }): void => {
+    expected.set(now.wanted);
+    serving.set(now.serving);
+    ended.reset();
+    ended.inc(now.ended);
+  };
+}

@@ -1,0 +1,50 @@
+// The interface of received transfers for operations and pages. `src/transfers/` implements it, and the appliance passes it in.
+import type { Actor } from '#acts/act.ts';
+import type { PlanLine } from '#acts/transfers/plan-types.ts';
+import type { Receipt } from '#acts/transfers/transfers.ts';
+import type { RequestProvenance, TransferPreview } from '#contract/wire.ts';
+import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
+
+/** A report on a transfer for people, the same in a terminal, as an HTML file and in the console. */
+export interface TransferReport {
+  title: string;
+  /** Sentences. */
+  sentences: readonly string[];
+  /** Undefined if the report is not about changes. */
+  changes?: readonly PlanLine[];
+  /** Further lists; an empty list is not shown. */
+  lists: readonly { heading: string; items: readonly string[] }[];
+}
+
+/** The changes that a staged transfer would make now, for programs and for people. */
+export interface PreviewWithReport {
+  preview: TransferPreview;
+  report: TransferReport;
+}
+
+/** The changes that a person saw and agrees to. */
+export interface PreviewedTransfer {
+  /** The digest of the changes. */
+  seen: string;
+  /** Globs of the packages that were left out of the preview. */
+  without?: readonly string[];
+}
+
+export interface TransferDesk {
+  /** Returns the transfer with this beginning of its id; refuses if there is none, or more than one. */
+  find(prefix: string): Promise<ReceivedTransfer>;
+  /**
+   * The changes without the packages that match these globs. Refuses if the statement is too long to be planned in the server (commands do
+   * that), if a glob matches no package, or if no package is left.
+   */
+  preview(prefix: string, without?: readonly string[]): Promise<PreviewWithReport>;
+  /** The receipt for people; undefined if the transfer was not accepted, or if this site has no name. */
+  receipt(transfer: ReceivedTransfer): Promise<TransferReport | undefined>;
+  /** Accepts the previewed changes. Refused if the changes do not have the digest that the preview showed. */
+  accept(prefix: string, previewed: PreviewedTransfer, actor: Actor): Promise<Receipt>;
+  discard(prefix: string, actor: Actor): Promise<string>;
+  /** Returns the channels to their former releases; returns these channels. */
+  withdraw(prefix: string, actor: Actor): Promise<{ id: string; channels: string[] }>;
+  /** Snaps with revisions that wait for a signature here, although their declaration allows no signer of this store. */
+  declarations(): Promise<RequestProvenance[]>;
+}

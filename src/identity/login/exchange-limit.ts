@@ -1,0 +1,38 @@
+// Limits guesses of the store administrator's credential per client, so that they cost the store little. The right credential is
+// never counted: it works even while other clients at the same address are refused.
+import { hash } from 'node:crypto';
+
+import type { ExchangeLimit } from '#http/identity-provider.ts';
+import { clientOf } from '#domain/client.ts';
+import { minutes, seconds, type Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createFailureCounter } from '#shared/failure-counter.ts';
+
+const allowed = 10;
+const period = minutes(1);
+
+export function createExchangeLimit({
+  records,
+  now,
+}: {
+  records: Pick<StoreRecords, 'failures' | 'passing'>;
+  now: Now;
+}): ExchangeLimit {
+  const failures = createFailureCounter({ records, kind: 'exchange', now, period });
+  return {
+    async failed(address) {
+      const client = hash('sha256', clientOf(address), 'base64url');
+      const before = await failures.recent(client);
+      if (before === undefined || before.count < allowed) await failures.add(client);
+      else {
+        const wait = before.last + period - now().getTime();
+        throw new Refusal(
+          'too-many-requests',
+          'Too many failed exchanges from this address; the right credential still works, others wait a minute.',
+          Math.ceil(wait / seconds(1)),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,192 @@
+// Logs accounts in with a password, and sets passwords with a set-up link.
+import { createHash } from 'node:crypto';
+
+import type { Acts } from '#acts/act.ts';
+import { expiredLinkRefusal, rehashPassword, setOwnPassword } from '#acts/accounts/credentials.ts';
+import { logIn, delayLogins, wrongCode, wrongCredentials } from '#acts/login/logins.ts';
+import type { LoginCredentials, Logins, ProvenAccount } from '#http/identity-provider.ts';
+import { clientOf } from '#domain/client.ts';
+import { timestamp, type Now } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { unseal } from '#macaroons/sealing.ts';
+import type { Account } from '#records/accounts/accounts.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { createBackOff, type LoginAttempt, type BackOff } from './back-off.ts';
+import { passwordProblem, type Passwords } from '../credentials/passwords.ts';
+import { isRecoveryCode, recoveryDigest } from '../credentials/recovery-codes.ts';
+import { stepOf } from '../credentials/totp.ts';
+
+export interface LoginOptions {
+  records: StoreRecords;
+  acts: Acts;
+  passwords: Passwords;
+  siteKey: Buffer;
+  now: Now;
+  /** Whether the store requires one-time passwords of its administrators; by default it does not. */
+  requiresTotp?: (() => boolean) | undefined;
+  /** The host name of the store. */
+  host: () => string;
+}
+
+/** The purpose that a secret for one-time passwords is sealed with. */
+export const totpPurpose = (accountId: string): string => `one-time passwords of ${accountId}`;
+
+/** The digest of the secret of a set-up link; only the digest is stored. */
+export const setUpDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+export function createLogins(options: LoginOptions): Logins {
+  const { records, acts, passwords, now } = options;
+  const parts = { ...options, backOff: createBackOff({ records, now }) };
+  const logins: Pick<Logins, 'checkPassword' | 'finish'> = {
+    checkPassword: (credentials) => checkPassword(parts, credentials),
+    finish: (account, credentials) => finish(parts, account, credentials),
+  };
+  return {
+    ...logins,
+
+    async logIn(credentials) {
+      const { account } = await logins.checkPassword(credentials);
+      await logins.finish(account, credentials);
+      return account;
+    },
+
+    async logInWithBoth(credentials) {
+      const { account, needsOneTimePassword } = await logins.checkPassword(credentials);
+      if (!needsOneTimePassword) throw noOneTimePasswords();
+      if (isRecoveryCode(credentials.oneTimePassword ?? '')) throw noRecoveryCode();
+      await logins.finish(account, credentials);
+      return account;
+    },
+
+    setUpLink: (secret) => records.setUpLinks.find(setUpDigest(secret), timestamp(now())),
+
+    async setPassword(secret, password, { requestId, endTokens }) {
+      const digest = setUpDigest(secret);
+      const account = await records.setUpLinks.find(digest, timestamp(now()));
+      if (account === undefined) throw expiredLinkRefusal();
+      const problem = passwordProblem(password, account, options.host());
+      if (problem !== undefined) throw new Refusal('api-error', problem);
+      const hash = await passwords.hash(password);
+      await acts.do(setOwnPassword, { actor: account.id, requestId }, { id: account.id, digest, hash, endTokens });
+    },
+  };
+}
+
+const noOneTimePasswords = (): Refusal =>
+  new Refusal(
+    'twofactor-required',
+    "This asks for a one-time password, and the account has none; 'larder account totp' on the host gives it some.",
+  );
+
+const mustHaveOne = ({ id }: Account): Refusal =>
+  new Refusal(
+    'twofactor-required',
+    `This store asks its administrators for a one-time password, and your account has none; 'larder account totp ${id}' on the host gives it some.`,
+  );
+
+/** Paper can be copied unnoticed, so a recovery code only logs its owner in and is no proof for further actions. */
+const noRecoveryCode = (): Refusal =>
+  new Refusal(
+    'twofactor-failure',
+    'This asks for what your authenticator shows; a recovery code is for logging in without it, and does not count here.',
+  );
+
+type LoginContext = LoginOptions & { backOff: BackOff };
+type CredentialsWithout<Secret extends keyof LoginCredentials> = Omit<LoginCredentials, Secret>;
+
+async function checkPassword(
+  parts: LoginContext,
+  credentials: LoginCredentials,
+): Promise<{ account: ProvenAccount; needsOneTimePassword: boolean }> {
+  const { records, passwords, backOff } = parts;
+  const { name, password, address } = credentials;
+  const account = await records.accounts.logsInAs(name);
+  const storedPassword = account && (await records.passwords.find(account.id));
+  const attempt = attemptOf(account, name, address);
+  await backOff.check(attempt, storedPassword?.changedAt);
+  const turn = { client: clientOf(address), isFamiliar: await backOff.isFamiliar(attempt) };
+  const { right, stale } = await passwords.verify(password, storedPassword?.hash, turn);
+  if (account === undefined || storedPassword === undefined || !right) {
+    await failed(parts, credentials, account);
+    throw wrongCredentials();
+  }
+  if (stale) await rehash(parts, { account, before: storedPassword.hash }, credentials);
+  const needsOneTimePassword = (await records.totpSecrets.find(account.id)) !== undefined;
+  return { account: { ...account, passwordSetAt: storedPassword.changedAt }, needsOneTimePassword };
+}
+
+async function finish(
+  parts: LoginContext,
+  account: ProvenAccount,
+  credentials: CredentialsWithout<'password'>,
+): Promise<void> {
+  const { acts, backOff } = parts;
+  const { name, address, requestId } = credentials;
+  const attempt = attemptOf(account, name, address);
+  try {
+    const oneTimePassword = await proveOneTimePassword(parts, { account, attempt }, credentials);
+    const loginInput = { accountId: account.id, passwordSetAt: account.passwordSetAt, oneTimePassword, address };
+    await acts.do(logIn, { actor: account.id, requestId }, loginInput);
+  } catch (error) {
+    // The code is wrong, or another request has just used it.
+    if (error instanceof Refusal && error.code === 'twofactor-failure') await failed(parts, credentials, account);
+    throw error;
+  }
+  await backOff.succeeded(attempt);
+}
+
+/** The proof of the one-time password; undefined if the account uses none. */
+async function proveOneTimePassword(
+  { records, siteKey, now, backOff, requiresTotp }: LoginContext,
+  { account, attempt }: { account: Account; attempt: LoginAttempt },
+  { oneTimePassword }: CredentialsWithout<'password'>,
+): Promise<OneTimePasswordProof | undefined> {
+  const secret = await records.totpSecrets.find(account.id);
+  if (secret === undefined) {
+    if (requiresTotp?.() === true && (await records.accounts.isStoreAdministrator(account.id)))
+      throw mustHaveOne(account);
+    return undefined;
+  }
+  if (oneTimePassword === undefined || oneTimePassword.trim() === '') {
+    throw new Refusal('twofactor-required', 'This account also asks for a one-time password (otp required).');
+  }
+  await backOff.check(attempt);
+  const recovery = recoveryDigest(siteKey, account.id, oneTimePassword);
+  if (recovery !== undefined) return { secret: secret.sealed, recovery };
+  const step = stepOf(unseal(siteKey, secret.sealed, totpPurpose(account.id)), oneTimePassword, now());
+  if (step === undefined) throw wrongCode();
+  return { secret: secret.sealed, step };
+}
+
+/** The sealed secret, and the time step of the code or the digest of the recovery code. */
+type OneTimePasswordProof = { secret: string; step: number } | { secret: string; recovery: string };
+
+/**
+ * Counts a failure. The audit log gets one entry per account or address when its back-off begins, not one per failure: so an
+ * attacker can neither fill the log nor find out by response time whether an account exists.
+ */
+async function failed(
+  { acts, backOff }: LoginContext,
+  { name, address, requestId }: CredentialsWithout<'password' | 'oneTimePassword'>,
+  account: Account | undefined,
+): Promise<void> {
+  for (const limitReached of await backOff.failed(attemptOf(account, name, address))) {
+    const accountId = limitReached === 'name' ? account?.id : undefined;
+    await acts.do(delayLogins, { actor: 'unknown', requestId }, { accountId, address, putOff: limitReached });
+  }
+}
+
+async function rehash(
+  { acts, passwords }: LoginContext,
+  { account, before }: { account: Account; before: string },
+  { password, requestId }: LoginCredentials,
+): Promise<void> {
+  const hash = await passwords.hash(password);
+  await acts.do(rehashPassword, { actor: account.id, requestId }, { id: account.id, before, hash });
+}
+
+/** All names of an account share one count; else each name would allow further guesses. */
+const attemptOf = (account: Account | undefined, name: string, address: string): LoginAttempt => ({
+  who: account === undefined ? { name } : { accountId: account.id },
+  address,
+});

@@ -1,0 +1,86 @@
+// Applies the configured approval policy. A stricter policy takes effect immediately. A weaker one needs approval like any other act,
+// because write access to the file alone must not lower the protection.
+import { isDeepStrictEqual } from 'node:util';
+
+import { itself, type Acts } from '#acts/act.ts';
+import { describeUnmetPolicy } from '#acts/approvals/policy-in-force.ts';
+import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { readPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
+import { minutes } from '#domain/clock.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { Config } from '#configuration/config.ts';
+import type { Health } from '#platform/health.ts';
+import type { BackgroundJob } from '../runner.ts';
+
+export interface ApprovalPolicyKeeper {
+  /** Applies the configured policy. A policy that cannot take effect is reported as a fault. */
+  takeUp(): Promise<void>;
+  /** Tries again every minute, because a waiting policy may have been approved. */
+  job: BackgroundJob;
+}
+
+interface ApprovalPolicyKeepingOptions {
+  records: Pick<StoreRecords, 'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'totpSecrets'>;
+  acts: Acts;
+  config: () => Pick<Config, 'approvals'>;
+  health: Pick<Health, 'watch'>;
+}
+
+export function createApprovalPolicyKeeper({
+  records,
+  acts,
+  config,
+  health,
+}: ApprovalPolicyKeepingOptions): ApprovalPolicyKeeper {
+  let refused: string | undefined;
+  let takingUp: Promise<void> = Promise.resolve();
+  const isInForce = async (policy: ApprovalPolicy): Promise<boolean> =>
+    isDeepStrictEqual(policy, await records.approvalPolicy.inForce());
+
+  async function takeUpNow(): Promise<void> {
+    const configured = readPolicy(config().approvals);
+    refused = undefined;
+    if (await isInForce(configured)) return;
+    try {
+      await acts.do(changeApprovalPolicy, itself, configured);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused = error.message;
+    }
+  }
+
+  const takeUp = (): Promise<void> => {
+    const taking = takeUpNow();
+    takingUp = taking.catch(() => undefined);
+    return taking;
+  };
+
+  health.watch('approvals-not-in-force', async () => {
+    // A reload does not wait for the policy to take effect, so wait for it here.
+    await takingUp;
+    if (refused === undefined || (await isInForce(readPolicy(config().approvals)))) return undefined;
+    return { because: refused };
+  });
+  health.watch('approvals-unmet', async () => {
+    await takingUp;
+    const configured = readPolicy(config().approvals);
+    // Since the policy took effect, approvers may have been disabled, or have lost the role or their keys.
+    const unmet = (await isInForce(configured)) ? await describeUnmetPolicy(records, configured) : undefined;
+    return unmet === undefined ? undefined : { because: unmet };
+  });
+
+  return {
+    takeUp,
+    job: {
+      name: 'keep-approval-policy',
+      inDoubt: 'runs',
+      every: minutes(1),
+      oncePer: 'process',
+      async run() {
+        await takeUp();
+        return {};
+      },
+    },
+  };
+}

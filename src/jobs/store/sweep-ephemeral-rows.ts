@@ -1,0 +1,44 @@
+// Job that removes expired ephemeral rows: failed attempts, pending logins, leases. These never appear in the audit log.
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
+import { firstMomentSeen } from '#records/fleets/seen-devices.ts';
+import type { StoreRecords } from '#records/index.ts';
+import { firstMomentNoted } from '#records/store/counters.ts';
+import type { BackgroundJob } from '../runner.ts';
+
+export const sweepEphemeralRows = (records: Pick<StoreRecords, 'passing' | 'passed'>, now: Now): BackgroundJob => ({
+  name: 'forget-passing',
+  inDoubt: 'waits',
+  every: minutes(10),
+
+  async run() {
+    const moment = now();
+    const at = timestamp(moment);
+    if (!(await records.passed.any(moment))) return { forgotten: 0 };
+    const forgotten = await records.passing(async (tx) => {
+      const {
+        deviceNonces,
+        failures,
+        leases,
+        loginsUnderWay,
+        notes,
+        packageDays,
+        registryUploads,
+        seenDevices,
+        transfers,
+      } = tx;
+      const counts = [
+        await deviceNonces.sweep(at),
+        await failures.sweep(at),
+        await leases.sweep(at),
+        await loginsUnderWay.sweep(at),
+        await notes.sweep(firstMomentNoted(moment)),
+        await packageDays.sweep(moment),
+        await registryUploads.sweep(at),
+        await seenDevices.sweep(firstMomentSeen(moment)),
+        await transfers.sweep(at),
+      ];
+      return counts.reduce((sum, count) => sum + count, 0);
+    });
+    return { forgotten };
+  },
+});

@@ -1,0 +1,68 @@
+// Reads one page of the audit log, for operations and the console.
+import type { HandlerRecords } from '#http/handler-records.ts';
+import type { AuditRow, AuditFilter } from '#records/audit/audit.ts';
+
+export interface AuditPageFilter extends AuditFilter {
+  /** RFC 3339: only entries from then on. */
+  from?: string | undefined;
+  /** RFC 3339: only entries before then. */
+  to?: string | undefined;
+}
+
+interface AuditLogPage {
+  entries: AuditRow[];
+  /** The number that the next page starts before, or after in ascending order; undefined at the end. */
+  next: number | undefined;
+}
+
+/**
+ * Maximum number of entries that are searched for one page. A filtered page contains the matches among them; the next page
+ * continues from there. A program requests the next page by itself, and delays other requests by at most 2 ms; a person does not
+ * have to click through empty pages.
+ */
+export const maxSearchedEntries = { byPrograms: 10_000, byPeople: 100_000 };
+
+export async function readAuditPage(
+  { audit }: Pick<HandlerRecords, 'audit'>,
+  { from, to, ...filter }: AuditPageFilter,
+  { before, size, look }: { before: number; size: number; look: number },
+): Promise<AuditLogPage> {
+  const head = (await audit.head())?.seq ?? 0;
+  const end = Math.min(before, head + 1, to === undefined ? Infinity : await firstSince(audit, to, head));
+  const first = from === undefined ? 1 : await firstSince(audit, from, head);
+  const after = Math.max(first, end - look) - 1;
+  const rows = await audit.wanted(filter, { after, before: end }, size + 1);
+  const entries = rows.slice(0, size);
+  const last = entries.at(-1);
+  if (rows.length > size && last !== undefined) return { entries, next: last.seq };
+  return { entries, next: after >= first ? after + 1 : undefined };
+}
+
+/** The same in ascending order, from a number on; `next` is the number that the next page starts after. */
+export async function readOldestAuditPage(
+  { audit }: Pick<HandlerRecords, 'audit'>,
+  { from, to, ...filter }: AuditPageFilter,
+  { after, size, look }: { after: number; size: number; look: number },
+): Promise<AuditLogPage> {
+  const head = (await audit.head())?.seq ?? 0;
+  const end = to === undefined ? head + 1 : await firstSince(audit, to, head);
+  const begin = Math.max(after, (from === undefined ? 1 : await firstSince(audit, from, head)) - 1);
+  const before = Math.min(end, begin + look + 1);
+  const rows = await audit.wantedOldest(filter, { after: begin, before }, size + 1);
+  const entries = rows.slice(0, size);
+  const last = entries.at(-1);
+  if (rows.length > size && last !== undefined) return { entries, next: last.seq };
+  return { entries, next: before < end ? before - 1 : undefined };
+}
+
+/** The number of the first entry in the log from a moment on. The clock can have been set back, so entries need not be sorted by time. */
+async function firstSince(audit: HandlerRecords['audit'], moment: string, head: number): Promise<number> {
+  let [low, high] = [1, head + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const at = await audit.writtenAt(middle);
+    if (at !== undefined && at < moment) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,36 @@
+import { overseer } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { timestamp } from '#domain/clock.ts';
+import { numberBefore, pageOf, pageSize } from '../page.ts';
+
+export const listExports = operation({
+  name: 'list_exports',
+  method: 'GET',
+  path: '/internal/v1/exports',
+  since: 0,
+  summary: 'List what has left the host, the newest first, page by page: who let it out, its digest and its size.',
+  access: overseer('auditor'),
+  query: 'ListExportsQuery',
+  response: 'ListExportsResponse',
+
+  async handle({ query, records }) {
+    const size = pageSize(query);
+    const before = numberBefore(query);
+    const moment = (text: string | undefined, otherwise: string): string =>
+      text === undefined ? otherwise : timestamp(new Date(text));
+    const [from, to] = [moment(query.from, ''), moment(query.to, '~')];
+    const rows = await records.exports.list(from, to, before, size + 1);
+    const { entries, next } = pageOf(rows, size, (row) => [String(row.seq)]);
+    return {
+      exports: entries.map(({ at, actor, what: kind, name, sha256, bytes }) => ({
+        at,
+        actor,
+        what: kind,
+        name,
+        sha256,
+        bytes,
+      })),
+      'next-cursor': next,
+    };
+  },
+});

@@ -1,0 +1,15 @@
+import { storeAdministratorOnPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+import { readPackageDetails } from './package-details.ts';
+
+export const readPackage = operation({
+  name: 'read_package',
+  method: 'GET',
+  path: '/internal/v1/packages/:namespace/:name',
+  since: 0,
+  summary: 'Show one package whole: revisions, channels, history, and who works on it.',
+  access: storeAdministratorOnPackage('store-view'),
+  response: 'ReadPackageResponse',
+
+  handle: ({ package: subject, records, now }) => readPackageDetails(records, subject, now()),
+});

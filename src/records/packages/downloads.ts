@@ -1,0 +1,45 @@
+// Downloads of packages, counted in total and per day. Counts are written a moment later; a crash loses the last of them.
+import { timestamp } from '#domain/clock.ts';
+import { sql, type ReadQueries } from '#engine/database.ts';
+import type { CounterStore } from '../store/counters.ts';
+import { dayOf, packageDays } from './package-days.ts';
+
+/** How many days count as recent. */
+export const recentDays = 30;
+
+export interface DownloadCounts {
+  inAll: number;
+  /** How many of them were a delta instead of the whole file. */
+  deltas: number;
+  /** Downloads of the last thirty days. */
+  recent: number;
+}
+
+/** Counts a download of a package, without I/O. */
+export function noteDownload({ note }: Pick<CounterStore, 'note'>, packageId: string, now: Date): void {
+  const at = timestamp(now);
+  note('download', packageId, at);
+  note('download-day', `${dayOf(at)} ${packageId}`, at);
+}
+
+/** Counts that a device fetched a delta, or the whole file of a revision. */
+export function noteDelta(
+  { note }: Pick<CounterStore, 'note'>,
+  packageId: string,
+  kind: 'served' | 'whole',
+  now: Date,
+): void {
+  note('delta', kind, timestamp(now));
+  if (kind === 'served') note('delta-download', packageId, timestamp(now));
+}
+
+export const downloads = (db: ReadQueries) => ({
+  /** Returns the downloads of a package that have been written. */
+  async of(packageId: string, now: Date): Promise<DownloadCounts> {
+    const totals = await db.get<Omit<DownloadCounts, 'recent'>>(sql`
+      SELECT coalesce((SELECT count FROM notes WHERE kind = 'download' AND key = ${packageId}), 0) AS "inAll",
+        coalesce((SELECT count FROM notes WHERE kind = 'delta-download' AND key = ${packageId}), 0) AS deltas`);
+    const recent = await packageDays(db).of(packageId, now, recentDays);
+    return { ...totals!, recent: recent.reduce((sum, { downloads: count }) => sum + count, 0) };
+  },
+});

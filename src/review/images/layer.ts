@@ -1,0 +1,149 @@
+// Reads one file from a layer of an image: a tar archive, compressed or not, that is scanned once while it is unpacked,
+// and never stored. A layer is untrusted, so memory and unpacked bytes are bounded.
+import { Readable } from 'node:stream';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+
+import { block, padding, type TarHeader } from '#files/tar-header.ts';
+import type { UploadBytes } from '../squashfs/source.ts';
+import { nextHeader, readExtension, type TarFile } from './tar.ts';
+import { Unacceptable } from '../unacceptable.ts';
+
+/** How many bytes may still be unpacked, over all layers. */
+export interface Budget {
+  left: number;
+}
+
+/**
+ * The result for a file in one layer: its content; `hidden` if the layer deletes it or replaces it by something else;
+ * or undefined, so that the layers below decide. A layer that cannot be unpacked gives undefined.
+ */
+export type LayerFinding = Uint8Array | 'hidden' | undefined;
+
+const piece = 256 << 10;
+const maxExtensionBytes = 64 << 10;
+
+/** Finds the file `folder/name`; returns at most `longest` bytes, and one more if it is longer. */
+export async function findInLayer(
+  source: UploadBytes,
+  layer: TarFile,
+  { folder, name, longest }: { folder: string; name: string; longest: number },
+  budget: Budget,
+): Promise<LayerFinding> {
+  const path = `${folder}/${name}`;
+  const hides = [folder, `.wh.${folder}`, '.wh..wh..opq', `${folder}/.wh.${name}`, `${folder}/.wh..wh..opq`, path];
+  const content = unpacked(source, layer, budget);
+  let hidden = false;
+  try {
+    for (let entry = await nextEntry(content); entry !== undefined; entry = await nextEntry(content)) {
+      const { type, size } = entry;
+      const called = entry.name.replace(/^(?:\.?\/)+/, '').replace(/\/$/, '');
+      if (called === path && isFile(type)) return await content.take(Math.min(size, longest + 1));
+      if (hides.includes(called) && !(called === folder && type === '5')) hidden = true;
+      await content.skip(size + padding(size));
+    }
+  } catch (error) {
+    if (!(error instanceof Unreadable || error instanceof Unacceptable)) throw error;
+  } finally {
+    content.end();
+  }
+  return hidden ? 'hidden' : undefined;
+}
+
+/** The header of the next entry, with its extended headers applied. */
+async function nextEntry(content: LayerReader): Promise<TarHeader | undefined> {
+  let extended: { path?: string; size?: number } = {};
+  for (;;) {
+    const header = nextHeader(await content.take(block));
+    if (header === undefined) return undefined;
+    const { type, size } = header;
+    if (type === 'x' && size <= maxExtensionBytes) {
+      extended = readExtension(Buffer.from(await content.take(size)));
+      await content.skip(padding(size));
+    } else if (type === 'g' || type === 'x' || type === 'K' || type === 'L') {
+      // A name that needs a GNU long-name header is never the one searched for.
+      if (type === 'L') extended = { ...extended, path: '…' };
+      await content.skip(size + padding(size));
+    } else {
+      return { type, name: extended.path ?? header.name, size: isFile(type) ? (extended.size ?? size) : 0 };
+    }
+  }
+}
+
+const isFile = (type: string): boolean => type === '0' || type === '\0';
+
+/** The layer ends too early, is not in its format, or unpacks to too much. */
+class Unreadable extends Error {}
+
+interface LayerReader {
+  take(length: number): Promise<Uint8Array>;
+  skip(length: number): Promise<void>;
+  end(): void;
+}
+
+/** The unpacked bytes of a layer. */
+function unpacked(source: UploadBytes, layer: TarFile, budget: Budget): LayerReader {
+  let fault: Error | undefined;
+  function* packed(): Generator<Uint8Array> {
+    try {
+      for (let done = 0; done < layer.size; done += piece) {
+        yield source.read(layer.start + done, Math.min(piece, layer.size - done));
+      }
+    } catch (error) {
+      fault = error instanceof Error ? error : new Error(String(error));
+      throw fault;
+    }
+  }
+  const input = Readable.from(packed(), { objectMode: false });
+  const unpack = unpackerOf(source, layer);
+  const stream: Readable = unpack === undefined ? input : input.pipe(unpack);
+  if (unpack !== undefined) input.on('error', (error) => unpack.destroy(error));
+  const chunks = stream.iterator() as AsyncIterator<Uint8Array, undefined>;
+  let held: Uint8Array = new Uint8Array();
+
+  async function more(): Promise<void> {
+    const next = await chunks.next().catch((error: unknown) => {
+      // A read error of the disk says nothing about the layer.
+      if (fault !== undefined) throw fault;
+      throw new Unreadable('it cannot be unpacked', { cause: error });
+    });
+    if (next.done === true) throw new Unreadable('it ends too early');
+    budget.left -= next.value.length;
+    if (budget.left < 0) throw new Unreadable('it unpacks to more than is looked through');
+    held = next.value;
+  }
+
+  return {
+    async take(length: number): Promise<Uint8Array> {
+      const taken = new Uint8Array(length);
+      for (let done = 0; done < length;) {
+        if (held.length === 0) await more();
+        const part = held.subarray(0, length - done);
+        taken.set(part, done);
+        held = held.subarray(part.length);
+        done += part.length;
+      }
+      return taken;
+    },
+    async skip(length: number): Promise<void> {
+      for (let left = length; left > 0;) {
+        if (held.length === 0) await more();
+        const part = Math.min(left, held.length);
+        held = held.subarray(part);
+        left -= part;
+      }
+    },
+    end(): void {
+      input.destroy();
+      stream.destroy();
+    },
+  };
+}
+
+/** The format is recognized by the first bytes, as every client does: media types are not always correct. */
+function unpackerOf(source: UploadBytes, { start, size }: TarFile) {
+  const magic = Buffer.from(source.read(start, Math.min(4, size))).toString('hex');
+  if (magic.startsWith('1f8b')) return createGunzip({ chunkSize: piece });
+  if (magic !== '28b52ffd') return undefined;
+  // The window is memory outside of the worker's heap: without this limit a layer may require 2 GiB.
+  return createZstdDecompress({ chunkSize: piece, params: { [constants.ZSTD_d_windowLogMax]: 25 } });
+}

@@ -1,0 +1,86 @@
+// Computes the missing dependencies after a transfer is accepted: packages that its releases need and that neither the transfer nor the
+// site has.
+import type { PackagePlan, TransferPlan, TransferPlanInputs } from '#acts/transfers/plan-types.ts';
+import { subjectOf } from '#acts/transfers/plan-types.ts';
+import { Closure, type UnmetNeed } from '#domain/transfers/closure.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { RevisionDetails } from '#records/revisions/revisions.ts';
+import type { Findings } from '#records/uploads/uploads.ts';
+import { listBundleCharms } from '#review/named-packages.ts';
+import { needsOfSnap } from '../dependencies.ts';
+
+type PlannedDependencyRecords = Pick<StoreRecords, 'packages' | 'releases' | 'revisions'>;
+
+export async function findMissingAfterAcceptance(
+  records: PlannedDependencyRecords,
+  { packages }: Pick<TransferPlan, 'packages'>,
+  finding: TransferPlanInputs['finding'],
+): Promise<UnmetNeed[]> {
+  const missing: UnmetNeed[] = [];
+  for (const namespace of ['snap', 'charm'] as const) {
+    const closure = new Closure();
+    const needed = new Set<string>();
+    for (const plan of packages.values().filter(({ carried }) => carried.namespace === namespace)) {
+      for (const name of await addNeeds(closure, plan, { records, finding })) needed.add(name);
+    }
+    for (const name of needed) {
+      const existing = await records.packages.find(namespace, name);
+      for (const held of existing === undefined ? [] : await records.releases.held(existing.id))
+        closure.provide(name, held.architecture ?? 'all', held.channel);
+    }
+    missing.push(...closure.missing());
+  }
+  return missing;
+}
+
+interface PlannedDependencyContext {
+  records: PlannedDependencyRecords;
+  finding: TransferPlanInputs['finding'];
+}
+
+/** Adds the releases of a package and their dependencies to the closure. Returns the names of the dependencies. */
+async function addNeeds(
+  closure: Closure,
+  { carried, releases }: PackagePlan,
+  context: PlannedDependencyContext,
+): Promise<string[]> {
+  const { name, namespace } = carried;
+  const needed: string[] = [];
+  for (const { release } of releases) {
+    const architecture = release.architecture ?? 'all';
+    closure.provide(name, architecture, release.channel);
+    const metadata = await saidOf(carried.id, release.revision, context);
+    if (metadata === undefined) continue;
+    if (namespace === 'snap') {
+      for (const need of needsOfSnap(metadata.details, metadata.packageYaml)) {
+        closure.need({ ...need, architecture, neededBy: name });
+        needed.push(need.name);
+      }
+      continue;
+    }
+    for (const { name: charm } of carried.type === 'bundle' ? listBundleCharms(metadata.packageYaml ?? '') : []) {
+      closure.need({ kind: 'charm of a bundle', name: charm, architecture: 'all', neededBy: name });
+      needed.push(charm);
+    }
+    for (const resource of release.resources ?? []) {
+      if (resource.revision !== null) continue;
+      closure.need({ kind: 'resource', name: `${name}:${resource.name}`, architecture, neededBy: name });
+    }
+  }
+  return needed;
+}
+
+/** Returns the metadata of a revision, from its review in this transfer or from the store. */
+async function saidOf(
+  id: string,
+  revision: number,
+  { records, finding }: PlannedDependencyContext,
+): Promise<{ details: RevisionDetails; packageYaml: string | null } | undefined> {
+  const findings = (await finding(subjectOf(id, revision)))?.findings;
+  if (findings === undefined || findings === null) {
+    const stored = await records.revisions.forDevices(id, revision);
+    return stored && { details: stored.details, packageYaml: stored.packageYaml };
+  }
+  const parsed = JSON.parse(findings) as Findings;
+  return parsed.kind === 'revision' ? { details: parsed.details, packageYaml: parsed.packageYaml } : undefined;
+}

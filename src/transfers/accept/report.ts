@@ -1,0 +1,161 @@
+// Builds the preview and the receipt of a transfer for people and programs. The callers render them.
+import type { PlanLine, PlanProblem } from '#acts/transfers/plan-types.ts';
+import type { ReceiptApproval, Receipt } from '#acts/transfers/transfers.ts';
+import type { TransferReport } from '#http/transfer-desk.ts';
+import { labelText } from '#domain/sites/site-label.ts';
+import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
+import type { TransferInspection } from './inspect.ts';
+import { toPublicReceipt } from './receipts.ts';
+import { fingerprintOf, fingerprintOfId, shortId } from '../site.ts';
+
+/** Returns the preview for people: the transfer, its changes, and the problems that prevent acceptance. */
+export function buildPreviewReport({
+  transfer,
+  statement,
+  isLate,
+  plan,
+  farAhead,
+  lost,
+  waitReason,
+  needed,
+  digest,
+  disbelieved,
+  signatures,
+}: TransferInspection): TransferReport {
+  const { source, sequence, created, expires, reason } = statement;
+  const keys = signatures.map(
+    (signature) =>
+      `${signature.fingerprint}${signature['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
+  );
+  return {
+    title: `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
+    sentences: [
+      `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
+      `It has ${labelText(statement.label)}.`,
+      ...(isLate
+        ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
+        : []),
+      ...(farAhead === undefined ? [] : [farAhead]),
+      ...(lost.length === 0 ? [] : [wayOutOf(lost, source)]),
+      ...(waitReason === null ? [] : [`It waits for people, and did not come in by itself: ${waitReason}`]),
+      `Its id is ${transfer.id}.`,
+      transfer.unsigned === 1
+        ? 'Nobody has signed it: it comes in when those approve whom the policy asks about unsigned folders.'
+        : `Signed with ${keys.join(', ')}.`,
+      `The digest of these changes is ${digest}.`,
+    ],
+    changes: [...plan.lines],
+    lists: [
+      {
+        heading: 'Nothing comes in as long as these are in it:',
+        items: plan.problems.map((problem) => `${aboutProblem(problem)}: ${problem.why}`),
+      },
+      { heading: 'Left out:', items: plan.leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
+      {
+        heading: 'What it needs, and neither it brings nor this site has:',
+        items: needed.map(
+          ({ kind, name, architecture, neededBy: dependents }) =>
+            `${name} (${kind}, ${architecture}), for ${dependents.join(', ')}`,
+        ),
+      },
+      { heading: 'Not believed:', items: disbelieved.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
+      { heading: 'Contents that are neither in it nor here, by their SHA3-384:', items: plan.missing },
+    ],
+  };
+}
+
+/** Returns advice about earlier transfers that were not accepted. */
+function wayOutOf(lost: readonly number[], source: string): string {
+  const [first = 0] = lost;
+  const numbers = lost.map(String).join(', ');
+  return (
+    `It leaves out what earlier transfers of '${source}' carried, and number ${numbers} was not accepted here. ` +
+    `If one was lost, its people make it again with 'larder transfer make FILE --again ${String(first)}': accept that one before this one. ` +
+    `If this one is accepted first, they type 'larder transfer lost ${String(first)}', and their next transfer carries all of it again; ` +
+    "a request of this site, 'larder transfer request FILE', asks for it too."
+  );
+}
+
+/** Returns the subject of a problem: a package, or a part of it. */
+const aboutProblem = ({ package: called, what: subject }: PlanProblem): string =>
+  subject === called ? called : `${called}, ${subject}`;
+
+/** Returns the preview for programs. */
+export const presentPreview = ({
+  transfer,
+  statement,
+  isLate,
+  plan,
+  waitReason,
+  needed,
+  digest,
+  disbelieved,
+  signatures,
+}: TransferInspection) => ({
+  id: transfer.id,
+  status: transfer.status,
+  ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
+  expired: isLate,
+  label: statement.label ?? null,
+  unsigned: transfer.unsigned === 1,
+  ...(waitReason !== null && { why: waitReason }),
+  ...(statement.reason !== undefined && { reason: statement.reason }),
+  lines: plan.lines,
+  problems: plan.problems,
+  missing: plan.missing,
+  needed: needed.map(({ neededBy: dependents, ...need }) => ({ ...need, 'needed-by': dependents })),
+  'left-out': plan.leftOut,
+  disbelieved,
+  signatures,
+  digest,
+});
+
+/** Returns the content of the signed receipt for people. */
+export function buildReceiptReport(receipt: Receipt, about: Parameters<typeof toPublicReceipt>[1]): TransferReport {
+  const publicReceipt = toPublicReceipt(receipt, about);
+  const head = publicReceipt['audit-head'];
+  const leftOut = publicReceipt['left-out'] as PlanProblem[];
+  return {
+    title: `Receipt of transfer ${shortId(publicReceipt.transfer)}, number ${String(publicReceipt.sequence)} of ${publicReceipt.source}`,
+    sentences: [
+      `${publicReceipt.site} let it in at ${publicReceipt['accepted-at']}, by ${publicReceipt['accepted-by']}. Its id is ${publicReceipt.transfer}.`,
+      `The key of ${publicReceipt.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      `It had ${labelText(publicReceipt.label)}.`,
+      ...(publicReceipt.expired === undefined
+        ? []
+        : [`It was good until ${publicReceipt.expired}, and was let in later than that.`]),
+      ...(publicReceipt.media.length === 0 ? [] : [`It came on ${publicReceipt.media.join(', ')}.`]),
+      ...(publicReceipt.automatic === undefined ? [] : [`Nobody was asked. ${publicReceipt.automatic}`]),
+      publicReceipt.unsigned === true
+        ? 'Nobody had signed it.'
+        : `It was signed with ${publicReceipt.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
+      ...(head === null
+        ? []
+        : [`The audit log of ${publicReceipt.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
+      'This page is for people; what is signed is the receipt without --html.',
+    ],
+    changes: [...publicReceipt.lines] as PlanLine[],
+    lists: [
+      { heading: 'Left out:', items: leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
+      {
+        heading: 'Approved by:',
+        items: publicReceipt.approvals.map(approvalText),
+      },
+      {
+        heading: 'Whom the policy asked then:',
+        items: Object.entries(publicReceipt.policy).map(([kind, rule]) => `${kind}: ${rule}`),
+      },
+      {
+        heading: 'Whom this site believed then:',
+        items: publicReceipt.sources.map(
+          ({ name, keys, threshold, packages, 'may-release': mayRelease }) =>
+            `${name}: ${String(threshold)} of the keys ${fingerprintOf(keys).join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`,
+        ),
+      },
+    ],
+  };
+}
+
+const approvalText = ({ displayName, username, accountId, at, key }: ReceiptApproval): string =>
+  `${displayName} (${username}, ${accountId}) at ${at}` +
+  (key === undefined ? '' : `, signed with ${fingerprintOfSshKey(key)}`);

@@ -1,0 +1,238 @@
+// Reviews the received contents of a transfer with the same checks as pushed uploads.
+import { hash, randomUUID } from 'node:crypto';
+
+import type { CredentialFindings, LibraryFindings, ManifestFindings, ResourceFindings } from '#acts/transfers/accept.ts';
+import { subjectOf } from '#acts/transfers/plan-types.ts';
+import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
+import { readManifest } from '#registry/image-manifest.ts';
+import type { TransferContent, TransferPackage } from '#contract/wire.ts';
+import { withFile, type Blobs } from '#blobs/blobs.ts';
+import type { DigestPool } from '#blobs/digests.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { StoreRecords } from '#records/index.ts';
+import type { Repository } from '#records/images/images.ts';
+import type { TransferFinding } from '#records/transfers/transfers.ts';
+import type { Findings } from '#records/uploads/uploads.ts';
+import { heldUntil } from '../receive/content-receiver.ts';
+import { missingContent, textSubjects, textsHeld, type FoundIcon } from './text-reviews.ts';
+import { readBlob } from '../blob-bytes.ts';
+
+export interface TransferReviewContext {
+  records: StoreRecords;
+  blobs: Blobs;
+  digests: DigestPool;
+  findingsOf: FindingsOf;
+  credentialFor: CredentialFor;
+  /** Aborts the review. Findings so far are kept. */
+  signal: AbortSignal;
+  progress: (step: string, done: number, total: number) => void;
+}
+
+/** Returns the findings about the content of a revision, or why it is refused. */
+export type FindingsOf = (subject: TransferPackage, sha3_384: string) => Promise<Findings | { refused: string }>;
+
+/**
+ * Returns the local pull credential of an image repository, new or existing, and a function for the content of a resource that names an
+ * image.
+ */
+export type CredentialFor = (
+  repository: Repository,
+  before: CredentialFindings | undefined,
+) => Promise<{ credential: CredentialFindings; textOf: (sha256: string) => string }>;
+
+/** Packages handled concurrently: while one is reviewed, the contents of others are verified. */
+const packageConcurrency = 4;
+/** Findings stored per commit. */
+const findingsPerCommit = 200;
+
+/** Reviews all received contents without findings, except those already in the store. */
+export async function reviewTransfer(
+  statement: LazyTransferStatement,
+  id: string,
+  reviewing: TransferReviewContext,
+): Promise<void> {
+  const { records, progress, signal } = reviewing;
+  const keeper = new FindingsKeeper(statement, id, records);
+  const reviewed = await records.transfers.reviewed(id);
+  let done = 0;
+  const waiting = statement.packages.values();
+  const work = async (): Promise<void> => {
+    for (const entry of waiting) {
+      signal.throwIfAborted();
+      const unknown = subjectsOf(entry, reviewing, keeper).filter(({ subject }) => !reviewed.has(subject));
+      const isHere = unknown.length === 0 ? reviewed : await heldAlready(entry, records);
+      for (const { subject, review } of unknown) {
+        signal.throwIfAborted();
+        if (isHere.has(subject)) continue;
+        const result = await review();
+        // Do not store missing content as a finding: it may still arrive, and stored findings are final.
+        if (!('refused' in result && result.refused === missingContent.refused)) await keeper.keep(subject, result);
+      }
+      progress('review', ++done, statement.packages.length);
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: packageConcurrency }, work));
+  await keeper.flush();
+  for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Returns the subjects of a package that are already in the store with the same content, so that they need no review. */
+async function heldAlready(entry: TransferPackage, records: StoreRecords): Promise<Set<string>> {
+  const { id, revisions } = entry;
+  const held = await records.revisions.listOf(
+    id,
+    revisions.map(({ revision }) => revision),
+  );
+  const contents = new Map(held.map(({ revision, sha3_384 }) => [revision, sha3_384]));
+  const same = revisions
+    .filter(({ revision, content }) => contents.get(revision) === content['sha3-384'])
+    .map(({ revision }) => subjectOf(id, revision));
+  return new Set([...same, ...(await textsHeld(entry, records))]);
+}
+
+/** Stores findings in batches. Findings not stored when the process ends are computed again. */
+export class FindingsKeeper {
+  readonly #id: string;
+  readonly #endsAt: string;
+  readonly #records: StoreRecords;
+  #waiting: { finding: TransferFinding; made: string[] }[] = [];
+  /** Credentials found in this run. They are needed again, possibly before they are stored. */
+  readonly #credentials = new Map<string, CredentialFindings>();
+
+  constructor(statement: LazyTransferStatement, id: string, records: StoreRecords) {
+    this.#id = id;
+    this.#endsAt = heldUntil(statement);
+    this.#records = records;
+  }
+
+  /** Returns the credential found earlier for a repository. */
+  async credential(subject: string): Promise<CredentialFindings | undefined> {
+    const before = (await this.#records.transfers.finding(this.#id, subject))?.findings ?? null;
+    return this.#credentials.get(subject) ?? (before === null ? undefined : (JSON.parse(before) as CredentialFindings));
+  }
+
+  async keep(subject: string, result: TransferReviewResult): Promise<void> {
+    const finding: TransferFinding =
+      'refused' in result
+        ? { subject, findings: null, refused: result.refused }
+        : { subject, findings: JSON.stringify(result), refused: null };
+    if ('kind' in result && result.kind === 'credential') this.#credentials.set(subject, result);
+    this.#waiting.push({ finding, made: madeFor(result) });
+    if (this.#waiting.length >= findingsPerCommit) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const some = this.#waiting;
+    this.#waiting = [];
+    if (some.length === 0) return;
+    await this.#records.passing(async ({ transfers }) => {
+      for (const { finding, made } of some) {
+        for (const sha3_384 of made) await transfers.arrive(this.#id, sha3_384, this.#endsAt);
+        await transfers.found(this.#id, finding, this.#endsAt);
+      }
+    });
+  }
+}
+
+type TransferReviewResult =
+  Findings | MadeResource | ManifestFindings | CredentialFindings | FoundIcon | LibraryFindings | { refused: string };
+
+/** Contents that a review has created. They are kept with the others. */
+function madeFor(result: TransferReviewResult): string[] {
+  if ('icon' in result && typeof result.icon === 'string') return [result.icon.slice(0, 96)];
+  return 'content' in result ? [result.content['sha3-384']] : [];
+}
+
+interface Subject {
+  subject: string;
+  review: () => Promise<TransferReviewResult>;
+}
+
+function subjectsOf(entry: TransferPackage, reviewing: TransferReviewContext, keeper: FindingsKeeper): Subject[] {
+  const { blobs, findingsOf } = reviewing;
+  const ifPresent = (sha3_384: string, review: Subject['review']) => async (): Promise<TransferReviewResult> =>
+    (await blobs.prove(sha3_384)) ? review() : missingContent;
+  const own = entry.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
+    subject: subjectOf(entry.id, revision),
+    review: ifPresent(sha3_384, () => findingsOf(entry, sha3_384)),
+  }));
+  const resourceReviews = entry.resources.flatMap((resource) => resourceSubjects(entry, resource, reviewing, keeper));
+  const images = entry.images.flatMap((image) => {
+    const imageDigests = new Set([
+      ...image.manifests.map(({ content }) => content.sha256),
+      ...image.blobs.map((blob) => blob.sha256),
+    ]);
+    return image.manifests.map(({ content: { sha256, 'sha3-384': sha3_384, size }, 'media-type': mediaType }) => ({
+      subject: subjectOf(entry.id, image.resource, sha256),
+      review: ifPresent(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, imageDigests)),
+    }));
+  });
+  return [...own, ...resourceReviews, ...images, ...textSubjects(entry, blobs)];
+}
+
+function resourceSubjects(
+  { id: packageId }: TransferPackage,
+  { name: resource, revisions }: TransferPackage['resources'][number],
+  { blobs, digests, credentialFor }: TransferReviewContext,
+  keeper: FindingsKeeper,
+): Subject[] {
+  const repository = { packageId, resource };
+  const credential = subjectOf(packageId, resource, 'credential');
+  const credentials: Subject[] = revisions.some(({ image }) => image !== undefined)
+    ? [{ subject: credential, review: async () => (await credentialFor(repository, undefined)).credential }]
+    : [];
+  const own = revisions.map(({ revision, content, image }) => ({
+    subject: subjectOf(packageId, resource, revision),
+    async review(): Promise<TransferReviewResult> {
+      if (image !== undefined) {
+        const { textOf } = await credentialFor(repository, await keeper.credential(credential));
+        return madeResource(Buffer.from(textOf(image)), blobs);
+      }
+      if (content === undefined || !(await blobs.prove(content['sha3-384']))) return missingContent;
+      const computed = await withFile(blobs, content['sha3-384'], (file) => digests.ofFile(file, ['sha384', 'sha512']));
+      return { kind: 'resource', ...computed };
+    },
+  }));
+  return [...credentials, ...own];
+}
+
+type MadeResource = ResourceFindings & { content: TransferContent };
+
+async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<MadeResource> {
+  const { sha256, sha3_384, size } = await blobs.put(bytes, { id: randomUUID() });
+  const content = { sha256, 'sha3-384': sha3_384, size };
+  return { kind: 'resource', sha384: hash('sha384', bytes), sha512: hash('sha512', bytes), content };
+}
+
+const maxManifestBytes = 4 * 1024 * 1024;
+
+/** Returns the content of a manifest. Refuses if the transfer does not contain all parts of the image. */
+async function manifestIn(
+  blobs: Pick<Blobs, 'open'>,
+  { sha3_384, size, mediaType }: { sha3_384: string; size: number; mediaType: string },
+  imageDigests: ReadonlySet<string>,
+): Promise<ManifestFindings | { refused: string }> {
+  if (size > maxManifestBytes) return { refused: 'A manifest has 4 MiB at most.' };
+  const bytes = await readBlob(blobs, sha3_384);
+  if (bytes === undefined) return missingContent;
+  try {
+    const { parts, children, about } = readManifest(mediaType, bytes);
+    const references = [...parts, ...(children ?? [])];
+    const lost = references.find(
+      ({ digits, mayBeElsewhere }) => !mayBeElsewhere && !(digits !== undefined && imageDigests.has(digits)),
+    );
+    if (lost !== undefined)
+      return { refused: `It names ${lost.digest.slice(0, 140)}, which the transfer does not speak of.` };
+    const digitsOf = (some: typeof references): string[] =>
+      some.flatMap(({ digits }) => (digits !== undefined && imageDigests.has(digits) ? digits : []));
+    return {
+      kind: 'manifest',
+      parts: digitsOf(parts),
+      ...(children !== undefined && { children: digitsOf(children) }),
+      ...(about !== undefined && { about: { ...about, subject: about.subject.digits } }),
+    };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { refused: error.message };
+  }
+}

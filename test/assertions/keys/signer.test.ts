@@ -1,0 +1,118 @@
+import { createSecretKey, verify, type KeyObject } from 'node:crypto';
+import t from 'tap';
+import { parseAssertion } from '#assertions/format/assertion.ts';
+import { checkSignature } from '#assertions/chain.ts';
+import { softwareCustody, type SigningKeyRecord } from '#assertions/keys/key-custody.ts';
+import { seal } from '#assertions/keys/sealed-keys.ts';
+import { signAssertion } from '#assertions/keys/signer.ts';
+import { vectorKey } from '../vectors.ts';
+
+const masterKey = createSecretKey(Buffer.alloc(32, 7));
+const bytes = Buffer.from('to be signed');
+const [one, two] = [vectorKey('rsa2048-a'), vectorKey('rsa3072-a')];
+
+const kept = (brandAccountId: string, { id, encoded, privateKey }: typeof one): SigningKeyRecord => ({
+  brandAccountId,
+  publicKey: encoded,
+  sealed: seal(masterKey, { brandAccountId, keyId: id }, privateKey),
+});
+
+function store(openKeys?: number) {
+  const keys = new Map<string, SigningKeyRecord>([
+    [one.id, kept('ada', one)],
+    [two.id, kept('bob', two)],
+  ]);
+  const state: { keys: Map<string, SigningKeyRecord>; master: KeyObject | undefined } = { keys, master: masterKey };
+  const signer = softwareCustody(
+    (id) => Promise.resolve(state.keys.get(id)),
+    () => state.master,
+    openKeys,
+  );
+  return { state, signer };
+}
+
+t.test('a sealed key signs, and its public key is known without opening it', async (t) => {
+  const { signer, state } = store();
+  const signature = await signer.sign(one.id, bytes);
+  t.ok(verify('sha512', bytes, one.publicKey, signature));
+  t.same(await signer.sign(one.id, bytes), signature, 'the same from the key that is kept open');
+  state.master = undefined;
+  t.ok((await signer.publicKey(one.id)).equals(one.publicKey));
+});
+
+t.test('of a key that is destroyed nothing is kept open', async (t) => {
+  const { signer, state } = store();
+  for (const { id } of [one, two]) await signer.sign(id, bytes);
+  state.master = createSecretKey(Buffer.alloc(32, 8));
+  signer.destroy(one.id);
+  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'it is opened anew');
+  t.ok(await signer.sign(two.id, bytes), 'and no other is');
+});
+
+t.test('a sealed store makes no key', async (t) => {
+  const { signer, state } = store();
+  state.master = undefined;
+  await t.rejects(signer.make('ada'), { name: 'Refusal', code: 'sealed', message: /keys can be made again/ });
+});
+
+t.test('a sealed store signs nothing, also with keys it had open', async (t) => {
+  const { signer, state } = store();
+  await signer.sign(one.id, bytes);
+  state.master = undefined;
+  await t.rejects(signer.sign(one.id, bytes), { name: 'Refusal', code: 'sealed', status: 503 });
+  state.master = createSecretKey(Buffer.alloc(32, 8));
+  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'it forgot what it had open');
+});
+
+t.test('a key that was removed signs no more', async (t) => {
+  const { signer, state } = store();
+  await signer.sign(one.id, bytes);
+  state.keys.delete(one.id);
+  await t.rejects(signer.sign(one.id, bytes), { name: 'Refusal', code: 'resource-not-found' });
+  await t.rejects(signer.publicKey(one.id), { name: 'Refusal', code: 'resource-not-found' });
+});
+
+t.test('a key that was open for ada does not open for bob', async (t) => {
+  const { signer, state } = store();
+  await signer.sign(one.id, bytes);
+  state.keys.set(one.id, { ...kept('ada', one), sealed: state.keys.get(one.id)?.sealed ?? '', brandAccountId: 'bob' });
+  await t.rejects(signer.sign(one.id, bytes), { message: /another brand or key/ });
+});
+
+t.test('only so many keys stay open', async (t) => {
+  const { signer, state } = store(1);
+  await signer.sign(one.id, bytes);
+  await signer.sign(two.id, bytes);
+  state.master = createSecretKey(Buffer.alloc(32, 8));
+  t.ok(await signer.sign(two.id, bytes), 'the last one is open still');
+  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'the one before must be opened again');
+});
+
+t.test('an assertion is checked before it is signed', async (t) => {
+  const { signer } = store();
+  const headers = {
+    'authority-id': 'ada',
+    'snap-sha3-384': 'A'.repeat(64),
+    'snap-id': 'x'.repeat(32),
+    'snap-size': '4096',
+    grade: 'stable',
+    timestamp: '2024-01-02T03:04:05Z',
+  };
+  const signedAt = new Date('2024-01-02T03:04:05Z');
+  const text = await signAssertion(signer, one.id, { type: 'snap-build', headers, signedAt });
+  t.doesNotThrow(() => checkSignature(parseAssertion(text), one.publicKey));
+  t.throws(() => checkSignature(parseAssertion(text), two.publicKey), { message: /not signed by the key/ });
+  t.throws(() => checkSignature(parseAssertion(text.replace('4096', '4097')), one.publicKey), {
+    message: /changed after/,
+  });
+
+  const wrong = { type: 'snap-build', headers: { ...headers, grade: 'good' }, signedAt };
+  await t.rejects(signAssertion(signer, one.id, wrong), {
+    name: 'Refusal',
+    message: /'grade' is "good", but must be one of stable, devel/,
+  });
+  await t.rejects(signAssertion(signer, one.id, { type: 'wish', headers, signedAt }), {
+    name: 'Refusal',
+    message: /"wish" are not known/,
+  });
+});

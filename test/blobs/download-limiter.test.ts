@@ -1,0 +1,72 @@
+// How many files are sent at the same time, and how much of them.
+import t from 'tap';
+
+import { minutes, seconds } from '#domain/clock.ts';
+import { createDownloadLimiter, type DownloadLimits } from '#blobs/download-limiter.ts';
+import { processName } from '#shared/processes.ts';
+import { sharesOf } from '#test/fixtures/shares.ts';
+import { openRecords } from '#test/fixtures/records.ts';
+import { until } from '#test/fixtures/until.ts';
+
+const refused = { code: 'too-many-requests', status: 429 };
+
+/** The downloads of one store at two processes, on a clock that stands still. */
+async function twoProcesses(t: Parameters<typeof openRecords>[0], limits: DownloadLimits) {
+  const clock = { now: Date.parse('2026-11-22T00:00:00Z') };
+  const now = () => new Date(clock.now);
+  const both = await openRecords(t, 2);
+  const [here, there] = both.map((records, at) => {
+    const shares = sharesOf(records, `${processName()} ${at}`);
+    const downloads = createDownloadLimiter({ limits: () => limits, shares, now, elapsed: () => clock.now });
+    t.teardown(() => {
+      downloads.close();
+    });
+    return downloads;
+  });
+  return { clock, here: here!, there: there! };
+}
+
+t.test('two processes have the places together, and give back what they do not need', async (t) => {
+  const { here, there } = await twoProcesses(t, { max_downloads: 2 });
+  const first = await here.begin(10);
+  const second = await here.begin(10);
+  await t.rejects(there.begin(10), { ...refused, retryAfter: 10, message: /as many files as it may/ });
+  await t.rejects(here.begin(10), refused);
+  first(10);
+  first(10);
+  await until(async () => (await there.begin(10).catch(() => undefined)) !== undefined);
+  await t.rejects(here.begin(10), refused, 'what has ended twice gave back one place');
+  second(0);
+  await until(async () => (await there.begin(10).catch(() => undefined)) !== undefined);
+});
+
+t.test('a reload takes effect on whoever comes next', async (t) => {
+  const limits: DownloadLimits = {};
+  const { here } = await twoProcesses(t, limits);
+  await here.begin(1e12);
+  limits.max_downloads = 1;
+  await here.begin(1);
+  await t.rejects(here.begin(1), refused);
+  limits.max_downloads = 2;
+  await here.begin(1);
+});
+
+t.test('what was asked for and not sent is given back', async (t) => {
+  const { clock, here } = await twoProcesses(t, { max_download_rate: 1000 });
+  const large = await here.begin(1e9);
+  await t.rejects(here.begin(1), { ...refused, retryAfter: 3600, message: /try again in 3600 seconds/ });
+  large(60_500);
+  await t.rejects(here.begin(1), { ...refused, retryAfter: 1 });
+  clock.now += seconds(1);
+  const small = await here.begin(400);
+  small(500);
+  await here.begin(1000);
+  await t.rejects(here.begin(1), refused);
+  clock.now -= minutes(60);
+  await t.rejects(here.begin(1), refused, 'a clock that is set back makes no room');
+});
+
+t.test('a rate of nothing lets nothing out', async (t) => {
+  const { here } = await twoProcesses(t, { max_download_rate: 0 });
+  await t.rejects(here.begin(1), { ...refused, retryAfter: 3600 });
+});

@@ -1,0 +1,257 @@
+// Who may send at the same time: everybody a little, and nobody who sends nothing while others wait.
+import fc from 'fast-check';
+import t from 'tap';
+
+import { minutes, seconds } from '#domain/clock.ts';
+import { processName } from '#shared/processes.ts';
+import { sharesOf } from '#test/fixtures/shares.ts';
+import { openRecords } from '#test/fixtures/records.ts';
+import type { Chunks } from '#blobs/blobs.ts';
+import { UploadPlaces, type UploadPlace } from '#blobs/upload-places.ts';
+
+type Test = Parameters<typeof openRecords>[0];
+
+/** Places on a clock that stands still, and senders that send when they are told to. */
+function world(limits: { ofSender: number; all: number }) {
+  const clock = { now: 0 };
+  const places = new UploadPlaces({ ...limits, elapsed: () => clock.now });
+  const begin = async (name: string) => {
+    const place = await places.take(name);
+    const feed = new TransformStream<Chunks, Chunks>();
+    const writer = feed.writable.getWriter();
+    const watching = place.watch(feed.readable);
+    let ended: string | undefined;
+    const reading = (async () => {
+      try {
+        while ((await watching.next()).done !== true);
+        ended = 'done';
+      } catch (error) {
+        ended = (error as { code: string }).code;
+      }
+    })();
+    return {
+      place,
+      reading,
+      ended: () => ended,
+      /** Sends so many bytes, which are read at once. */
+      send: (bytes: number) => writer.write([new Uint8Array(bytes)]),
+      async finish() {
+        await writer.close();
+        await reading;
+        place.leave();
+      },
+    };
+  };
+  return { clock, places, begin };
+}
+
+/** What was set going has come to rest. */
+const settled = () => new Promise(setImmediate);
+const refused = { code: 'too-many-requests', status: 429, retryAfter: 10 };
+
+t.test('a sender has so many places, and all together so many', async (t) => {
+  const { begin } = world({ ofSender: 2, all: 3 });
+  const [first] = [await begin('ada'), await begin('ada')];
+  await t.rejects(begin('ada'), { ...refused, message: /^Too many uploads from this address/ });
+  await begin('bob');
+  await t.rejects(begin('carol'), { ...refused, message: /^The store is receiving too many/ });
+  await first.finish();
+  t.equal(first.ended(), 'done');
+  await begin('carol');
+  await t.rejects(begin('dora'), refused);
+});
+
+t.test('whoever has sent less than a kibibyte a second for ten seconds makes room, the slowest first', async (t) => {
+  const { clock, begin } = world({ ofSender: 3, all: 100 });
+  const [fast, slow, slowest] = [await begin('ada'), await begin('ada'), await begin('ada')];
+  for (let second = 0; second < 10; second++) {
+    await fast.send(1024);
+    await slow.send(512);
+    clock.now += seconds(1);
+  }
+  await settled();
+  const newcomer = await begin('ada');
+  await settled();
+  t.same([fast.ended(), slow.ended(), slowest.ended()], [undefined, undefined, 'too-many-requests']);
+  await begin('ada');
+  await settled();
+  t.same([fast.ended(), slow.ended()], [undefined, 'too-many-requests']);
+  await t.rejects(begin('ada'), refused, 'one that moves is never ended, nor one that has just begun');
+  await newcomer.finish();
+});
+
+t.test('nobody is ended while there is room, however slow he is', async (t) => {
+  const { clock, begin } = world({ ofSender: 2, all: 3 });
+  const one = await begin('ada');
+  clock.now += seconds(1000);
+  await begin('ada');
+  await begin('bob');
+  await settled();
+  t.equal(one.ended(), undefined);
+});
+
+t.test('where all places are taken, who holds most gives one up', async (t) => {
+  const { clock, begin } = world({ ofSender: 3, all: 5 });
+  const [bobs] = [await begin('bob'), await begin('bob')];
+  const adas = [await begin('ada'), await begin('ada'), await begin('ada')];
+  clock.now += seconds(10);
+  await settled();
+  await begin('carol');
+  await settled();
+  t.equal(adas.filter((one) => one.ended() !== undefined).length, 1);
+  t.equal(bobs.ended(), undefined);
+});
+
+t.test('when those who hold most move, one that stands still elsewhere makes room', async (t) => {
+  const { clock, begin } = world({ ofSender: 3, all: 4 });
+  const busy = [await begin('ada'), await begin('ada'), await begin('ada')];
+  const stuck = await begin('bob');
+  clock.now += seconds(9);
+  for (const one of busy) await one.send(20_000);
+  clock.now += seconds(1);
+  await settled();
+  await begin('carol');
+  await settled();
+  t.equal(stuck.ended(), 'too-many-requests');
+  t.same(
+    busy.map((one) => one.ended()),
+    [undefined, undefined, undefined],
+  );
+});
+
+t.test('one whom the store itself makes wait is not slow', async (t) => {
+  const clock = { now: 0 };
+  const places = new UploadPlaces({ ofSender: 1, all: 1, elapsed: () => clock.now });
+  const place = await places.take('ada');
+  const sent = (async function* () {
+    yield [new Uint8Array(1)];
+    await new Promise(() => undefined);
+  })();
+  const chunks = place.watch(sent);
+  await chunks.next();
+  clock.now += seconds(60); // the disk takes a minute for it
+  await t.rejects(places.take('ada'), refused);
+  const waiting = chunks.next();
+  waiting.catch(() => undefined);
+  await t.rejects(places.take('ada'), refused, 'and has ten seconds of its own afterwards');
+  clock.now += seconds(10);
+  const next: UploadPlace = await places.take('ada');
+  await t.rejects(waiting, { code: 'too-many-requests', message: /less than 1 KiB a second while others waited/ });
+  next.leave();
+});
+
+t.test('a place that was left twice is one place', async (t) => {
+  const places = new UploadPlaces({ ofSender: 1, all: 1, elapsed: () => 0 });
+  const place = await places.take('ada');
+  place.leave();
+  place.leave();
+  await places.take('ada');
+  await t.rejects(places.take('bob'), refused);
+});
+
+t.test('of many that come at once as many are taken as there are places', async (t) => {
+  const places = new UploadPlaces({ ofSender: 4, all: 6, elapsed: () => 0 });
+  const came = await Promise.allSettled(
+    ['ada', 'bob', undefined].flatMap((who) => Array.from({ length: 5 }, () => places.take(who))),
+  );
+  t.equal(came.filter(({ status }) => status === 'fulfilled').length, 6);
+});
+
+/** The places of one store as two processes have them. */
+async function twoProcesses(t: Test, limits: { ofSender: number; all: number }, clock = { now: 0 }) {
+  const both = await openRecords(t, 2);
+  const processes = both.map((records, at) => {
+    const shares = sharesOf(records, `${processName()} ${at}`);
+    return new UploadPlaces({ ...limits, elapsed: () => clock.now, shares });
+  });
+  t.teardown(() => {
+    for (const places of processes) places.close();
+  });
+  const [here, there] = processes;
+  return { records: both[0], clock, here: here!, there: there! };
+}
+
+t.test('two processes have the places of a sender, and all places, together', async (t) => {
+  const { here, there } = await twoProcesses(t, { ofSender: 3, all: 4 });
+  const first = await here.take('ada');
+  await here.take('ada');
+  await here.take('ada');
+  await t.rejects(there.take('ada'), { ...refused, message: /^Too many uploads from this address/ });
+  await there.take('bob');
+  await t.rejects(there.take('carol'), { ...refused, message: /^The store is receiving too many/ });
+  first.leave();
+  await here.look();
+  await there.take('ada');
+  await t.rejects(here.take('carol'), refused);
+});
+
+t.test('many small uploads of one sender cost two rows together, which go when he comes no more', async (t) => {
+  const { records, here, there, clock } = await twoProcesses(t, { ofSender: 32, all: 512 });
+  for (let upload = 0; upload < 50; upload++) {
+    (await here.take('ada')).leave();
+    await here.look();
+    if (upload === 0) continue;
+    t.match(await records.shares.all(), [{ amount: 1 }, { amount: 1 }]);
+  }
+  const many = await Promise.all(Array.from({ length: 32 }, () => here.take('ada')));
+  t.match(await records.shares.all(), [
+    { name: 'uploads', amount: 32 },
+    { name: 'uploads of ada', amount: 32 },
+  ]);
+  for (const place of many) place.leave();
+  await t.rejects(there.take('ada'), refused, 'they are given back a moment later');
+  await here.look();
+  (await there.take('ada')).leave();
+  clock.now += minutes(1);
+  for (const places of [here, there, here, there]) await places.look();
+  t.same(await records.shares.all(), []);
+});
+
+t.test('who stands still at one process makes room for whoever comes to the other', async (t) => {
+  const { here, there, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
+  const still = (await here.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
+  const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while others waited/ });
+  clock.now += seconds(10);
+  await here.look();
+  await t.rejects(there.take('ada'), refused);
+  await here.look();
+  await ended;
+  await there.take('ada');
+  clock.now += seconds(10);
+  await there.look();
+  await here.look();
+  await t.rejects(here.take('ada'), refused, 'nobody waits any more, and the place is taken');
+});
+
+t.test('whatever comes and goes, never are more places taken than there are, nor one of them lost', async (t) => {
+  const act = fc.record({
+    who: fc.constantFrom('ada', 'bob', 'carol'),
+    what: fc.constantFrom('begin', 'end', 'wait'),
+    at: fc.constantFrom('here' as const, 'there' as const),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
+      const { clock, ...both } = await twoProcesses(t, { ofSender: 2, all: 4 });
+      const held = new Map<string, UploadPlace[]>();
+      for (const { who, what, at } of acts) {
+        const own = held.get(who) ?? [];
+        held.set(who, own);
+        if (what === 'wait') clock.now += seconds(11);
+        if (what === 'end') own.shift()?.leave();
+        if (what !== 'begin') continue;
+        const all = [...held.values()].flat().length;
+        const room = own.length < 2 && all < 4;
+        const take = () => both[at].take(who).catch(() => undefined); // none waits for its sender, so none is slow
+        let place = await take();
+        if (place === undefined) {
+          for (const places of [both.here, both.there]) await places.look();
+          place = await take();
+        }
+        if ((place !== undefined) !== room) return false;
+        if (place !== undefined) own.push(place);
+      }
+      return true;
+    }),
+    { numRuns: process.env['LARDER_LONG'] === '1' ? 500 : 15 },
+  );
+});

@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import t from 'tap';
+
+import { checkShape, isDateTime, findProblems, shapes } from '#contract/schema.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { operations } from '#operations/index.ts';
+
+t.test('every shape compiles in strict mode', (t) => {
+  for (const { file, shape } of shapes()) {
+    t.doesNotThrow(() => findProblems(shape, undefined), `${file}: ${shape}`);
+  }
+  t.end();
+});
+
+t.test('every file of schemas/ is JSON Schema, which the store takes for granted', (t) => {
+  const folder = join(import.meta.dirname, '../../schemas');
+  const ajv = new Ajv2020();
+  for (const file of readdirSync(folder)) {
+    const schema = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown>;
+    t.ok(ajv.validateSchema(schema), `${file}: ${ajv.errorsText()}`);
+  }
+  t.end();
+});
+
+t.test('every shape that is named exists, and every request bounds its texts and lists', (t) => {
+  const known = new Map(shapes().map(({ shape, schema }) => [shape as string, schema]));
+  for (const { name, query, body, response } of operations) {
+    for (const shape of [query, body, response]) if (shape !== undefined) t.ok(known.has(shape), `${name}: ${shape}`);
+    for (const shape of [query, body]) {
+      if (shape === undefined) continue;
+      for (const [where, open] of unbounded(known.get(shape), known))
+        t.fail(`${name}: ${shape}${where} is ${open} without a bound`);
+    }
+  }
+  t.end();
+});
+
+/** Where a schema takes texts or lists of any length. */
+function unbounded(schema: unknown, known: Map<string, unknown>, where = ''): [string, string][] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { $ref, type, maxLength, maxItems, properties, items, anyOf } = schema as Record<string, unknown> & {
+    $ref?: string;
+  };
+  if ($ref !== undefined) return unbounded(known.get($ref.split('/').at(-1) ?? ''), known, where);
+  const types = [type].flat();
+  return [
+    ...(types.includes('string') && maxLength === undefined ? [[where, 'a text'] as [string, string]] : []),
+    ...(types.includes('array') && maxItems === undefined ? [[where, 'a list'] as [string, string]] : []),
+    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => unbounded(inner, known, `${where}/${name}`)),
+    ...unbounded(items, known, `${where}/…`),
+    ...((anyOf ?? []) as unknown[]).flatMap((one) => unbounded(one, known, where)),
+  ];
+}
+
+t.test('what is wrong is said in words, with its place', (t) => {
+  const said = (value: unknown): string => {
+    try {
+      checkShape('RegisterNameRequest', value);
+      return '';
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      t.equal(error.code, 'api-error');
+      return error.message;
+    }
+  };
+  t.equal(said({ name: 'hello' }), '');
+  t.equal(said({ name: 'hello', x: 1 }), "Additional properties are not allowed ('x' was unexpected) at /");
+  t.equal(said({}), "'name' is a required property at /");
+  t.equal(said({ name: 3 }), '3 is not of type string at /name');
+  t.equal(said({ name: ['a secret'] }), 'This list is not of type string at /name');
+  t.equal(said('a secret'), 'This text is not of type object at /');
+  t.equal(said({ name: 'hello', team: 5 }), '5 is not of type string or null at /team');
+  t.match(said({ name: 'hello', type: 'deb' }), /^"deb" is not one of \["bin","bundle",.*\] at \/type$/);
+  t.match(
+    said({ name: 'hello', type: 'a secret that came to the wrong place' }),
+    /^This text is not one of \[.*\] at \/type$/,
+  );
+  t.equal(said({ name: '' }), 'This text must NOT have fewer than 1 characters at /name');
+  t.ok(said({ [`x${'y'.repeat(5000)}`]: 1, name: 'a' }).length < 250, 'long names are cut');
+  t.end();
+});
+
+t.test('the characters of a text are counted, however many units it takes to write one', (t) => {
+  const one = fc.constantFrom('a', 'ß', '€', '😀', '\ud83d', '\ude00');
+  const texts = fc.array(one, { maxLength: 140 }).map((characters) => characters.join(''));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const wrong = findProblems('KeyId', text).filter(({ keyword }) => keyword !== 'pattern');
+      const { length } = Array.from(text);
+      const told = length > 64 ? 'more' : 'fewer';
+      const expected = length === 64 ? [] : [`This text must NOT have ${told} than 64 characters at /`];
+      t.strictSame(
+        wrong.map(({ message }) => message),
+        expected,
+      );
+    }),
+  );
+  t.end();
+});
+
+t.test('a date-time is RFC 3339 with a zone, on a day that the calendar has', (t) => {
+  for (const text of [
+    '2026-03-01T12:00:00Z',
+    '2026-03-01T12:00:00.123456789+02:00',
+    '2024-02-29T23:59:59-11:30',
+    '0001-01-01T00:00:00Z',
+  ]) {
+    t.ok(isDateTime(text), text);
+  }
+  for (const text of [
+    '',
+    '2026-03-01',
+    '2026-03-01T12:00:00',
+    '2026-03-01 12:00:00Z',
+    '2026-02-29T12:00:00Z',
+    '2026-13-01T12:00:00Z',
+    '2026-03-01T24:00:00Z',
+    '2026-03-01T12:60:00Z',
+    '2026-03-01T12:00:00z',
+    '2026-03-01T12:00:00+24:00',
+    '2026-03-01T12:00:00.Z',
+    '2026-03-01T12:00:00.1234567890Z',
+    '02026-03-01T12:00:00Z',
+    '２０26-03-01T12:00:00Z',
+    ' 2026-03-01T12:00:00Z',
+    '2026-03-01T12:00:00Z\n',
+  ]) {
+    t.notOk(isDateTime(text), JSON.stringify(text));
+  }
+  t.end();
+});

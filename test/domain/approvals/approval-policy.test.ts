@@ -1,0 +1,146 @@
+// The rules of an approval policy: what another policy takes away from it, and what it adds.
+import fc from 'fast-check';
+import t from 'tap';
+
+import {
+  weakenedLines,
+  noPolicy,
+  policyTexts,
+  stricterPolicy,
+  readReleaseRule,
+  readRule,
+  rulesFor,
+  type ApprovalPolicy,
+  type ApprovalRule,
+} from '#domain/approvals/approval-policy.ts';
+
+const transfers = (text: string): ApprovalPolicy => ({ ...noPolicy, rules: { transfers: readRule(text)! } });
+const releases = (...texts: string[]): ApprovalPolicy => ({
+  ...noPolicy,
+  releases: texts.map((one) => readReleaseRule(one)!),
+});
+const keysOf = (lines: readonly { on: string }[]): string[] => lines.map(({ on }) => on);
+
+t.test('a policy that asks other people is lowered, unless it asks fewer of the same ones', (t) => {
+  const before = transfers('2 of bob, carol, dave');
+  t.strictSame(weakenedLines(before, transfers('2 of bob, carol')), [], 'taking a name away only makes it stricter');
+  t.strictSame(weakenedLines(before, transfers('2 of dave, carol, bob')), [], 'the order means nothing');
+  for (const other of ['2 of bob, carol, dave, erin', '2 of bob, erin', '2', '1 of bob, carol, dave']) {
+    t.strictSame(keysOf(weakenedLines(before, transfers(other))), ['transfers'], other);
+  }
+  t.strictSame(keysOf(weakenedLines(before, noPolicy)), ['transfers']);
+  t.strictSame(
+    keysOf(weakenedLines(transfers('2'), transfers('2 of bob, carol'))),
+    ['transfers'],
+    'a list for the role',
+  );
+  t.end();
+});
+
+t.test('a policy that asks for as many people, or for as many signatures, is not lowered', (t) => {
+  for (const [before, after, isLowered] of [
+    ['2', '2', false],
+    ['2', '3', false],
+    ['3', '2', true],
+    ['2', '2 signed', false],
+    ['2 signed', '2 signed', false],
+    ['2 signed', '3', true],
+  ] as const) {
+    t.equal(weakenedLines(transfers(before), transfers(after)).length > 0, isLowered, `${before}, then ${after}`);
+  }
+  t.end();
+});
+
+t.test('of two rules about the same channels neither hides the other', (t) => {
+  const [strict, loose] = ['2 for snap/*:*/stable', '1 of bob for snap/*:*/stable'];
+  const both = releases(strict, loose);
+  t.strictSame(
+    [...policyTexts(both)],
+    [
+      ['releases snap/*:*/stable', '2'],
+      ['releases snap/*:*/stable (2)', '1 of bob'],
+    ],
+  );
+  t.strictSame(keysOf(weakenedLines(both, releases(loose))), [
+    'releases snap/*:*/stable',
+    'releases snap/*:*/stable (2)',
+  ]);
+  t.strictSame(keysOf(weakenedLines(both, releases(strict))), ['releases snap/*:*/stable (2)']);
+  t.strictSame(weakenedLines(both, both), []);
+  t.end();
+});
+
+t.test('what another policy adds is no part of what it takes away', (t) => {
+  const after = { ...transfers('3'), ...{ releases: releases('1 for snap/*:*/stable').releases } };
+  t.strictSame([...policyTexts(stricterPolicy(transfers('2'), after))], [...policyTexts(after)]);
+  t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('2')))], [], 'the same is not raised');
+  t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('1')))], []);
+  t.strictSame(
+    [...policyTexts(stricterPolicy(transfers('2'), transfers('2 of bob, carol')))],
+    [],
+    'other people wait for approvals',
+  );
+  t.end();
+});
+
+const names = ['bob', 'carol', 'dave'];
+const rule: fc.Arbitrary<ApprovalRule> = fc
+  .record({
+    people: fc.integer({ min: 1, max: 3 }),
+    signed: fc.boolean(),
+    of: fc.option(fc.subarray(names, { minLength: 1 }), { nil: null }),
+  })
+  .map(({ people, signed, of }) => ({
+    people: of === null ? people : Math.min(people, of.length),
+    ...(signed && { signed: true as const }),
+    of,
+  }));
+const policy: fc.Arbitrary<ApprovalPolicy> = fc
+  .record({
+    transfers: fc.option(rule, { nil: undefined }),
+    releases: fc.array(rule, { maxLength: 2 }),
+  })
+  .map(({ transfers, releases }) => ({
+    ...noPolicy,
+    rules: transfers === undefined ? {} : { transfers },
+    releases: releases.map((one) => ({ ...one, packages: 'snap/*', channels: '*/stable' })),
+  }));
+const approvals = fc.array(fc.record({ who: fc.constantFrom(...names), signed: fc.boolean() }), { maxLength: 4 });
+const holders = fc.subarray(names);
+const lines = [
+  { kind: 'transfers' as const, on: 'transfer/1', part: null, from: null, to: '1' },
+  { kind: 'releases' as const, on: 'snap/hello:latest/stable', part: null, from: null, to: '1' },
+];
+
+/** Whether approvals meet each rule of a policy, written without looking at how the store compares policies. */
+const meets = (
+  rules: readonly ApprovalRule[],
+  given: readonly { who: string; signed: boolean }[],
+  role: readonly string[],
+): boolean =>
+  rules.every(({ people, signed, of }) => {
+    const counting = given.filter((one) => (of ?? role).includes(one.who) && (signed !== true || one.signed));
+    return new Set(counting.map(({ who }) => who)).size >= people;
+  });
+
+t.test('approvals that meet a policy which is not lowered also meet the one before it', (t) => {
+  fc.assert(
+    fc.property(policy, policy, approvals, holders, (before, after, given, role) => {
+      fc.pre(weakenedLines(before, after).length === 0);
+      return !meets(rulesFor(after, lines), given, role) || meets(rulesFor(before, lines), given, role);
+    }),
+    { numRuns: 2000 },
+  );
+  t.pass();
+  t.end();
+});
+
+t.test('a policy is never lowered nor raised by itself', (t) => {
+  fc.assert(
+    fc.property(policy, (one) => {
+      t.strictSame(weakenedLines(one, one), []);
+      t.strictSame(rulesFor(stricterPolicy(one, one), lines), []);
+    }),
+  );
+  t.end();
+});

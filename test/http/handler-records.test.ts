@@ -1,0 +1,45 @@
+// What a handler cannot reach past its evidence: the type check of the tests says so, line by line.
+import t from 'tap';
+
+import { account, onPackage } from '#access/access-rules.ts';
+import { operation } from '#http/operation.ts';
+
+t.test('a handler finds nobody else, whatever its rule', (t) => {
+  const record = { method: 'GET', since: 0, summary: 'Find what is guarded.' } as const;
+  operation({
+    ...record,
+    name: 'find_anything',
+    path: '/anything/:id',
+    access: account('store'),
+    async handle({ records, params: { id } }) {
+      // @ts-expect-error -- a package is found by a rule
+      await records.packages.find('snap', id);
+      // @ts-expect-error -- also by its id
+      await records.packages.byId(id);
+      // @ts-expect-error -- so is a brand
+      await records.brands.find(id);
+      // @ts-expect-error -- the private half of a key is for whoever signs
+      await records.signingKeys.find(id);
+      // @ts-expect-error -- builds belong to a package
+      await records.buildSets.find(id);
+      // @ts-expect-error -- and workflows
+      await records.commitWorkflows.find(id);
+      // @ts-expect-error -- where the audit log begins is for nobody to say who calls
+      await records.beginAnew({ at: '', actor: id, action: '', object: '' }, () => Promise.resolve());
+      return undefined;
+    },
+  });
+  operation({
+    ...record,
+    name: 'find_another',
+    path: '/v1/:namespace/:name/another',
+    access: onPackage('package-view'),
+    async handle({ records, package: subject }) {
+      await records.tracks.list(subject.id);
+      // @ts-expect-error -- who has one package has not all of them
+      await records.packages.find(subject.namespace, 'other');
+      return undefined;
+    },
+  });
+  t.end();
+});

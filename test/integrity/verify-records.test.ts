@@ -1,0 +1,82 @@
+// The database and the audit log are looked over while the store serves.
+import { join } from 'node:path';
+
+import SQLite from 'better-sqlite3';
+import t from 'tap';
+
+import { days, hours } from '#domain/clock.ts';
+import { inspectInThread } from '#integrity/inspect-in-thread.ts';
+import { createRecordsVerifier, type RecordsVerifier } from '#integrity/verify-records.ts';
+import { startWorker } from '#platform/embedded.ts';
+import { describeFault, textOf } from '#platform/faults.ts';
+import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+
+const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<RecordsVerifier> =>
+  createRecordsVerifier({
+    inspect: () =>
+      inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
+        file: join(directory, 'larder.db'),
+        native: undefined,
+      }),
+    mend: 'Restore it.',
+    records: beside.records,
+    acts: beside.acts,
+    siteKey: beside.siteKey,
+    sealFile: beside.sealing.file,
+    now: () => clock.now,
+  });
+
+const lookedOver = async ({ beside }: TestAppliance): Promise<number> =>
+  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'prove_records').length;
+
+t.test('soon after every start, and every day', async (t) => {
+  const store = await startStore(t);
+  const { job } = await proofOf(store);
+  t.same(await job.run(), {});
+  t.equal(await lookedOver(store), 1, 'the first time at once');
+  await job.run();
+  store.clock.advance(days(1) - hours(1));
+  await job.run();
+  t.equal(await lookedOver(store), 1, 'not again within the day');
+  store.clock.advance(hours(1));
+  await job.run();
+  t.equal(await lookedOver(store), 2);
+  const next = await proofOf(store);
+  await next.job.run();
+  await next.job.run();
+  t.equal(await lookedOver(store), 3, 'once by the next process');
+});
+
+t.test('what is wrong is told until it is mended', async (t) => {
+  const store = await startStore(t);
+  const change = (name: string): void => {
+    const db = new SQLite(join(store.directory, 'larder.db'));
+    db.prepare(`UPDATE accounts SET display_name = ? WHERE username = 'ada'`).run(name);
+    db.close();
+  };
+  const { faults, job } = await proofOf(store);
+  const text = (): string | undefined => {
+    const facts = faults();
+    return facts && textOf(describeFault('damaged-records', facts));
+  };
+  change('Eda');
+  t.equal(text(), undefined);
+  t.match(await job.run(), { problems: 1, first: [/^row \d+ of accounts is changed$/] });
+  t.match(
+    text(),
+    /^When the records were looked over at 2026-03-01T12:00:00.*, 1 thing was wrong, the first: row \d+ of accounts is changed\. 'larder verify'/,
+  );
+
+  await store.restart();
+  t.match(
+    (await store.anyone.get('/readyz')).body,
+    { problems: [/1 thing was wrong/] },
+    'the next process knows of it',
+  );
+  change('Ada');
+  const next = await proofOf(store);
+  t.match(text(), /1 thing was wrong/);
+  t.same(await next.job.run(), {}, 'looked over again at once');
+  t.equal(next.faults(), undefined);
+  t.equal(next.isBroken(), false);
+});

@@ -1,0 +1,87 @@
+import { renameSync } from 'node:fs';
+
+import t from 'tap';
+
+import { describeFault, textOf } from '#platform/faults.ts';
+import { createHealth, type Health } from '#platform/health.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+
+const texts = async (health: Health): Promise<string[]> => (await health.look()).map(textOf);
+
+function logged() {
+  const lines: unknown[] = [];
+  const line = (...said: unknown[]): void => {
+    lines.push(said[1]);
+  };
+  return { lines, health: createHealth({ error: line, info: line } as never) };
+}
+
+t.test('a fault is shown as long as it stands, and the log hears of each change once', async (t) => {
+  const { lines, health } = logged();
+  let uploads = 0;
+  health.watch('unreadable-uploads', () => (uploads === 0 ? undefined : { uploads }));
+  health.report('disk-full', {});
+  health.report('disk-full', {});
+  uploads = 1;
+  const full = textOf(describeFault('disk-full', {}));
+  const unreadable = textOf(describeFault('unreadable-uploads', { uploads: 1 }));
+  t.same(await texts(health), [unreadable, full]);
+  uploads = 2;
+  t.match(await texts(health), [/^2 uploads wait/, full]);
+  health.report('disk-full', undefined);
+  health.report('disk-full', undefined);
+  uploads = 0;
+  t.same(await texts(health), []);
+  t.same(lines, [full, unreadable, 'this is well again', 'this is well again']);
+});
+
+t.test('what cannot be looked up is a problem, and the log hears of it once', async (t) => {
+  const { lines, health } = logged();
+  let isGone = true;
+  health.watchAll('reserve', () => {
+    if (isGone) throw Object.assign(new Error('no'), { code: 'ENOENT', syscall: 'statfs', path: '/data' });
+    return [];
+  });
+  const problem =
+    "The store cannot look whether all is well ('reserve'): there is no /data; look whether that is the right place. The log of the server says more.";
+  t.same(await texts(health), [problem]);
+  t.same(await texts(health), [problem]);
+  isGone = false;
+  t.same(await texts(health), []);
+  const told = ['cannot look whether all is well', problem, 'this is well again'];
+  t.same(lines, told);
+  isGone = true;
+  t.same(await texts(health), [problem]);
+  t.same(lines, [...told, ...told.slice(0, 2)], 'the same failure after a look that succeeded is a new one');
+});
+
+t.test('a look that begins after a change sees it, however many ask at once', async (t) => {
+  const { health } = logged();
+  let isFull = false;
+  let looks = 0;
+  const held = Promise.withResolvers<undefined>();
+  health.watch('disk-full', async () => {
+    looks++;
+    const found = isFull;
+    if (looks === 1) await held.promise;
+    return found ? {} : undefined;
+  });
+  const early = health.look();
+  await Promise.resolve();
+  isFull = true;
+  const late = [health.look(), health.look(), health.look()];
+  held.resolve(undefined);
+  t.same(await early, []);
+  for (const found of await Promise.all(late)) t.match(found, [{ code: 'disk-full' }]);
+  t.equal(looks, 2, 'those who ask together share a look');
+});
+
+t.test('a server whose data directory is gone says so, and serves on once it is back', async (t) => {
+  const store = await startStore(t);
+  const aside = `${store.directory}-aside`;
+  renameSync(store.directory, aside);
+  const { body } = await store.anyone.get('/readyz');
+  renameSync(aside, store.directory);
+  t.match(body, { problems: [/^The store cannot look whether all is well \('reserve'\): there is no /] });
+  t.match(await store.anyone.get('/readyz'), { status: 200, body: { problems: [] } });
+});

@@ -1,0 +1,33 @@
+// A command that goes through much stays small, whatever the host has.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+const source = join(import.meta.dirname, '../../src/platform/small-heap.ts');
+
+/** Makes 130 MiB of what is needed for a moment; how many MiB of heap that took. */
+function heapOf(before: string): number {
+  const script = `
+    import { keepHeapSmall } from ${JSON.stringify(source)};
+    import { setTimeout } from 'node:timers/promises';
+    import { getHeapStatistics } from 'node:v8';
+    ${before};
+    const lately = [];
+    let most = 0;
+    for (let round = 0; round < 60; round++) {
+      lately.push(Array.from({ length: 32 * 1024 }, (_, at) => ({ at, round, text: 'x' + at })));
+      if (lately.length > 3) lately.shift();
+      most = Math.max(most, getHeapStatistics().used_heap_size);
+      await setTimeout(40);
+    }
+    console.log(most / 2 ** 20);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  if (stdout === '') throw new Error(stderr);
+  return Number(stdout);
+}
+
+t.test('garbage is collected before there is much of it', async (t) => {
+  const [small, as] = [heapOf('keepHeapSmall(); keepHeapSmall()'), heapOf('')];
+  t.ok(small < 64 && small < as / 1.5, `${small.toFixed(0)} MiB rather than ${as.toFixed(0)}`);
+});

@@ -1,0 +1,79 @@
+// Who removes content, over two processes of one store.
+import t from 'tap';
+
+import { seconds } from '#domain/clock.ts';
+import { leaseLifeMs } from '#shared/leases.ts';
+import { endDeadProcesses } from '#shared/processes.ts';
+import { createExclusiveRemoval } from '#shared/exclusive-removal.ts';
+import { openRecords } from '#test/fixtures/records.ts';
+
+type Test = Parameters<typeof openRecords>[0];
+
+async function world(t: Test) {
+  const clock = { now: new Date('2026-03-01T12:00:00Z'), elapsed: 0 };
+  const advance = (milliseconds: number): void => {
+    clock.now = new Date(clock.now.getTime() + milliseconds);
+    clock.elapsed += milliseconds;
+  };
+  const both = await openRecords(t, 2);
+  const [here, there] = both.map((records) =>
+    createExclusiveRemoval({ records, now: () => clock.now, elapsed: () => clock.elapsed }),
+  );
+  return { here: here!, there: there!, advance, records: both[0] };
+}
+
+t.test('one process at a time removes a content, and whoever takes it in waits for the end of that', async (t) => {
+  const { here, there } = await world(t);
+  const done = Promise.withResolvers<string>();
+  const began = Promise.withResolvers<void>();
+  const removing = here.alone('x', async (certain) => {
+    await certain(async () => {
+      began.resolve();
+    });
+    return done.promise;
+  });
+  await began.promise;
+  t.equal(await there.alone('x', async () => 'too'), undefined);
+  t.same(await there.alone('y', async () => 'another'), { result: 'another' });
+  let isFree = false;
+  const waiting = there.none('x').then(() => (isFree = true));
+  await there.none('y');
+  t.equal(isFree, false);
+  done.resolve('done');
+  t.same(await removing, { result: 'done' });
+  await waiting;
+  t.same(await there.alone('x', async () => 'free'), { result: 'free' });
+});
+
+t.test('where it is not known whether it was removed, others wait until it cannot happen any more', async (t) => {
+  const { here, there, advance, records } = await world(t);
+  await t.rejects(
+    here.alone('x', () => Promise.reject(new Error('no answer'))),
+    { message: 'no answer' },
+  );
+  advance(leaseLifeMs - 1);
+  // The end of the process, or its beginning anew, ends nothing that is on its way.
+  t.same(await endDeadProcesses(records, () => new Date()), { isAlone: true });
+  t.equal(await there.alone('x', async () => 'too'), undefined);
+  advance(1);
+  await there.none('x');
+  t.same(await there.alone('x', async () => 'free'), { result: 'free' });
+});
+
+t.test('whoever was held up for too long between his look and the removal does not remove', async (t) => {
+  const { here, there, advance } = await world(t);
+  const removed = here.alone('x', (certain) =>
+    certain(() => {
+      advance(leaseLifeMs - seconds(29));
+      return Promise.resolve('old');
+    }),
+  );
+  await t.rejects(removed, { message: /another process may have begun/ });
+
+  const afterLong = here.alone('y', async (certain) => {
+    advance(leaseLifeMs + seconds(1));
+    t.same(await there.alone('y', async () => 'mine'), { result: 'mine' }, 'somebody else has had it meanwhile');
+    return certain(() => Promise.resolve('look'));
+  });
+  t.same(await afterLong, { result: 'look' }, 'it is taken anew before the look');
+});

@@ -1,0 +1,122 @@
+// What a preview and a receipt say, at a terminal and on a page.
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import type { PlanLine } from '#acts/transfers/plan-types.ts';
+import { openStore } from '#data/store.ts';
+import { formatFittedTable, renderReportPage, renderReportText, type Report } from '#cli/transfers/report.ts';
+import { offered, twoSites } from '../sites.ts';
+
+t.setTimeout(600_000);
+
+const line = (of: Partial<PlanLine>): PlanLine => ({
+  ...{ package: 'snap/hello', kind: 'revision', what: 'revision 12', from: null, to: '1.0', word: 'source', notes: [] },
+  ...of,
+});
+const report = (of: Partial<Report>): Report => ({ title: 'Transfer', sentences: [], changes: [], lists: [], ...of });
+
+t.test('long names are cut at a terminal, notes never, and the page has all of it', (t) => {
+  const name = `snap/${'n'.repeat(128)}`;
+  const version = 'v'.repeat(128);
+  const why = `broken ${'x'.repeat(300)}`;
+  const long = report({
+    changes: [line({ package: name, to: version, notes: ['downgrade', why] })],
+    lists: [{ heading: 'Left out:', items: [`${name}: ${why}`] }],
+  });
+  const text = renderReportText(long);
+  for (const one of text.split('\n')) t.ok(one.length <= 100, one);
+  t.match(text, /snap\/n+…/);
+  t.match(text, /\n {4}downgrade; broken\n {6}x+\n {6}x+/);
+  t.match(renderReportText(report({ changes: [line({ notes: ['new publisher'] })] })), / source {2}new publisher\n/);
+  t.equal(text.match(/x/g)?.length, 600, 'nothing of a note is lost');
+  const page = renderReportPage(long);
+  for (const one of [name, version, `downgrade; ${why}`, `${name}: ${why}`]) t.ok(page.includes(one));
+  t.end();
+});
+
+t.test('whatever others write, a terminal of 100 columns has room, and a line is one line', (t) => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 140 });
+  const lines = fc.array(fc.tuple(text, text, text, fc.array(text, { maxLength: 2 })), { maxLength: 5 });
+  fc.assert(
+    fc.property(lines, text, (some, reason) => {
+      const changes = some.map(([of, what, to, notes]) => line({ package: of, what, to, notes }));
+      const shown = renderReportText(
+        report({ changes, sentences: [reason], lists: [{ heading: 'Left out:', items: [reason] }] }),
+      );
+      if (shown.split('\n').some((one) => one.length > 100)) throw new Error(shown);
+      t.equal(formatFittedTable(['A', 'B'], [[reason, reason]]).split('\n').length, 2);
+    }),
+    { numRuns: 300 },
+  );
+  t.end();
+});
+
+t.test('nothing that others wrote runs, loads, leads somewhere or forges a line', (t) => {
+  const evil = '</td><script>alert(1)</script><a href="https://evil.example">x</a>\u202e\n<img src=x onerror=y> &amp;';
+  const hostile = report({
+    title: evil,
+    sentences: [evil],
+    changes: [line({ package: evil, what: evil, from: evil, to: evil, notes: [evil] })],
+    lists: [{ heading: 'Left out:', items: [evil] }],
+  });
+  const page = renderReportPage(hostile);
+  const bare = renderReportPage(
+    report({ title: 'x', sentences: ['x'], changes: [line({})], lists: [{ heading: 'x', items: ['x'] }] }),
+  );
+  const tags = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
+  t.same(tags(page), tags(bare), 'the tags are those of the template');
+  t.notMatch(page, /\u202e/);
+  t.match(page, /default-src 'none'/);
+  t.match(page, /&lt;script&gt;alert\(1\)&lt;\/script&gt;/);
+  t.equal(page.split('\\u202e\\u000a&lt;img').length, 10, 'each of the nine places shows it as it is');
+  t.notMatch(renderReportText(hostile), /\u202e|^<img/m);
+  t.end();
+});
+
+t.test('the page says what the terminal and the JSON say, of a preview and of a receipt', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  await carry(offered('hello-on', 12));
+  await carry(offered('other-on', 3));
+  const { id } = await depot.done(`transfer make ${join(stick, 'in.tar')} --reason monthly`);
+  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
+  const file = join(stick, 'preview.html');
+  const seen = await here.done(`transfer preview ${id} --without snap/other-on --html ${file}`);
+  const { out } = await here.larder(`transfer preview ${id} --without snap/other-on`);
+  const page = readFileSync(file, 'utf8');
+  const { site } = (await depot.done('site show')) as { site: { fingerprints: string[] } };
+  t.same(seen.signatures, [{ fingerprint: site.fingerprints[0], 'is-of-source': true }]);
+  const words = seen.lines.flatMap((one: PlanLine) => [one.package, one.what, one.to ?? '-', one.word, ...one.notes]);
+  const all = [...words, id, seen.digest, site.fingerprints[0], 'monthly', 'It was left out by whoever let'];
+  for (const one of all) t.ok(page.includes(one) && out.replaceAll('\n', ' ').includes(one), one);
+  t.equal(page.match(/<tr>/g)?.length, (seen.lines as unknown[]).length + 1);
+  const again = await here.larder(`transfer preview ${id} --html ${file}`);
+  t.match(again.err, /cannot write .*preview\.html/, 'nothing is written over');
+  await here.done(`transfer accept ${id} --without snap/other-on --yes`);
+  await here.done(`transfer receipt ${id} ${join(stick, 'receipt.html')} --html`);
+  await here.done(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
+  const receipt = readFileSync(join(stick, 'receipt.html'), 'utf8');
+  const { payload } = JSON.parse(readFileSync(join(stick, 'receipt.json'), 'utf8')) as { payload: string };
+  const said = JSON.parse(Buffer.from(payload, 'base64').toString()) as Record<string, string>;
+  for (const one of [id, said['accepted-at']!, said['accepted-by']!, 'snap/other-on: It was left out', 'latest/stable'])
+    t.ok(receipt.includes(one), one);
+  t.notOk('undo' in said);
+  const refused = await here.larder(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
+  t.match(refused, { code: 1, err: /cannot write .*receipt\.json/ });
+  const { records, close } = await openStore({ directory: here.data });
+  const left = await records.exports.list('', '9999', 1e9, 10);
+  await close();
+  const digests = ['receipt.json', 'receipt.html'].map((name) => hash('sha256', readFileSync(join(stick, name))));
+  t.match(
+    left,
+    digests.map((sha256) => ({ what: 'receipt', name: id, sha256 })),
+    'what leaves is in the list of that',
+  );
+  t.equal(left.length, 2);
+  await here.done('site distrust depot --yes');
+  t.match((await here.json(`transfer preview ${id}`)).signatures, [{ 'is-of-source': false }]);
+  t.notOk(existsSync(join(stick, '.preview.html.partial')));
+});

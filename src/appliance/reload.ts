@@ -19,7 +19,7 @@ export function rereadSettings({ directory, credentials }: ApplianceOptions): Ap
   return settings;
 }
 
-/** Like `readAgain`, and while the store serves, a refused configuration is a fault until one is accepted. */
+/** Like `rereadSettings`, and while the store serves, a refused configuration is a fault until one is accepted. */
 export function readOrRefuse(options: ApplianceOptions, { health }: Pick<Storage, 'health'>): ApplianceSettings {
   try {
     const settings = rereadSettings(options);

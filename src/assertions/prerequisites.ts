@@ -76,7 +76,7 @@ export async function loadPrerequisites(
 }
 
 /**
- * Like `restedOn`, but yields the assertions one by one with the names of their prerequisites. Memory holds little more than the requested
+ * Like `loadPrerequisites`, but yields the assertions one by one with the names of their prerequisites. Memory holds little more than the requested
  * names.
  */
 export async function* eachPrerequisite(

@@ -50,7 +50,7 @@ export interface BlobReceiveOptions {
   expected?: number | undefined;
   /** Whether this upload alone uses the chunks: their memory is then freed as soon as they are written. */
   ownsChunks?: boolean | undefined;
-  /** The number of bytes already present, from an earlier upload with this id that ended with `LeftToOthers`. */
+  /** The number of bytes already present, from an earlier upload with this id that ended with `UploadHandedOver`. */
   resume?: number | undefined;
   /** Called when all bytes have been received: whether the sha512 is needed as well. The file is read a second time for it. */
   wantsSha512?: (() => boolean) | undefined;
@@ -81,7 +81,7 @@ export class UploadHandedOver extends Error {
 export interface Blobs {
   /**
    * Receives a stream. Resolves when the bytes survive a power cut. If it rejects, nothing of them is left, except
-   * after `LeftToOthers`. An upload that sends no chunks at all makes the bytes received before visible to every
+   * after `UploadHandedOver`. An upload that sends no chunks at all makes the bytes received before visible to every
    * process.
    */
   receive(source: AsyncIterable<Chunks>, options: BlobReceiveOptions): Promise<ReceivedBlob>;

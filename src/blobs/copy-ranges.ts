@@ -29,7 +29,7 @@ export class TruncatedSource extends Error {
 }
 
 /**
- * Fills an empty file. Throws `CutOff`. Errors of reading and writing are thrown as the system gave them, with their
+ * Fills an empty file. Throws `TruncatedSource`. Errors of reading and writing are thrown as the system gave them, with their
  * code and `read` or `write` as `syscall`.
  */
 export async function copyRanges<A extends DigestAlgorithm>(

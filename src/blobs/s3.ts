@@ -62,7 +62,7 @@ export interface S3BlobsOptions extends BucketOwner, Omit<DiskBlobsOptions, 'ope
 /** The maximum duration of an upload in parts. */
 const maxUploadAgeMs = days(1);
 
-/** Throws `NoBucket` if the prefix cannot be used as it is. */
+/** Throws `BucketError` if the prefix cannot be used as it is. */
 export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
   const {
     address,

@@ -35,7 +35,7 @@ export interface RecordsCopyOptions extends RowCopyOptions {
   alone?: boolean;
 }
 
-/** Copies all records. Throws NotEmpty and NotTheSame. */
+/** Copies all records. Throws DatabaseNotEmpty and CopyMismatch. */
 export async function copyRecords({
   from,
   to,
@@ -99,13 +99,13 @@ export async function removeRecordsCopy({ postgres, password }: PostgresPlace, a
   await (await onServer()).removeAttempt(postgres, { attempt, password });
 }
 
-/** Throws NotEmpty if a database has anything but the tables that an attempt left. */
+/** Throws DatabaseNotEmpty if a database has anything but the tables that an attempt left. */
 export async function refuseUsed({ postgres, password, waits }: PostgresPlace, attempt: string): Promise<void> {
   await (await onServer()).refuseUsed(postgres, { attempt, password, waits });
 }
 
 /**
- * Moves the tables of a store into a schema of their own. Returns false if they cannot be moved or are gone; see `putAside` of the engine.
+ * Moves the tables of a store into a schema of their own. Returns false if they cannot be moved or are gone; see `moveToSchema` of the engine.
  */
 export async function moveTablesAside({ postgres, password }: PostgresPlace, schema: string): Promise<boolean> {
   return (await onServer()).moveToSchema(postgres, schema, password);

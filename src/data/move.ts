@@ -67,7 +67,7 @@ export interface RecordsMoveResult {
 /** Tables that are not copied: their rows belong to processes, and none runs while a store is moved. */
 const ofProcesses = new Set(['passing_leases', 'passing_shares']);
 
-/** Moves the records. Throws NotEmpty and NotTheSame, and then leaves everything unchanged. */
+/** Moves the records. Throws DatabaseNotEmpty and CopyMismatch, and then leaves everything unchanged. */
 export async function moveRecords(moving: RecordsMoveOptions): Promise<RecordsMoveResult> {
   const { directory, plan, configuration, credentials, progress } = moving;
   const at = (records: RecordsConfig): DatabasePlace => recordsPlace(directory, { records }, credentials);

@@ -104,7 +104,7 @@ const isWhole = (file: string): boolean => Buffer.from(readIfPresent(file) ?? ''
 /** A store already exists at the place of the new one. The message is for a person. */
 export class StoreExistsError extends Error {}
 
-/** Throws StoreThere if a database has a store that no earlier attempt in this directory made. */
+/** Throws StoreExistsError if a database has a store that no earlier attempt in this directory made. */
 export async function refuseExistingStore(directory: string, place: PostgresPlace): Promise<void> {
   const db = await openDatabase({ ...place, isNew: true }, {});
   try {

@@ -12,7 +12,7 @@ const maxSectionBytes = 3 * maxWindowBytes;
 /**
  * Yields the windows of the target, at most `most` bytes in total. Each window is valid until the next is requested.
  *
- * @throws NoDelta
+ * @throws InvalidDelta
  */
 export function* decode(
   source: RandomAccessFile,

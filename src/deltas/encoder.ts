@@ -38,7 +38,7 @@ export function* encode(source: RandomAccessFile, target: RandomAccessFile): Gen
   }
 }
 
-/** Returns the parts of a window that are also in the source, in window order, including those beyond `mostOfSource`. */
+/** Returns the parts of a window that are also in the source, in window order, including those beyond `maxSourceSpan`. */
 function matchesIn(bytes: Uint8Array, index: SourceIndex, source: RandomAccessFile): DeltaMatch[] {
   const { block } = index;
   const matches: DeltaMatch[] = [];
@@ -76,7 +76,7 @@ function runAt(bytes: Uint8Array, at: number): number {
   return end - at;
 }
 
-/** Returns the matches within the part of the source, at most `mostOfSource` bytes long, that contains the most matched bytes. */
+/** Returns the matches within the part of the source, at most `maxSourceSpan` bytes long, that contains the most matched bytes. */
 function withinReach(matches: readonly DeltaMatch[]): readonly DeltaMatch[] {
   const inSource = matches.toSorted((a, b) => a.from - b.from);
   let best = { length: 0, begin: 0 };

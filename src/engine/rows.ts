@@ -47,10 +47,10 @@ export class CopyMismatch extends Error {}
 /** A database that should be empty is not. The message is for a person. */
 export class DatabaseNotEmpty extends Error {}
 
-/** Returns whether the error is NotEmpty. */
+/** Returns whether the error is DatabaseNotEmpty. */
 export const isDatabaseNotEmpty = (error: unknown): error is DatabaseNotEmpty => error instanceof DatabaseNotEmpty;
 
-/** Copies all rows and reads them back. Returns the count and checksum of each table. Throws NotTheSame. */
+/** Copies all rows and reads them back. Returns the count and checksum of each table. Throws CopyMismatch. */
 export async function copyRows(
   from: RowSource,
   to: RowTarget,

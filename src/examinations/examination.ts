@@ -27,7 +27,7 @@ export interface Examination {
   look(patient: ExaminedStore): ExaminationFinding | Promise<ExaminationFinding>;
 }
 
-/** The examined store. A member throws `CannotLook` if it is unavailable. */
+/** The examined store. A member throws `ExaminationUnavailableError` if it is unavailable. */
 export interface ExaminedStore {
   data: string;
   /** The folder of systemd credentials, if systemd passes any. */

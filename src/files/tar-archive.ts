@@ -55,7 +55,7 @@ export class TarArchive {
     return this.#handle.fd;
   }
 
-  /** The header at a position; undefined at the end of the archive. Throws `BadHeader`. */
+  /** The header at a position; undefined at the end of the archive. Throws `InvalidTarHeader`. */
   async header(position: number): Promise<TarHeader | undefined> {
     return readHeader(await this.near(position, block));
   }

@@ -19,7 +19,7 @@ export interface TarHeader {
   type: string;
 }
 
-/** Parses a header; undefined at the end of the archive. Throws `BadHeader`. */
+/** Parses a header; undefined at the end of the archive. Throws `InvalidTarHeader`. */
 export function readHeader(bytes: Uint8Array): TarHeader | undefined {
   if (bytes.every((byte) => byte === 0)) return undefined;
   if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new InvalidTarHeader('a header is not what its sum says');

@@ -81,7 +81,7 @@ export class BlobUploadReceiver {
     await this.breakOff(reason);
   }
 
-  /** Interrupts it; received bytes are discarded, unless the reason is `LeftToOthers`. */
+  /** Interrupts it; received bytes are discarded, unless the reason is `UploadHandedOver`. */
   async breakOff(reason: Error): Promise<void> {
     this.#pipe.breakOff(reason);
     await this.#storing?.catch(() => undefined);

@@ -80,7 +80,7 @@ function statements(): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** `findPlaces` of api/server.ts. */
+/** `createRouteTable` of api/server.ts. */
 function addresses(): void {
   const paths = [...new Set(operations.map(({ path }) => path))];
   const byPath = new Map(paths.map((path) => [path, path]));

@@ -34,7 +34,7 @@ export interface ListedObject {
 /** The memory for all content being sent, in parts of large content. */
 const partConcurrency = 4;
 /**
- * Smaller content uses at least this fraction of a part, so that at most `partsAtOnce * smallForOne` are sent at a
+ * Smaller content uses at least this fraction of a part, so that at most `partConcurrency * smallForOne` are sent at a
  * time: other requests need connections, too.
  */
 const smallForOne = 8;

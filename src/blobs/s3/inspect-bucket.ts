@@ -17,7 +17,7 @@ export interface BucketFindings {
 const clocksApart = seconds(20);
 const clocksFarApart = minutes(5);
 
-/** Writes, reads and removes a small object, and requests the rules of the bucket; throws `NoBucket` if it cannot be used. */
+/** Writes, reads and removes a small object, and requests the rules of the bucket; throws `BucketError` if it cannot be used. */
 export async function inspectBucket(
   address: BucketAddress,
   access: BucketAccess,

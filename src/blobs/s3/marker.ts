@@ -24,7 +24,7 @@ export interface BucketOwner {
 }
 
 /**
- * Checks that the prefix belongs to this store, and claims an empty one if the store is new. Throws `NoBucket`. Returns
+ * Checks that the prefix belongs to this store, and claims an empty one if the store is new. Throws `BucketError`. Returns
  * whether this server uses the MD5 of the bytes as ETag.
  */
 export async function openMarker(bucket: S3Bucket, { store, isNew }: BucketOwner): Promise<{ isMd5: boolean }> {
@@ -40,7 +40,7 @@ export async function openMarker(bucket: S3Bucket, { store, isNew }: BucketOwner
 
 /**
  * Like `openMarker`, but writes nothing: true if the prefix is marked, false if it will be when the store is first
- * served. Throws `NoBucket` if it cannot be.
+ * served. Throws `BucketError` if it cannot be.
  */
 export async function isMarked(bucket: S3Bucket, { store, isNew }: BucketOwner): Promise<boolean> {
   try {
@@ -125,7 +125,7 @@ export const foreignBucket = (bucket: S3Bucket): BucketError =>
 export const bucketError = (bucket: S3Bucket, reason: string): BucketError =>
   new BucketError(`cannot open ${formatBucketAddress(bucket.address)}: ${reason}`);
 
-/** Writes, reads and removes a small object, as a store does during operation; throws `NoBucket`. */
+/** Writes, reads and removes a small object, as a store does during operation; throws `BucketError`. */
 export async function tryWriting(bucket: S3Bucket): Promise<void> {
   const key = `trial/${randomUUID()}`;
   const bytes = Buffer.from('larder tries whether it may write here\n');
@@ -171,7 +171,7 @@ async function refuseMarkerOfOthers(bucket: S3Bucket, { etag }: BucketObject): P
   if (marker !== undefined) bucket.ownMarker = { store: own.store, etag: marker.etag };
 }
 
-/** Like `mustFindMarker`, but if the server refuses, the error has the reason: a response to HEAD has no body, one to GET has. */
+/** Like `requireMarker`, but if the server refuses, the error has the reason: a response to HEAD has no body, one to GET has. */
 export async function requireMarkerOrReason(bucket: S3Bucket): Promise<BucketObject> {
   try {
     return await requireMarker(bucket, { signal: AbortSignal.timeout(responseTimeoutMs) });

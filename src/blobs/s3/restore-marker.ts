@@ -32,7 +32,7 @@ interface Marking {
 
 /**
  * Marks a prefix as this store's again if it has content that the store needs, or if it is empty and the store needs
- * none. Does nothing if it is already marked. Throws `NoBucket`, also if it belongs to another store.
+ * none. Does nothing if it is already marked. Throws `BucketError`, also if it belongs to another store.
  */
 export async function restoreMarker(
   { address, access }: { address: BucketAddress; access: BucketAccess },

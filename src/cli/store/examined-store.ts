@@ -55,7 +55,7 @@ export function openExaminedStore(
   };
 }
 
-/** Caches the result of `find`; if it fails, each call throws CannotLook, so that dependent checks are skipped. */
+/** Caches the result of `find`; if it fails, each call throws ExaminationUnavailableError, so that dependent checks are skipped. */
 function cacheResult<Found>(find: () => Found, because: string): () => Found {
   let cached: { value: Found } | { cause: unknown } | undefined;
   return () => {

@@ -111,7 +111,7 @@ export class PostgresConnection {
   }
 
   /**
-   * Opens a connection. Throws NoConnection, with a message for a person, if there is none or if the server's durability is weaker than
+   * Opens a connection. Throws ConnectionFailure, with a message for a person, if there is none or if the server's durability is weaker than
    * larder promises.
    */
   static async open(

@@ -53,7 +53,7 @@ export interface PostgresTarget extends RowTarget {
   close(): Promise<void>;
 }
 
-/** Begins the transaction. Throws NotEmpty if tables already exist. */
+/** Begins the transaction. Throws DatabaseNotEmpty if tables already exist. */
 export async function postgresTarget(
   text: string,
   { make, attempt, password }: PostgresTargetOptions,
@@ -110,7 +110,7 @@ const nameOf = (attempt: string): string => {
   return `larder attempt ${attempt}`;
 };
 
-/** Throws NotEmpty if the database has anything but the tables that the attempt left. */
+/** Throws DatabaseNotEmpty if the database has anything but the tables that the attempt left. */
 export async function refuseUsed(
   text: string,
   { attempt, ...options }: Pick<PostgresTargetOptions, 'attempt'> & PostgresConnectorOptions,
@@ -170,7 +170,7 @@ export async function moveToSchema(text: string, schema: string, password?: Pass
   }
 }
 
-/** Returns whether an earlier attempt left tables. Throws NotEmpty if there is anything else. */
+/** Returns whether an earlier attempt left tables. Throws DatabaseNotEmpty if there is anything else. */
 async function isLeft(connection: PostgresConnection, attempt: string, place: string): Promise<boolean> {
   const rows = await connection.rows(
     `SELECT relname::text, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
@@ -187,7 +187,7 @@ async function isLeft(connection: PostgresConnection, attempt: string, place: st
   );
 }
 
-/** Removes the tables that an earlier attempt left. Throws NotEmpty if there is anything else. */
+/** Removes the tables that an earlier attempt left. Throws DatabaseNotEmpty if there is anything else. */
 async function clear(connection: PostgresConnection, attempt: string, place: string): Promise<void> {
   if (!(await isLeft(connection, attempt, place))) return;
   await connection.script(`DO $$ DECLARE one RECORD; BEGIN

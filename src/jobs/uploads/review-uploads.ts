@@ -238,7 +238,7 @@ class ReviewLine implements ReviewQueue {
     return this.#unlessSettled(rejectUpload, input);
   }
 
-  /** Performs an act and throws NotNeeded if the upload no longer waits for this review. */
+  /** Performs an act and throws ReviewSettledError if the upload no longer waits for this review. */
   async #unlessSettled<Input extends OfUpload>(act: Act<Input, unknown>, input: Input): Promise<void> {
     try {
       await this.#options.acts.do(act, itself, input);

@@ -38,7 +38,7 @@ export function toCanonicalBytes(value: Readonly<Record<string, unknown>>): Buff
   return writer.bytes();
 }
 
-/** Returns the length of `canonicalBytes` in bytes. */
+/** Returns the length of `toCanonicalBytes` in bytes. */
 export function measureCanonical(value: Readonly<Record<string, unknown>>): number {
   let length = 0;
   const write = (text: string): void => {

@@ -67,7 +67,9 @@ async function toldOfBuilds({ post }: Client): Promise<Record<string, string>> {
     builds: [{ status: 'waiting', platform }],
   });
   const workflow = await post('/internal/v1/craft/commit-workflows', {
-    ...{ package: 'source/hello', status: null, buildsets: [] },
+    package: 'source/hello',
+    status: null,
+    buildsets: [],
     ...about,
   });
   return { buildset_id: set.body.id, commit_workflow_id: workflow.body.id };

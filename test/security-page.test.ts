@@ -62,15 +62,15 @@ t.test('no other ciphers, curves or libraries are used than the inventory says',
 t.test('the lengths of keys, the costs and the times on the page are those of the code', (t) => {
   for (const [file, code, words] of [
     ['tls/certificates.ts', /const modulusLength = 3072;/, 'RSA 3072'],
-    ['assertions/keys.ts', /modulusLength: 4096/, 'RSA 4096'],
-    ['identity/passwords.ts', /argon2Cost = \{ m: 19_456, t: 2, p: 1 \}/, 'argon2id, 19 MiB, 2 passes'],
-    ['identity/totp.ts', /newTotpSecret = \(\): Buffer => randomBytes\(20\)/, '160 bits'],
+    ['assertions/keys/sealed-keys.ts', /modulusLength: 4096/, 'RSA 4096'],
+    ['identity/credentials/passwords.ts', /argon2Cost = \{ m: 19_456, t: 2, p: 1 \}/, 'argon2id, 19 MiB, 2 passes'],
+    ['identity/credentials/totp.ts', /newTotpSecret = \(\): Buffer => randomBytes\(20\)/, '160 bits'],
     ['macaroons/browser-sessions.ts', /const idleEnd = minutes\(30\)/, '30 minutes'],
     ['macaroons/browser-sessions.ts', /const longestSession = hours\(12\)/, '12 hours'],
-    ['macaroons/checking.ts', /const exchangeWindow = minutes\(10\)/, '10 minutes'],
-    ['identity/set-up-links.ts', /const usualHours = 72;/, 'Set-up link | 72 hours'],
-    ['acts/proposals.ts', /const loginLife = minutes\(15\)/, '15 minutes'],
-    ['acts/counted-approvals.ts', /const quarantineMs = hours\(72\)/, 'do not count for 72 hours'],
+    ['macaroons/token-checker.ts', /const exchangeWindow = minutes\(10\)/, '10 minutes'],
+    ['identity/credentials/set-up-links.ts', /const usualHours = 72;/, 'Set-up link | 72 hours'],
+    ['acts/approvals/proposals.ts', /const loginLifetimeMs = minutes\(15\)/, '15 minutes'],
+    ['acts/approvals/counted-approvals.ts', /const quarantineMs = hours\(72\)/, 'do not count for 72 hours'],
   ] as const) {
     t.match(source(file), code, `${file} has ${String(code)}`);
     t.ok(page.includes(words), words);

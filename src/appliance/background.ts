@@ -98,15 +98,11 @@ export async function startBackground(
     ...sweepingOf(options, storage),
   ]);
   const jobs = keepsAll(options) ? all : all.filter((job) => job.oncePer === 'process' && !ofKeeper.has(job.name));
+  const { isInDoubt: isClockInDoubt } = store.latestTime;
+  const runnerOptions = { log, firstAfter: options.jobsAfter ?? seconds(5), isClockInDoubt, leases };
   const runner = await parts.start(
     'jobs',
-    () =>
-      runJobs(jobs, {
-        log,
-        firstAfter: options.jobsAfter ?? seconds(5),
-        isClockInDoubt: store.latestTime.isInDoubt,
-        leases,
-      }),
+    () => runJobs(jobs, runnerOptions),
     (runner) => runner.stop(),
   );
   // Close the maker before the jobs stop: a delta of a large file is made again another time.

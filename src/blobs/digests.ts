@@ -229,7 +229,12 @@ class Pool implements DigestPool {
     result.promise.catch(() => undefined);
     const effort = algorithms.reduce((sum, algorithm) => sum + cost[algorithm], 0);
     const job: DigestJob = {
-      ...{ cost: effort, announced: 0, sentSize: 0, read: 0, lead, result },
+      cost: effort,
+      announced: 0,
+      sentSize: 0,
+      read: 0,
+      lead,
+      result,
       waiting: undefined,
       error: undefined,
     };

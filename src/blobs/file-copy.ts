@@ -20,7 +20,10 @@ export interface FileCopy {
 }
 
 export const beginCopy = (to: number, algorithms: readonly string[], direct: boolean): FileCopy => ({
-  ...{ to, from: -1, offset: 0, read: 0 },
+  to,
+  from: -1,
+  offset: 0,
+  read: 0,
   hashes: algorithms.map((algorithm) => createHash(algorithm)),
   rest: direct ? new Uint8Array() : undefined,
 });

@@ -64,15 +64,8 @@ const maxUploadAgeMs = days(1);
 
 /** Throws `BucketError` if the prefix cannot be used as it is. */
 export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
-  const {
-    address,
-    access,
-    directory,
-    digests,
-    fatal,
-    now = () => new Date(),
-    removals = createLocalRemovals(),
-  } = options;
+  const { address, access, directory, digests, fatal } = options;
+  const { now = () => new Date(), removals = createLocalRemovals() } = options;
   const { shares = soleProcessShares, reserve, sizes = {} } = options;
   const bucket = await S3Bucket.connect(address, access, { marker: markerKey, sizes });
   let isMd5: boolean;

@@ -80,7 +80,10 @@ const entriesOf = ({ name, title, content }: SearchedPage): SearchIndexEntry[] =
     const where = id === '' ? '' : [title, under].filter((part) => part !== '').join(' › ');
     return {
       address: id === '' ? `/docs/${name}` : `/docs/${name}#${id}`,
-      ...{ where, heading: own, text, isGuide: Object.hasOwn(guides, name) },
+      where,
+      heading: own,
+      text,
+      isGuide: Object.hasOwn(guides, name),
       folded: foldedOf(own, `${where}\n${text}`),
     };
   });

@@ -74,7 +74,7 @@ export function refuseUnreadable(error: Error & { code?: string }, socket: Duple
 /** Writes a response directly to the connection, and ends it. */
 export function writeErrorResponse(
   socket: Duplex,
-  [status, code, message]: [string, string, string],
+  [status, code, message]: readonly [string, string, string],
   everyAnswer: string[],
 ): void {
   const body = JSON.stringify({ 'error-list': [{ code, message }] });

@@ -45,21 +45,58 @@ export function runOperation(
   op: Operation,
   exchange: Exchange,
   services: ServerServices,
-  manner: ResponseOptions,
+  options: ResponseOptions,
 ): MaybePromise<OutgoingResponse> {
+  const payload = createPayload(op, exchange.request);
+  if (op.refused !== undefined) exchange.typed = payload.content;
+  return whenReady(admit(op, exchange, services, payload), (evidence) => {
+    const { principal, query } = exchange;
+    if (principal !== undefined) checkTokenScope(op, principal, evidence);
+    if (op.query !== undefined) checkShape(op.query, query);
+    const perform = (content?: unknown): MaybePromise<OutgoingResponse> => {
+      if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) checkShape(op.body, content);
+      const result = op.handle(callOf(services, evidence, exchange, content));
+      return whenReady(result, (value) => present(op, value, options));
+    };
+    if (op.body === undefined) return perform();
+    const readAndPerform = () => whenReady(payload.content(), perform);
+    const { repeats } = options;
+    if (repeats === undefined || op.repeatable === undefined || principal === undefined) return readAndPerform();
+    return whenReady(services.records.eras[op.repeatable](), (era) =>
+      whenReady(payload.bytes(), (bytes) => {
+        refuseType(op, exchange.request, bytes);
+        return repeats({ principal, era, bytes }, readAndPerform);
+      }),
+    );
+  });
+}
+
+/** The body of a request. Each form of it is read once, when it is first needed. */
+interface Payload {
+  bytes(): MaybePromise<Buffer>;
+  /** The parsed body. */
+  content(): MaybePromise<unknown>;
+}
+
+function createPayload(op: Operation, request: IncomingMessage): Payload {
+  let read: MaybePromise<Buffer> | undefined;
+  let parsed: MaybePromise<unknown>;
+  const bytes = (): MaybePromise<Buffer> => (read ??= readPayload(op, request));
+  return { bytes, content: () => (parsed ??= whenReady(bytes(), (buffer) => parse(op, request, buffer))) };
+}
+
+/** Asks the access rule of the operation. Returns its evidence; the principal is noted in the exchange. */
+function admit(op: Operation, exchange: Exchange, services: ServerServices, payload: Payload): MaybePromise<object> {
   const { request, params, query } = exchange;
-  let came: MaybePromise<Buffer> | undefined;
-  const bytes = (): MaybePromise<Buffer> => (came ??= readPayload(op, request));
-  let read: MaybePromise<unknown>;
-  const body = (): MaybePromise<unknown> => (read ??= whenReady(bytes(), (content) => parse(op, request, content)));
-
-  if (op.refused !== undefined) exchange.typed = body;
-
-  const tokens = (): MaybePromise<PresentedTokens> =>
-    readPresentedTokens(request, op.access.inPayload === true || params['namespace'] === 'charm', body);
-  let inPayload = false;
   const { authority, records, registry, deviceSessions, config, now } = services;
-  const admitted = op.access.admit({
+  const tokens = (): MaybePromise<PresentedTokens> =>
+    readPresentedTokens(request, op.access.inPayload === true || params['namespace'] === 'charm', payload.content);
+  const noteUse = (principal: Principal): void => {
+    exchange.principal = principal;
+    authority.used(principal.sessionId);
+  };
+  let inPayload = false;
+  return op.access.admit({
     params,
     query,
     request,
@@ -72,52 +109,30 @@ export function runOperation(
       whenReady(tokens(), (presented) => {
         inPayload = presented.inPayload;
         return whenReady(authority.authenticate(presented.tokens), (principal) => {
-          exchange.principal = principal;
-          authority.used(principal.sessionId);
+          noteUse(principal);
           return principal;
         });
       }),
     browse: async () => {
-      const browsing = await requireBrowserSession(exchange, services);
-      exchange.principal = browsing.principal;
-      authority.used(browsing.principal.sessionId);
-      return browsing;
+      const session = await requireBrowserSession(exchange, services);
+      noteUse(session.principal);
+      return session;
     },
     login: async () => authority.login((await tokens()).tokens),
     presentsToken: async () => (await tokens()).tokens.length > 0,
     inPayload: () => inPayload,
   });
-  return whenReady(admitted, (evidence) => {
-    const { principal } = exchange;
-    if (principal !== undefined) checkTokenScope(op, principal, evidence);
-    if (op.query !== undefined) checkShape(op.query, query);
-    const act = (content?: unknown): MaybePromise<OutgoingResponse> => {
-      if (op.body !== undefined && !(op.bodyOptional === true && content === undefined)) checkShape(op.body, content);
-      return whenReady(op.handle(callOf(services, evidence, exchange, content)), (result) =>
-        present(op, result, manner),
-      );
-    };
-    if (op.body === undefined) return act();
-    const { repeats } = manner;
-    if (repeats === undefined || op.repeatable === undefined || principal === undefined) return whenReady(body(), act);
-    return whenReady(records.eras[op.repeatable](), (era) =>
-      whenReady(bytes(), (content) => {
-        refuseType(op, request, content);
-        return repeats({ principal, era, bytes: content }, () => whenReady(body(), act));
-      }),
-    );
-  });
 }
 
-/** Like `answer`, for an operation that people use in a browser: shows refusals as a page. */
+/** Like `runOperation`, for an operation that people use in a browser: shows refusals as a page. */
 export async function runOperationWithPages(
   op: Operation,
   exchange: Exchange,
   services: ServerServices,
-  manner: ResponseOptions,
+  options: ResponseOptions,
 ): Promise<OutgoingResponse> {
   try {
-    return await runOperation(op, exchange, services, manner);
+    return await runOperation(op, exchange, services, options);
   } catch (refusal) {
     if (!(refusal instanceof Refusal) || op.refused === undefined) throw refusal;
     exchange.refused = refusal;
@@ -126,7 +141,7 @@ export async function runOperationWithPages(
     const refusedRequest = Object.assign(Object.create(services) as object, exchange, {
       typed,
     }) as unknown as RefusedRequest;
-    return present(op, await op.refused(refusal, refusedRequest), manner);
+    return present(op, await op.refused(refusal, refusedRequest), options);
   }
 }
 

@@ -49,6 +49,8 @@ export interface StoreServer {
   settled(): Promise<void>;
 }
 
+const notAProxy = ['405 Method Not Allowed', 'method-not-allowed', 'This server is not a proxy.'] as const;
+
 /** Builds the server. */
 export function createServer(options: ServerOptions): StoreServer {
   const { services, connections, tls } = options;
@@ -100,11 +102,7 @@ export function createServer(options: ServerOptions): StoreServer {
   server.on('checkExpectation', serve); // expectations other than 100-continue may be ignored (RFC 9110, 10.1.1)
   const headersWithoutOperation = () => everyAnswer(services().newId.uuid(), 'none');
   server.on('connect', (_request, socket) => {
-    writeErrorResponse(
-      socket,
-      ['405 Method Not Allowed', 'method-not-allowed', 'This is no proxy.'],
-      headersWithoutOperation(),
-    );
+    writeErrorResponse(socket, notAProxy, headersWithoutOperation());
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     refuseUnreadable(error, socket, headersWithoutOperation());

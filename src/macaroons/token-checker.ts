@@ -103,10 +103,17 @@ function principalOf(token: Verified, session: Session): Principal {
   const { accountId, username, displayName, email, validation, storeAdministrator, replacedUntil } = session;
   const { permissions, channels, packages, sessionId, until } = token.terms;
   const principal = Object.freeze({
-    ...{ accountId, username, displayName, email, validation },
+    accountId,
+    username,
+    displayName,
+    email,
+    validation,
     storeAdministrator: storeAdministrator === 1,
     until: Math.min(until, replacedUntil === null ? Infinity : Date.parse(replacedUntil)),
-    ...{ sessionId, permissions, channels, packages },
+    sessionId,
+    permissions,
+    channels,
+    packages,
   });
   token.lastUse = { session, principal };
   return principal;

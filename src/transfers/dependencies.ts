@@ -81,7 +81,10 @@ function needsOfModel(name: string, text: string): PackageNeed[] {
   const need = (kind: PackageNeed['kind'], value: unknown): PackageNeed[] =>
     typeof value === 'string' && value !== '' ? [needOf(kind, value.split('=', 2))] : [];
   const needOf = (kind: PackageNeed['kind'], [called = '', track]: string[]): PackageNeed => ({
-    ...{ kind, name: called, architecture, neededBy: name },
+    kind,
+    name: called,
+    architecture,
+    neededBy: name,
     ...(track !== undefined && { track }),
   });
   const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -66,8 +66,11 @@ export async function rotateSiteKey(site: Site, siteKey: Buffer, acts: Acts, act
   const before = [...(site.before ?? []), site.seed.publicKey];
   const sealedKey = seal(siteKey, secret, purpose);
   const rotation: SiteRotation = {
-    ...{ format: 1, site: site.name, rotation: before.length },
-    ...{ keys: [seed.publicKey], threshold: 1 },
+    format: 1,
+    site: site.name,
+    rotation: before.length,
+    keys: [seed.publicKey],
+    threshold: 1,
   };
   const statement = signEnvelope(rotation, rotationType, site.seed);
   await acts.do(rotateSite, actor, { name: site.name, keyId: keyIdOf(seed.publicKey), sealedKey, before, statement });

@@ -78,7 +78,11 @@ function listenToSupervisor() {
   void say({ report: 'here' });
 
   const teamOf = ({ number, size, begins, keeps, secret }: Omit<WorkerRole, 'version'>): Team => ({
-    ...{ number, size, begins, keeps, secret },
+    number,
+    size,
+    begins,
+    keeps,
+    secret,
     others: () => others,
     certificateChanged: () => void say({ report: 'renewed' }),
     async ask(kind, own) {

@@ -207,7 +207,7 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
   const [api, close, tool] = ['releasing.ts', '../dashboard/close.ts', '../dashboard/snap-release.ts'].map((file) =>
     is(join('operations/releases', file)),
   ) as [string, string, string];
-  const page = is('console/packages/release.ts');
+  const page = is('console/releases/release.ts');
   const releases = '/v1/snap/hello/releases';
   const released = { name: 'hello', series: '16', revision: '2', channels: ['stable'] };
   return [
@@ -217,15 +217,15 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
     { is: page, what: 'a close in the console', go: pressed(store, { close: 'yes', channels: 'stable' }) },
     { is: tool, what: "a release by the publisher's tool", go: called('/dev/api/snap-release/', released) },
     { is: close, what: 'a close by it', go: called(`/dev/api/snaps/${id}/close`, { channels: ['stable'] }) },
-    { is: is('cli/release/release.ts'), what: 'a release from the host', go: typed('release snap/hello 3 stable') },
-    { is: is('cli/release/release.ts'), what: 'a close from the host', go: typed('close snap/hello stable --yes') },
+    { is: is('cli/releases/release.ts'), what: 'a release from the host', go: typed('release snap/hello 3 stable') },
+    { is: is('cli/releases/release.ts'), what: 'a close from the host', go: typed('close snap/hello stable --yes') },
     {
-      is: is('cli/package/carried/take.ts'),
+      is: is('cli/packages/import/import-snaps.ts'),
       what: 'an import that releases',
       go: typed(`package import ${online} --release stable --yes`),
     },
     {
-      is: is('cli/package/push.ts'),
+      is: is('cli/uploads/push.ts'),
       what: 'a push from the host that releases',
       async go() {
         // The file is taken in once; what waits is its release.
@@ -324,7 +324,8 @@ async function transferDoors({
   const release = { channel: 'latest/stable', slot: 'amd64', architecture: 'amd64', revision: 1 };
   const at = new Date().toISOString();
   const transfer = example([file], {
-    ...{ created: at, expires: new Date(Date.now() + days(9)).toISOString() },
+    created: at,
+    expires: new Date(Date.now() + days(9)).toISOString(),
     packages: [{ ...hello, channels: [{ ...release, 'released-at': at }] }],
   });
   const [part = ''] = await written(transfer, stick);

@@ -232,13 +232,11 @@ t.test('a policy that nobody could sign for is not taken, nor one of a store wit
 
 t.test('each part of what is proposed makes another text, and nothing in it hides anything', async (t) => {
   const proposed = {
-    ...{
-      number: 1,
-      act: 'accept_transfer',
-      object: 'transfer/1',
-      actor: 'cli:root',
-      proposedAt: '2026-03-01T12:00:00.000Z',
-    },
+    number: 1,
+    act: 'accept_transfer',
+    object: 'transfer/1',
+    actor: 'cli:root',
+    proposedAt: '2026-03-01T12:00:00.000Z',
     digest: 'd',
     lines: [{ kind: 'releases' as const, on: 'snap/a:b', part: null, from: null, to: 'nothing' }],
   };

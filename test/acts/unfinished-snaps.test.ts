@@ -65,7 +65,7 @@ function doorsInSource(): string[] {
 }
 
 /** Doors to the same acts that only close channels, or that put back what they held, which has a test of its own. */
-const others = ['operations/dashboard/close.ts', 'cli/transfer/settle.ts', 'transfers/desk.ts'];
+const others = ['operations/dashboard/close.ts', 'cli/transfers/settle.ts', 'transfers/accept/desk.ts'];
 
 type Site = Awaited<ReturnType<typeof askingSite>>;
 
@@ -109,12 +109,12 @@ async function releasing({ store, run }: Site): Promise<Door[]> {
   };
   return [
     {
-      is: 'operations/releases/releasing.ts',
+      is: 'operations/releases/release-request.ts',
       name: 'a release over HTTP',
       release: (channel) => called('/v1/snap/hello/releases', [{ channel, revision: 1 }]),
     },
     {
-      is: 'operations/releases/releasing.ts',
+      is: 'operations/releases/release-request.ts',
       name: 'a progressive release over HTTP',
       release: (channel) =>
         called('/v1/snap/hello/releases', [{ channel, revision: 1, progressive: { percentage: 20, paused: false } }]),
@@ -126,7 +126,7 @@ async function releasing({ store, run }: Site): Promise<Door[]> {
         called('/dev/api/snap-release/', { name: 'hello', series: '16', revision: '1', channels: [channel] }),
     },
     {
-      is: 'cli/release/release.ts',
+      is: 'cli/releases/release.ts',
       name: 'a release from the host',
       async release(channel) {
         const { code, out, err } = await run(`release snap/hello 1 ${channel}`);
@@ -134,7 +134,7 @@ async function releasing({ store, run }: Site): Promise<Door[]> {
       },
     },
     {
-      is: 'console/packages/release.ts',
+      is: 'console/releases/release.ts',
       name: 'a release in the console',
       release: (channel) => pressed(store, channel),
     },
@@ -167,7 +167,7 @@ function pushing({ store, run }: Site, place: string): Door[] {
   };
   return [
     {
-      is: 'cli/package/push.ts',
+      is: 'cli/uploads/push.ts',
       name: 'a push from the host that releases',
       async release(channel) {
         const { name, file } = next();
@@ -177,7 +177,7 @@ function pushing({ store, run }: Site, place: string): Door[] {
       },
     },
     {
-      is: 'jobs/finish-pushes.ts',
+      is: 'jobs/uploads/finish-pushes.ts',
       name: 'a push with channels',
       async release(channel) {
         const { name, bytes } = next();
@@ -202,7 +202,7 @@ function pushing({ store, run }: Site, place: string): Door[] {
       },
     },
     {
-      is: 'cli/package/carried/take.ts',
+      is: 'cli/packages/import/import-snaps.ts',
       name: 'an import that releases',
       async release(channel) {
         const { name, bytes } = next();
@@ -231,7 +231,9 @@ async function depot({ run }: Pick<Site, 'run'>, stick: string) {
     const released = { channel, slot: 'amd64', architecture: 'amd64', revision, 'released-at': at };
     const hello = { ...helloWith(files), name: 'carrying', id: 'c'.repeat(32), channels: [released] };
     const transfer = example(files, {
-      ...{ sequence: (sequence += 1), created: at, expires: new Date(Date.now() + days(9)).toISOString() },
+      sequence: (sequence += 1),
+      created: at,
+      expires: new Date(Date.now() + days(9)).toISOString(),
       packages: [hello],
     });
     const [part = ''] = await written(transfer, stick);
@@ -248,14 +250,16 @@ async function carrying(site: Site, stick: string): Promise<Door[]> {
     const { code, out, err } = await site.run(`transfer accept ${line} --yes`);
     return { snap: 'carrying', done: code === 0, text: out + err };
   };
-  const is = 'transfers/letting-in.ts';
+  const is = 'transfers/accept/acceptance.ts';
   return [
     {
-      ...{ is, name: 'a transfer' },
+      is,
+      name: 'a transfer',
       release: async (channel) => accepted(await send(channel.replace(/^(?!latest\/)/, 'latest/'), 1)),
     },
     {
-      ...{ is, name: 'a transfer whose channels get other names here' },
+      is,
+      name: 'a transfer whose channels get other names here',
       release: async (channel) =>
         accepted(`${await send('latest/edge', 1)} --as-channel edge=${channel.replace('latest/', '')}`),
     },

@@ -22,7 +22,8 @@ t.test('with its descriptors used up the store answers 503, and is well when oth
   t.teardown(() => sockets.forEach((socket) => socket.destroy()));
   for (let at = 0; at < 60; at++) {
     const socket = connect({
-      ...{ host: '127.0.0.1', port: Number(new URL(store.url).port) },
+      host: '127.0.0.1',
+      port: Number(new URL(store.url).port),
       localAddress: `127.0.0.${1 + (at % 6)}`,
     });
     sockets.push(socket);

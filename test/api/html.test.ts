@@ -41,18 +41,13 @@ t.test('no markup is written but by templates, and what is taken for markup as i
   ];
   const found: string[] = [];
   const taken: string[] = [];
-  for (const file of files.filter((one) => !['api/pages/html.ts', 'api/pages/text.ts'].includes(one))) {
+  for (const file of files.filter((one) => !['http/pages/html.ts', 'http/pages/visible-text.ts'].includes(one))) {
     const text = readFileSync(join(src, file), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
     for (const one of wrong) for (const [said] of text.matchAll(new RegExp(one, 'gi'))) found.push(`${file}: ${said}`);
     if (/\bmarkup\(/.test(text)) taken.push(file);
   }
   t.same(found, []);
-  const ours = [
-    'api/documents/contents.ts',
-    'api/documents/guides.ts',
-    'cli/audit/report-page.ts',
-    'cli/transfer/report.ts',
-  ];
+  const ours = ['documents/contents.ts', 'documents/guides.ts', 'cli/audit/report-page.ts', 'cli/transfers/report.ts'];
   t.same(taken.sort(), ours, 'a page as a template has made it, guides and style sheets');
   t.end();
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 const src = join(import.meta.dirname, '../../src');
-const palette = readFileSync(join(src, 'api/pages/base.css'), 'utf8');
+const palette = readFileSync(join(src, 'http/pages/base.css'), 'utf8');
 
 /** By name: the colour by day, and that by night. */
 const colours = new Map(

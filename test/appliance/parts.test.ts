@@ -64,7 +64,9 @@ interface Test {
 
 const start = (directory: string, parts: PartsWatch): Promise<Appliance> =>
   startAppliance({
-    ...{ directory, parts, jobsAfter: hours(1) },
+    directory,
+    parts,
+    jobsAfter: hours(1),
     log: createLog('info', { destination: { write: () => undefined } }),
   });
 

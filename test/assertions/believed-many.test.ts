@@ -37,15 +37,13 @@ const said = (work: Promise<{ accepted: Iterable<Assertion>; basis: string }>): 
 
 t.test('they are judged as few are, by what is new of them and by what is here', async (t) => {
   const model = await made('ada', 'ada', 'model', {
-    ...{
-      series: '16',
-      'brand-id': 'ada',
-      model: 'pump',
-      architecture: 'amd64',
-      gadget: 'pc',
-      kernel: 'pc-kernel',
-      timestamp,
-    },
+    series: '16',
+    'brand-id': 'ada',
+    model: 'pump',
+    architecture: 'amd64',
+    gadget: 'pc',
+    kernel: 'pc-kernel',
+    timestamp,
   });
   const revoked = await accountKey('ada', 'ada', 'default', { revision: '2', until: '2024-01-01T00:00:00Z' });
   const second = await accountKey('second', 'ada', 'default');

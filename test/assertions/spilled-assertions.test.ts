@@ -27,7 +27,13 @@ function declared(name: string, revision: number, more = 0): Assertion {
   ];
   const key = storeKey.signKeyId;
   return {
-    ...{ type: 'snap-declaration', headers, body: '', format: 0, revision, signKeyId: key, signature: 'AcLBUgAB' },
+    type: 'snap-declaration',
+    headers,
+    body: '',
+    format: 0,
+    revision,
+    signKeyId: key,
+    signature: 'AcLBUgAB',
     content: [...content, ...lines, `sign-key-sha3-384: ${key}`].join('\n'),
   };
 }

@@ -37,8 +37,15 @@ async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Pr
   return withBlobs(beside, ({ blobs }) =>
     makeBackup({
       database: { size: 0, copyTo: copyForBackup({ file: join(store.directory, 'larder.db') }) },
-      ...{ directory: store.directory, file: join(folder, 'full.tar'), workspace, blobs },
-      ...{ siteKey: beside.siteKey, id: 'an-id', now: beside.now, version: '0', evenSo: false },
+      directory: store.directory,
+      file: join(folder, 'full.tar'),
+      workspace,
+      blobs,
+      siteKey: beside.siteKey,
+      id: 'an-id',
+      now: beside.now,
+      version: '0',
+      evenSo: false,
       needed: () => beside.records.neededContents.list('', 1000),
       stillNeeded: (sha3_384) => beside.records.neededContents.has(sha3_384),
       auditHead: () => beside.records.audit.head(),

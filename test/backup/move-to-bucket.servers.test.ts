@@ -63,8 +63,11 @@ t.test('all files go to a bucket, with the records or alone, and come back', asy
     'blobs.credentials_file': undefined,
   });
   t.match(await store.json(`move --to ${back}`), {
-    ...{ 'blobs-to': 'blobs/', blobs: moved.blobs, rows: Number },
-    ...{ quarantined: 1, unread: 0 },
+    'blobs-to': 'blobs/',
+    blobs: moved.blobs,
+    rows: Number,
+    quarantined: 1,
+    unread: 0,
   });
   t.equal(readFileSync(join(data, 'blobs/quarantine', bad), 'utf8'), 'what was found damaged');
   t.ok(existsSync(join(data, 'blobs/sha3')));

@@ -34,7 +34,10 @@ export async function saved(t: Test): Promise<Saved> {
   mkdirSync(keys);
   for (const name of ['site.key', 'master.key']) cpSync(join(store.directory, name), join(keys, name));
   return {
-    ...{ store, folder, keys, sha3_384 },
+    store,
+    folder,
+    keys,
+    sha3_384,
     blob: join(store.directory, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384),
     run: (line) => larder(line, { env: { LARDER_DATA: store.directory } }),
   };

@@ -76,7 +76,9 @@ async function comeBack({ devices, within }: (typeof fleets)[number]): Promise<v
     const { nonce } = JSON.parse(await call('/api/v1/snaps/auth/nonces', '')) as { nonce: string };
     const headers = { ...pump, serial: String(number), nonce, timestamp: '2016-01-01T00:00:00Z' };
     const signed = await signAssertion(signer, keys.device.id, {
-      ...{ type: 'device-session-request', headers, signedAt: new Date() },
+      type: 'device-session-request',
+      headers,
+      signedAt: new Date(),
     });
     const texts = { 'device-session-request': signed, 'serial-assertion': serial, 'model-assertion': model };
     const given = JSON.parse(await call('/api/v1/snaps/auth/sessions', JSON.stringify(texts))) as { macaroon: string };
@@ -142,7 +144,9 @@ async function slowDownloads(): Promise<void> {
   const { child, port, path, headers, directory } = await filled();
   // By a process of its own: this one is busy with a thousand connections.
   const others = await openLoad({
-    ...{ port, connections: 1, sleeps: true },
+    port,
+    connections: 1,
+    sleeps: true,
     request: 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n',
   });
   await others.slice({ requests: 500 });

@@ -162,7 +162,9 @@ async function measured(clients: readonly Client[], { serving, server }: Side, s
     p50: median(found.map(({ p50 }) => p50)),
     p99: Math.max(...found.map(({ p99 }) => p99)),
     failures: sum(found.map(({ failures }) => failures)),
-    ...{ cost: each('cost'), answering: each('answering'), server: each('server') },
+    cost: each('cost'),
+    answering: each('answering'),
+    server: each('server'),
   };
 }
 

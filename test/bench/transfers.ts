@@ -150,7 +150,9 @@ async function saidOf(
   revision: number,
 ): Promise<[Assertion, Assertion]> {
   const one = offered(id.slice(-8), revision, {
-    ...{ id, publisher: 'ada', developer: 'ada' },
+    id,
+    publisher: 'ada',
+    developer: 'ada',
     revised: {
       'snap-sha3-384': Buffer.from(sha3_384, 'hex').toString('base64url'),
       'snap-size': String(length),

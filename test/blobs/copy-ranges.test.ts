@@ -27,8 +27,12 @@ const what = (...bytes: Uint8Array[]) => ({
 
 let number = 0;
 const how = (expected: ReturnType<typeof what>, more: { limit?: number; signal?: AbortSignal } = {}) => ({
-  ...{ id: `copy-${String(++number)}`, expected, limit: 100 * MiB, wrong: () => new Error('it is another one') },
-  ...{ signal: new AbortController().signal, ...more },
+  id: `copy-${String(++number)}`,
+  expected,
+  limit: 100 * MiB,
+  wrong: () => new Error('it is another one'),
+  signal: new AbortController().signal,
+  ...more,
 });
 
 t.test('what lies in a file comes in, from wherever it lies there, few bytes and many', async (t) => {

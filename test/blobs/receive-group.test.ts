@@ -29,7 +29,8 @@ async function offered(t: Test, lengths: readonly number[]) {
       temporaryFile: join(folder, 'tmp', `content-${String(at)}`),
       place: join(folder, 'place', digest('sha3-384', own)),
       ranges: [{ descriptor, offset: (offset += size) - size, size }],
-      ...{ sha3_384: digest('sha3-384', own), sha256: digest('sha256', own) },
+      sha3_384: digest('sha3-384', own),
+      sha256: digest('sha256', own),
     };
   });
   const there = (name: 'tmp' | 'place'): string[] => fs.readdirSync(join(folder, name)).sort();
@@ -187,12 +188,11 @@ async function takenIn(t: Test, options: Parameters<typeof store>[1]) {
   const signal = new AbortController().signal;
   const copyIn = ({ ranges, sha3_384, sha256 }: GroupedContent) =>
     blobs.copyIn(ranges, {
-      ...{
-        id: `copy-${sha3_384.slice(0, 8)}`,
-        expected: { size: ranges[0]!.size, sha3_384, sha256 },
-        limit: bytes.length,
-      },
-      ...{ wrong: () => new Error('it is another one'), signal },
+      id: `copy-${sha3_384.slice(0, 8)}`,
+      expected: { size: ranges[0]!.size, sha3_384, sha256 },
+      limit: bytes.length,
+      wrong: () => new Error('it is another one'),
+      signal,
     });
   // Which of them is the first for the thread is not said.
   const ended = (await Promise.allSettled(contents.map(copyIn))).toSorted((one, other) =>

@@ -140,7 +140,11 @@ t.test('large content is sent in parts, and copied in parts, when it goes out of
   const size = 13 * MiB + 16;
   const seen: [string, string[]][] = [];
   const passage = await passThrough({
-    ...{ size, part: sizes.single, blobs, reader, digests },
+    size,
+    part: sizes.single,
+    blobs,
+    reader,
+    digests,
     async step(name, work) {
       const result = await work();
       if (name === 'receive') {

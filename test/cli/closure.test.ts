@@ -49,7 +49,10 @@ t.test('the base of an app, snapd, and who shares content with it are named unti
   const packageYaml = `name: hello\nplugs:\n  themes:\n    interface: content\n    default-provider: gtk-themes:icons\n  content:\n    default-provider: sounds\n  other:\n    interface: home\n    default-provider: nobody\n`;
   await released(store, 'snap', 'hello', { details: { ...amd64, base: 'core22', type: 'app' }, packageYaml });
   const need = (kind: string, name: string, by = ['hello']) => ({
-    ...{ kind, name, architecture: 'amd64', 'needed-by': by },
+    kind,
+    name,
+    architecture: 'amd64',
+    'needed-by': by,
     wish: `larder subscription add snap/${name} --architecture amd64`,
   });
   t.same(await missing(store), {

@@ -74,7 +74,8 @@ t.test('on a disk that is smaller than what is kept free on it, init says that n
   const env = { ...process.env };
   delete env['NODE_OPTIONS'];
   const made = spawnSync('unshare', [...root, '--mount', 'bash', '-c', script, 'bash', ...program], {
-    ...{ encoding: 'utf8', env },
+    encoding: 'utf8',
+    env,
   });
   if (made.error !== undefined || /unshare|mount/.test(made.stderr)) {
     t.comment('nobody may mount anything here');

@@ -53,8 +53,14 @@ async function withBrand(t: Test, name?: string) {
 }
 
 const model = {
-  ...{ type: 'model', 'authority-id': 'former', 'brand-id': 'former', series: '16', model: 'pump' },
-  ...{ architecture: 'amd64', base: 'core22', grade: 'signed' },
+  type: 'model',
+  'authority-id': 'former',
+  'brand-id': 'former',
+  series: '16',
+  model: 'pump',
+  architecture: 'amd64',
+  base: 'core22',
+  grade: 'signed',
   snaps: [
     { name: 'pc-kernel', type: 'kernel', id: 'a'.repeat(32), 'default-channel': '22/stable' },
     { name: 'pc', type: 'gadget', id: 'b'.repeat(32), 'default-channel': '22/stable' },

@@ -75,7 +75,11 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   await download(join(stick, 'fetched'), offered('hello-on', 13));
   writeFileSync(join(stick, 'fetched', 'info.json'), JSON.stringify(snapInfo(offered('hello-on', 13), 'stable')));
   const sites: Record<string, Pick<NewStore, 'data'>> = {
-    ...{ 'at the depot': depot, 'at site-a': here, 'at the desk': desk, 'at the new site': fresh, anywhere: depot },
+    'at the depot': depot,
+    'at site-a': here,
+    'at the desk': desk,
+    'at the new site': fresh,
+    anywhere: depot,
     'at the careful site': careful,
   };
   // A folder that is filled already stands for what is fetched: the programs that fetch are others'. What the line does is tested with them.

@@ -287,7 +287,8 @@ t.test('a hostile choice of packages to leave out of a transfer is refused, and 
   const [, token = ''] = /action="[^"]*\/accept">\s*<input[^>]*name="form-token" value="([^"]+)"/.exec(page.html) ?? [];
   const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(page.html) ?? [];
   const twice = await fetch(`${store.url}${address}/accept`, {
-    ...{ method: 'POST', redirect: 'manual' },
+    method: 'POST',
+    redirect: 'manual',
     headers: { cookie: root.cookie, origin: store.url, 'content-type': 'application/x-www-form-urlencoded' },
     body: `form-token=${token}&seen=${seen}&without=&without=snap%2Fother-on`,
   });

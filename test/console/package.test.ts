@@ -51,7 +51,9 @@ t.test('a package', async (t) => {
   await store.beside.records.change({ at, actor: 'test', action: 'describe', object: 'snap/hello' }, async (tx) => {
     const found = (await tx.packages.byId(id))!;
     await tx.packages.describe({
-      ...{ ...found, title: marked, summary: marked },
+      ...found,
+      title: marked,
+      summary: marked,
       links: {
         contact: ['javascript:alert(1)', 'mailto:ada@example.com'],
         website: ['https://example.com/?a=1&b="2"'],
@@ -107,7 +109,10 @@ t.test('a package', async (t) => {
     await beside.records.writeNotes();
     for (const [serial, revision] of [1, 2, 2].entries()) {
       beside.records.noteContact({
-        ...{ brand: 'acme', model: 'box', serial: String(serial), at: store.clock.now.toISOString() },
+        brand: 'acme',
+        model: 'box',
+        serial: String(serial),
+        at: store.clock.now.toISOString(),
         holds: [{ packageId: id, revision }],
         offers: [{ packageId: id, revision: 2, channel: 'latest/stable', isHeld: false }],
       });
@@ -202,9 +207,19 @@ t.test('a package', async (t) => {
     await store.beside.records.change({ at, actor: 'test', action: 'sign', object: 'x' }, async (tx) => {
       await tx.revisions.setDeleted(id, [51], { at, actor: 'cli:root', because: `of ${marked}` });
       await tx.assertions.keep({
-        ...{ name: 'snap-revision/x', type: 'snap-revision', accountId: null, snapName: null, setName: null },
-        ...{ sequence: null, snapId: id, snapRevision: 50, revision: 0, origin: 'imported', text },
-        ...{ keptAt: at, keptBy: store.ids.root },
+        name: 'snap-revision/x',
+        type: 'snap-revision',
+        accountId: null,
+        snapName: null,
+        setName: null,
+        sequence: null,
+        snapId: id,
+        snapRevision: 50,
+        revision: 0,
+        origin: 'imported',
+        text,
+        keptAt: at,
+        keptBy: store.ids.root,
       });
       await tx.revisions.setAssertion(id, 50, 'snap-revision/x');
     });

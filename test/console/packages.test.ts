@@ -77,9 +77,22 @@ t.test('packages are looked for', async (t) => {
       for (let at = 0; at < 51; at++) {
         const name = `many-${String(at).padStart(2, '0')}`;
         await tx.packages.claim({
-          ...{ id: `${name}-id`, namespace: 'rock', name, type: 'rock', publisherId: store.ids.bob, private: true },
-          ...{ status: 'registered', title: null, summary: null, description: null, license: null, defaultTrack: null },
-          ...{ links: {}, icon: null, edited: [], createdAt: store.clock.now.toISOString() },
+          id: `${name}-id`,
+          namespace: 'rock',
+          name,
+          type: 'rock',
+          publisherId: store.ids.bob,
+          private: true,
+          status: 'registered',
+          title: null,
+          summary: null,
+          description: null,
+          license: null,
+          defaultTrack: null,
+          links: {},
+          icon: null,
+          edited: [],
+          createdAt: store.clock.now.toISOString(),
         });
       }
     });

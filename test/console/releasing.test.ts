@@ -124,9 +124,20 @@ t.test('a charm is released with its resources', async (t) => {
   await store.beside.records.change({ at, actor: 'test', action: 'declare', object: 'x' }, async (tx) => {
     await tx.resources.declare(id, 1, { name: 'image', type: 'file', optional: false });
     await tx.resourceRevisions.add({
-      ...{ packageId: id, name: 'image', revision: 3, type: 'file', size: 1, bases: [], architectures: null },
-      ...{ sha256: 'a', sha3_384: 'b'.repeat(96), sha384: 'c', sha512: 'd', packageRevision: null },
-      ...{ createdAt: at, createdBy: store.ids.ada },
+      packageId: id,
+      name: 'image',
+      revision: 3,
+      type: 'file',
+      size: 1,
+      bases: [],
+      architectures: null,
+      sha256: 'a',
+      sha3_384: 'b'.repeat(96),
+      sha384: 'c',
+      sha512: 'd',
+      packageRevision: null,
+      createdAt: at,
+      createdBy: store.ids.ada,
     });
   });
   const atHome = await store.visit('ada');

@@ -29,21 +29,31 @@ async function full(t: Test): Promise<{ store: ConsoleStore; root: Visitor }> {
       const username = `pat${numbered(at)}`;
       const email = `${numbered((at * 5) % many)}@example.org`;
       await tx.accounts.add({
-        ...{ id: username, username, displayName: username, email, validation: 'unproven', createdAt: entry.at },
+        id: username,
+        username,
+        displayName: username,
+        email,
+        validation: 'unproven',
+        createdAt: entry.at,
       });
       const name = `many-${numbered((at * 11) % many)}`;
       await tx.packages.claim({
-        ...{ id: `${name}-id`, namespace: at % 2 === 0 ? 'rock' : 'bin', name, type: at % 2 === 0 ? 'rock' : 'bin' },
-        ...{ publisherId: username, private: false, status: 'registered', title: null, summary: null },
-        ...{
-          description: null,
-          license: null,
-          defaultTrack: null,
-          links: {},
-          icon: null,
-          edited: [],
-          createdAt: entry.at,
-        },
+        id: `${name}-id`,
+        namespace: at % 2 === 0 ? 'rock' : 'bin',
+        name,
+        type: at % 2 === 0 ? 'rock' : 'bin',
+        publisherId: username,
+        private: false,
+        status: 'registered',
+        title: null,
+        summary: null,
+        description: null,
+        license: null,
+        defaultTrack: null,
+        links: {},
+        icon: null,
+        edited: [],
+        createdAt: entry.at,
       });
     }
   });

@@ -149,8 +149,14 @@ t.test('what is written in an upload is text, and what it wants is told', async 
     { at: store.clock.now.toISOString(), actor: 'test', action: 'test', object: 'charm/juggler' },
     (tx) =>
       tx.afterReview.add({
-        ...{ uploadId: id, kind: 'channel', name: 'edge/<i>', component: null, onlyIfNewer: false },
-        ...{ wantedBy: store.ids.ada, sessionId: null, requestId: null },
+        uploadId: id,
+        kind: 'channel',
+        name: 'edge/<i>',
+        component: null,
+        onlyIfNewer: false,
+        wantedBy: store.ids.ada,
+        sessionId: null,
+        requestId: null,
       }),
   );
   const root = await store.visit('root');
@@ -171,8 +177,12 @@ t.test('the list goes on after fifty, and stays short', async (t) => {
       const id = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
       const digest = number.toString(16);
       await tx.uploads.add({
-        ...{ id, sha3_384: digest.padStart(96, '0'), sha256: digest.padStart(64, '0'), size: 1 },
-        ...{ address: '127.0.0.1', receivedAt: at },
+        id,
+        sha3_384: digest.padStart(96, '0'),
+        sha256: digest.padStart(64, '0'),
+        size: 1,
+        address: '127.0.0.1',
+        receivedAt: at,
       });
       await tx.uploads.claim(id, { packageId: one, pushedBy: store.ids.ada, pushedAt: at });
       await tx.uploads.scan(id, { kind: 'resource', sha384: '', sha512: '' });

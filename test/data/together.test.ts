@@ -5,12 +5,26 @@ import { mergeServingStates, type ServingState } from '#data/serving-state.ts';
 import type { JobState } from '#jobs/runner.ts';
 
 const job = (name: string, more: Partial<JobState> = {}): JobState => ({
-  ...{ name, every: 1000, running: false, runs: 0, failures: 0, lastSuccess: undefined, problem: undefined },
+  name,
+  every: 1000,
+  running: false,
+  runs: 0,
+  failures: 0,
+  lastSuccess: undefined,
+  problem: undefined,
   ...more,
 });
 const state = (more: Partial<ServingState>): ServingState => ({
-  ...{ pid: 1, url: 'http://a', version: '1', since: '2026-03-01', level: 'info', sealed: false },
-  ...{ certificate: undefined, problems: [], notices: [], jobs: [] },
+  pid: 1,
+  url: 'http://a',
+  version: '1',
+  since: '2026-03-01',
+  level: 'info',
+  sealed: false,
+  certificate: undefined,
+  problems: [],
+  notices: [],
+  jobs: [],
   scrub: { blobs: 0, bytes: 0, damaged: 0, roundEnded: undefined },
   ...more,
 });

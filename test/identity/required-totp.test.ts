@@ -61,7 +61,9 @@ const ways: Readonly<Record<string, Way>> = {
     const { macaroon } = (await store.anyone.post('/v1/tokens/usso', {})).body as { macaroon: string };
     const caveat = readToken(macaroon)?.caveats.find(({ verificationId }) => verificationId !== undefined);
     const { status, body } = await store.anyone.post('/api/v2/tokens/discharge', {
-      ...{ email: `${username}@example.com`, password, caveat_id: caveat?.identifier.toString() },
+      email: `${username}@example.com`,
+      password,
+      caveat_id: caveat?.identifier.toString(),
       ...(code !== '' && { otp: code }),
     });
     return { status, said: textOf(body) };

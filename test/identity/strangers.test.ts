@@ -70,7 +70,10 @@ t.test('who asks for what stands on the page however long ago and before whateve
   const store = await startIdentity(t);
   const channels = Array.from({ length: 12 }, (_, at) => `${at + 1}.0/edge`);
   const { caveatId } = await begin(store, {
-    ...{ description: 'x'.repeat(300), permissions: ['store-manage'], channels, ttl: 3600 },
+    description: 'x'.repeat(300),
+    permissions: ['store-manage'],
+    channels,
+    ttl: 3600,
     packages: [{ type: 'snap', name: 'hello' }],
   });
   // Nothing is remembered of a login that somebody has asked for.

@@ -66,7 +66,12 @@ async function scrubbed(t: Test, digests: DigestPool): Promise<Scrubbed> {
     log,
     async rounds(count) {
       scrub ??= startScrub({
-        ...{ records, acts, blobs, digests, health, log: logger },
+        records,
+        acts,
+        blobs,
+        digests,
+        health,
+        log: logger,
         reports: blobReports(records, health),
         now: () => new Date(++moment),
         rate: () => 1e12,

@@ -129,7 +129,9 @@ t.test('the process that holds the store starts again: what the other one has un
   }
   const headers = { 'content-type': 'multipart/form-data; boundary=form' };
   const uploading = fetch(`${urls[1]!}/unscanned-upload/`, {
-    ...{ method: 'POST', headers, duplex: 'half' },
+    method: 'POST',
+    headers,
+    duplex: 'half',
     body: Readable.from(halves()),
   } as unknown as RequestInit);
   while (temporary().length === there) await new Promise(setImmediate);

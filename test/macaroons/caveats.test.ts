@@ -17,7 +17,9 @@ t.test('a token says when it begins and ends and which session it is, and is unr
     issued: Date.parse(session.since),
     since: Date.parse(session.since),
     until: Date.parse(session.until),
-    ...{ permissions: null, channels: null, packages: null },
+    permissions: null,
+    channels: null,
+    packages: null,
   });
 });
 

@@ -80,7 +80,7 @@ t.test('what cannot be right is refused, by file and name', async (t) => {
 
 t.test('the types are written again only when a schema has changed', async (t) => {
   const folder = t.testdir({ schemas: { 'account.json': account } });
-  const [schemas, target] = [join(folder, 'schemas'), join(folder, 'api/wire.ts')];
+  const [schemas, target] = [join(folder, 'schemas'), join(folder, 'contract/wire.ts')];
   await writeWireTypes(schemas, target);
   utimesSync(target, 1, 1);
   await writeWireTypes(schemas, target);

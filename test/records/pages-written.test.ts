@@ -9,7 +9,7 @@ import t from 'tap';
 import { registerName } from '#acts/packages/registration.ts';
 import { pushReleases } from '#acts/releases/releases.ts';
 import { channel } from '#domain/releases/channel.ts';
-import { randomIds } from '#domain/ids.ts';
+import type { randomIds } from '#domain/ids.ts';
 import { unlimited } from '#domain/accounts/quota.ts';
 import { fillStore } from '#test/bench/store.ts';
 import { logFrames } from '#test/fixtures/log-frames.ts';

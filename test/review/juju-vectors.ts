@@ -19,7 +19,10 @@ const minimal = 'name: hello\nsummary: s\ndescription: d\n';
 
 const metadata: JujuVectors[] = [
   {
-    ...{ source: 'meta.go, charmSchema', kind: 'charm', file: 'metadata.yaml', form: 'whole' },
+    source: 'meta.go, charmSchema',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'whole',
     accepted: [
       minimal,
       'name: hello\nsummary: ""\ndescription: ""\n',
@@ -48,7 +51,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'meta.go, Check and ifaceSchema', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'meta.go, Check and ifaceSchema',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     accepted: [
       'provides: {web: http}\n',
       'provides: {web: {interface: http, limit: 2, optional: true, scope: container}}\n',
@@ -75,7 +81,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'extra_bindings.go', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'extra_bindings.go',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     accepted: ['extra-bindings: {admin: , "public": null}\n'],
     refused: [
       ['extra-bindings: {}\n', /'extra-bindings' must be a mapping of names, but is empty/],
@@ -86,7 +95,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'meta.go, storageSchema and utils size.go', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'meta.go, storageSchema and utils size.go',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     accepted: [
       'storage: {data: {type: filesystem, location: /srv}}\n',
       'storage: {data: {type: block, shared: true, read-only: "true", description: x, properties: [transient]}}\n',
@@ -114,7 +126,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'meta.go, deviceSchema', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'meta.go, deviceSchema',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     accepted: [
       'devices: {gpu: {type: nvidia.com/gpu, countmin: 1, countmax: 2}}\n',
       'devices: {gpu: {type: gpu, countmin: 0}}\n',
@@ -128,7 +143,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'resources.go and resource/meta.go', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'resources.go and resource/meta.go',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     accepted: [
       'resources: {}\n',
       'resources: {a: {filename: a.tgz}}\n',
@@ -145,7 +163,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'payloads.go, meta.go ParseTerm, charm.go', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'payloads.go, meta.go ParseTerm, charm.go',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     beside: { 'manifest.yaml': '' },
     accepted: [
       'payloads: {kvm-guest: {type: kvm}}\n',
@@ -171,7 +192,10 @@ const metadata: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'assumes/parser.go and meta.go, parseContainers', kind: 'charm', file: 'metadata.yaml', form: 'more' },
+    source: 'assumes/parser.go and meta.go, parseContainers',
+    kind: 'charm',
+    file: 'metadata.yaml',
+    form: 'more',
     accepted: [
       'assumes: []\n',
       'assumes: [k8s-api, juju >= 3.1, juju < 4, "juju>=3.1.6", any-of: [a1, all-of: [bc, "de < 1.2-beta3.4"]]]\n',
@@ -205,12 +229,10 @@ const base = (more: string) => `bases: [{name: ubuntu, channel: "22.04"${more}}]
 
 const otherFiles: JujuVectors[] = [
   {
-    ...{
-      source: 'manifest.go, base.go, channel.go and utils arch.go',
-      kind: 'charm',
-      file: 'manifest.yaml',
-      form: 'whole',
-    },
+    source: 'manifest.go, base.go, channel.go and utils arch.go',
+    kind: 'charm',
+    file: 'manifest.yaml',
+    form: 'whole',
     accepted: [
       '',
       'bases: []\n',
@@ -242,7 +264,10 @@ const otherFiles: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'config.go', kind: 'charm', file: 'config.yaml', form: 'whole' },
+    source: 'config.go',
+    kind: 'charm',
+    file: 'config.yaml',
+    form: 'whole',
     accepted: [
       'options: {}\n',
       'options:\n',
@@ -271,7 +296,10 @@ const otherFiles: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'actions.go and gojsonschema', kind: 'charm', file: 'actions.yaml', form: 'whole' },
+    source: 'actions.go and gojsonschema',
+    kind: 'charm',
+    file: 'actions.yaml',
+    form: 'whole',
     accepted: [
       '',
       'snapshot: \n',
@@ -312,7 +340,10 @@ const otherFiles: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'metrics.go', kind: 'charm', file: 'metrics.yaml', form: 'whole' },
+    source: 'metrics.go',
+    kind: 'charm',
+    file: 'metrics.yaml',
+    form: 'whole',
     accepted: [
       '',
       'metrics: \n',
@@ -327,7 +358,10 @@ const otherFiles: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'lxdprofile.go', kind: 'charm', file: 'lxd-profile.yaml', form: 'whole' },
+    source: 'lxdprofile.go',
+    kind: 'charm',
+    file: 'lxd-profile.yaml',
+    form: 'whole',
     accepted: [
       '',
       'description: 5\nconfig: {security.nesting: true}\ndevices: {tun: {path: /dev/net/tun, type: unix-char}}\n',
@@ -340,7 +374,10 @@ const otherFiles: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'charmarchive.go', kind: 'charm', file: 'revision', form: 'whole' },
+    source: 'charmarchive.go',
+    kind: 'charm',
+    file: 'revision',
+    form: 'whole',
     accepted: ['5', ' 12\n', '+3 and more', '0x1f'],
     refused: [
       ['', /does not begin with a number/],
@@ -353,7 +390,10 @@ const applications = 'applications: {a: {charm: a, num_units: 2}, b: {charm: "ch
 
 const bundles: JujuVectors[] = [
   {
-    ...{ source: 'bundledata.go', kind: 'bundle', file: 'bundle.yaml', form: 'whole' },
+    source: 'bundledata.go',
+    kind: 'bundle',
+    file: 'bundle.yaml',
+    form: 'whole',
     accepted: [
       applications,
       `name: hello\ndescription: d\ntags: [a]\nseries: jammy\nunknown: x\n${applications}`,
@@ -410,7 +450,10 @@ const bundles: JujuVectors[] = [
     ],
   },
   {
-    ...{ source: 'bundledata.go, verifyRelations', kind: 'bundle', file: 'bundle.yaml', form: 'more' },
+    source: 'bundledata.go, verifyRelations',
+    kind: 'bundle',
+    file: 'bundle.yaml',
+    form: 'more',
     accepted: [
       'relations: []\n',
       'relations: [[a, b]]\n',
@@ -429,12 +472,10 @@ const bundles: JujuVectors[] = [
     ],
   },
   {
-    ...{
-      source: 'bundledata.go, ParsePlacement and verifyPlacement',
-      kind: 'bundle',
-      file: 'bundle.yaml',
-      form: 'whole',
-    },
+    source: 'bundledata.go, ParsePlacement and verifyPlacement',
+    kind: 'bundle',
+    file: 'bundle.yaml',
+    form: 'whole',
     accepted: [
       'applications: {a: {charm: a, num_units: 2, to: [new, "lxd:new"]}}\n',
       'applications: {a: {charm: a, num_units: 2}, b: {charm: b, num_units: 2, to: [a/1, "kvm:a"]}}\n',

@@ -34,7 +34,10 @@ function factsOf(facts: SnapFacts): Record<string, unknown> {
   const texts = { base, title, summary, description, license };
   return {
     ...Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? ''])),
-    ...{ name, version, type, confinement },
+    name,
+    version,
+    type,
+    confinement,
     architectures: [...new Set(architectures)],
     epoch: readEpoch(facts.epoch === null || !facts.epoch.startsWith('{') ? facts.epoch : JSON.parse(facts.epoch)),
     apps: [...apps].sort(),

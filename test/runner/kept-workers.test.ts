@@ -29,7 +29,7 @@ t.test('a thread that has answered everything serves the next one that asks', as
   t.same(await ended, [1], 'its user is told what he would be told of its end');
   const second = review();
   t.equal(second.threadId, threadId);
-  t.same(await answer(second, question), { found: { approved: true, kind: 'plain' } });
+  t.same(await answer(second, question), { result: { approved: true, kind: 'plain' } });
   t.equal(first.listenerCount('message'), 0);
   await second.terminate();
   const other = review(49);

@@ -32,7 +32,11 @@ t.test(
       architectures: ['amd64' as const],
     });
     const { text } = buildFetchTable({
-      ...{ site: 'site-a', number: 1, missing: [], 'key-requests': [], provenance: [] },
+      site: 'site-a',
+      number: 1,
+      missing: [],
+      'key-requests': [],
+      provenance: [],
       subscriptions: [
         wish('snap', 'hello-on', 'latest/edge'),
         wish('charm', 'hello', 'latest/stable'),

@@ -149,12 +149,20 @@ t.test('a statement that is longer than a receiver has memory for is neither mad
     composeUnsigned(
       { accounts: [], assertions: [], packages, contents: new Map(), leftOut: [] },
       {
-        ...{ sites: [], base: { kind: 'none' }, findPresent: async () => new Set(), expiresDays: 1 },
-        ...{ partSize: undefined, reason: undefined },
+        sites: [],
+        base: { kind: 'none' },
+        findPresent: async () => new Set(),
+        expiresDays: 1,
+        partSize: undefined,
+        reason: undefined,
       },
       {
-        ...{ source: 'depot', sequence: 1, at: new Date(), label: undefined },
-        ...{ content: async function* () {}, refuseLacking: async () => undefined },
+        source: 'depot',
+        sequence: 1,
+        at: new Date(),
+        label: undefined,
+        content: async function* () {},
+        refuseLacking: async () => undefined,
       },
     );
   await t.rejects(making(described), {

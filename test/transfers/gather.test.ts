@@ -230,11 +230,14 @@ t.test('components of snaps are carried with the assertions that pair them', asy
     made('store', 'authority', 'snap-resource-revision', {
       ...resource,
       'resource-sha3-384': createHash('sha3-384').update(bytes).digest('base64url'),
-      ...{ 'resource-size': String(bytes.length), 'resource-revision': String(number) },
+      'resource-size': String(bytes.length),
+      'resource-revision': String(number),
     });
   const pair = (number: number, of: number) =>
     made('store', 'authority', 'snap-resource-pair', {
-      ...{ ...resource, 'resource-revision': String(number), 'snap-revision': String(of) },
+      ...resource,
+      'resource-revision': String(number),
+      'snap-revision': String(of),
     });
   const [good, unpaired, unknown] = [component('1'), component('2'), component('3')];
   const assertions = [

@@ -52,12 +52,16 @@ t.test(
     await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
     const packageWith = (name: string, ending: string, bytes: Buffer) => ({
       ...helloWith([]),
-      ...{ id: `${name}-id`, name, icon: { content: contentOf(bytes), ending: ending as 'jpg' } },
+      id: `${name}-id`,
+      name,
+      icon: { content: contentOf(bytes), ending: ending as 'jpg' },
     });
     const good = Buffer.from('ffd8ffe000104a46494600', 'hex');
     const missing = Buffer.from('ffd8ffe3', 'hex');
     const evil = example([good, ...Object.values(hostileIcons).map(({ bytes }) => bytes)], {
-      ...{ ...goodNow(), source: 'painter', seed },
+      ...goodNow(),
+      source: 'painter',
+      seed,
       packages: [
         packageWith('good-one', 'jpg', good),
         packageWith('missing-one', 'jpg', missing),

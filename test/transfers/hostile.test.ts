@@ -136,7 +136,11 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
     trustSource,
     { actor: 'cli:ada' },
     {
-      ...{ name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true },
+      name: 'maker',
+      keys: [transfer.seed.publicKey],
+      threshold: 1,
+      packages: ['*/*'],
+      mayRelease: true,
     },
   );
   const files: string[] = [];
@@ -250,7 +254,11 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
   await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
   const [hello] = statement.packages;
   const release = (more: object) => ({
-    ...{ channel: 'latest/stable', slot: 'amd64', architecture: 'amd64', revision: 1, 'released-at': said.created },
+    channel: 'latest/stable',
+    slot: 'amd64',
+    architecture: 'amd64',
+    revision: 1,
+    'released-at': said.created,
     ...more,
   });
   const wrong: [more: object, why: RegExp][] = [
@@ -268,7 +276,8 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
     ...(at > 2 && { channel: `latest/edge/b${String(at)}` }),
   }));
   const evil = example([Buffer.from('one'), Buffer.from('two')], {
-    ...{ ...said, source: 'maker' },
+    ...said,
+    source: 'maker',
     packages: [{ ...hello!, channels }],
   });
   const file = join(stick, 'evil.tar');

@@ -66,13 +66,22 @@ const ofStore = (url: string, more = {}) =>
 
 const model = () =>
   made('ada', 'ada', 'model', {
-    ...{ series: '16', 'brand-id': 'ada', model: 'pump', architecture: 'amd64' },
-    ...{ gadget: 'pc', kernel: 'pc-kernel', timestamp },
+    series: '16',
+    'brand-id': 'ada',
+    model: 'pump',
+    architecture: 'amd64',
+    gadget: 'pc',
+    kernel: 'pc-kernel',
+    timestamp,
   });
 
 const validationSet = (sequence: number) =>
   made('ada', 'ada', 'validation-set', {
-    ...{ series: '16', 'account-id': 'ada', name: 'tested', sequence: String(sequence), timestamp },
+    series: '16',
+    'account-id': 'ada',
+    name: 'tested',
+    sequence: String(sequence),
+    timestamp,
     snaps: [{ name: 'hello', id: 'c'.repeat(32) }],
   });
 

@@ -159,17 +159,28 @@ t.test('the resources of a released charm are part of what people approve', asyn
     ...said,
     resources: [
       {
-        ...{ name: 'config', type: 'file' },
+        name: 'config',
+        type: 'file',
         revisions: [1, 2].map((number) => ({
-          ...{ revision: number, content: contentOf(files[number]!), 'created-at': '2026-01-01T00:00:00Z' },
-          ...{ 'created-by': 'ada', bases: everywhere, architectures: null, serves: [] },
+          revision: number,
+          content: contentOf(files[number]!),
+          'created-at': '2026-01-01T00:00:00Z',
+          'created-by': 'ada',
+          bases: everywhere,
+          architectures: null,
+          serves: [],
         })),
       },
     ],
     channels: [
       {
-        ...{ channel: 'latest/stable', slot: 'ubuntu/22.04/amd64', architecture: 'amd64', base, revision: 1 },
-        ...{ resources: [{ name: 'config', type, revision }], 'released-at': '2026-01-01T00:00:00Z' },
+        channel: 'latest/stable',
+        slot: 'ubuntu/22.04/amd64',
+        architecture: 'amd64',
+        base,
+        revision: 1,
+        resources: [{ name: 'config', type, revision }],
+        'released-at': '2026-01-01T00:00:00Z',
       },
     ],
   });
@@ -198,7 +209,10 @@ t.test(
     await approved(await receive([file], [hello]));
     const moved = await receive([file], [{ ...hello, publisher: store.ids.bob }]);
     const line = {
-      ...{ kind: 'publisher', what: 'publisher', from: 'ada-there (ada)', to: `bob (${store.ids.bob})` },
+      kind: 'publisher',
+      what: 'publisher',
+      from: 'ada-there (ada)',
+      to: `bob (${store.ids.bob})`,
       notes: ['its publisher becomes an account of this site'],
     };
     t.match(moved.lines, [line]);
@@ -337,7 +351,10 @@ t.test(
     const created = await ask('post', '/v1/charm/libraries/hello', { 'library-name': 'greeting' });
     const library = (patch: number) =>
       ask('post', `/v1/charm/libraries/hello/${String(created['library-id'])}`, {
-        ...{ api: 0, patch, content: `LIBPATCH = ${String(patch)}`, hash: String(patch).repeat(64) },
+        api: 0,
+        patch,
+        content: `LIBPATCH = ${String(patch)}`,
+        hash: String(patch).repeat(64),
       });
     await resource('config', 'one');
     await image('layer one');

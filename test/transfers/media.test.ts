@@ -106,10 +106,16 @@ t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what w
   await withBlobs(store, async ({ blobs }) => {
     const { records, acts, siteKey, now, config } = store;
     const making = {
-      ...{ records, acts, actor: { actor: 'cli:ada' }, blobs, site: await ownSite(records, siteKey) },
-      ...{ now, labels: config.site },
+      records,
+      acts,
+      actor: { actor: 'cli:ada' },
+      blobs,
+      site: await ownSite(records, siteKey),
+      now,
+      labels: config.site,
       asCaller: <Result>(work: () => Promise<Result>) => work(),
-      ...{ signal: ended.signal, progress: () => undefined },
+      signal: ended.signal,
+      progress: () => undefined,
     };
     await t.rejects(
       remakePart({ sequence: 1, part: 1, file: join(stick, 'again.tar'), media: undefined }, making),

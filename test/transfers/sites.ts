@@ -53,7 +53,9 @@ export async function twoSites(t: Test): Promise<Sites> {
   const [depot, here, stick] = [await site(t, 'depot'), await site(t, 'site-a'), folder(t)];
   await trust(here, depot, join(stick, 'depot.json'));
   return {
-    ...{ depot, here, stick },
+    depot,
+    here,
+    stick,
     async carry(snap, channel = 'stable') {
       const from = join(stick, `online-${snap.name}-${String(snap.revision)}`);
       mkdirSync(from);

@@ -28,16 +28,21 @@ const [thief, station, otherStation] = [seedOf(4), seedOf(5), seedOf(6)];
 
 /** A 2-of-3 source with one scanning station; two of its keys and the station have signed what comes. */
 const trusted = (name: string): TransferSource => ({
-  ...{
-    name,
-    keys: [first, second, third].map((one) => one.publicKey),
-    threshold: 2,
-    packages: ['*/*'],
-    mayRelease: true,
-  },
-  ...{ accept: 'people', floor: 0, floorInDoubt: false, scanners: [station.publicKey], scans: 1, rotation: 0 },
-  ...{ keysBefore: [], keyCopiedAt: null },
-  ...{ addedAt: '2026-01-01T00:00:00Z', addedBy: 'cli:root' },
+  name,
+  keys: [first, second, third].map((one) => one.publicKey),
+  threshold: 2,
+  packages: ['*/*'],
+  mayRelease: true,
+  accept: 'people',
+  floor: 0,
+  floorInDoubt: false,
+  scanners: [station.publicKey],
+  scans: 1,
+  rotation: 0,
+  keysBefore: [],
+  keyCopiedAt: null,
+  addedAt: '2026-01-01T00:00:00Z',
+  addedBy: 'cli:root',
 });
 
 /** What comes of an acceptance once the trust has changed: a refusal, or a question to the people who approve. */

@@ -78,7 +78,9 @@ t.test('a second signal ends all of them at once', async (t) => {
   const { url, child, ended, says } = await serve(t, data);
   const stuck = ask(url, '/internal/v1/changes?wait=60');
   const waiting = fetch(`${url}/unscanned-upload/`, {
-    ...{ method: 'POST', duplex: 'half', headers: { 'content-type': 'multipart/form-data; boundary=f' } },
+    method: 'POST',
+    duplex: 'half',
+    headers: { 'content-type': 'multipart/form-data; boundary=f' },
     body: new ReadableStream({
       start: (stream) =>
         stream.enqueue(Buffer.from('--f\r\ncontent-disposition: form-data; name="binary"; filename="a"\r\n\r\nx')),

@@ -79,7 +79,9 @@ export const pushReleases = act({
     }
     doing.note({ changes: changedLines(linesOf(subject, plan)).map(lineText) });
     return plan.steps.map(({ channel, revision, resources }) => ({
-      ...{ channel: channel.name, revision: revision?.revision ?? null, resources },
+      channel: channel.name,
+      revision: revision?.revision ?? null,
+      resources,
     }));
   },
 });
@@ -316,6 +318,14 @@ export const recordRelease = (
   { at, actor }: Pick<ActContext, 'at' | 'actor'>,
 ): Promise<unknown> =>
   tx.pastReleases.add({
-    ...{ packageId, channel, slot, revision, before, ...progressive, resources, expiresAt },
-    ...{ releasedAt: at, releasedBy: actor },
+    packageId,
+    channel,
+    slot,
+    revision,
+    before,
+    ...progressive,
+    resources,
+    expiresAt,
+    releasedAt: at,
+    releasedBy: actor,
   });

@@ -125,18 +125,20 @@ export const acceptTransfer = act({
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt: Receipt = {
       format: 1,
-      ...{ transfer: id, source: statement.source, sequence: statement.sequence },
+      transfer: id,
+      source: statement.source,
+      sequence: statement.sequence,
       ...(statement.label !== undefined && { label: statement.label }),
-      ...{ 'accepted-at': doing.at, 'accepted-by': doing.actor },
+      'accepted-at': doing.at,
+      'accepted-by': doing.actor,
       ...(isExpired(statement, doing.at) && { expired: statement.expires }),
       ...(automatic !== undefined && { automatic }),
       ...(before.unsigned === 1 && { unsigned: true as const }),
-      ...{ signatures: selectKnownSignatures(before, source), media: JSON.parse(before.media) as string[] },
-      ...{
-        lines: plan.lines,
-        'left-out': plan.leftOut,
-        approvals: (doing.approved?.approvals ?? []).map(toReceiptApproval),
-      },
+      signatures: selectKnownSignatures(before, source),
+      media: JSON.parse(before.media) as string[],
+      lines: plan.lines,
+      'left-out': plan.leftOut,
+      approvals: (doing.approved?.approvals ?? []).map(toReceiptApproval),
       ...(doing.approved?.text !== undefined && { 'signed-text': doing.approved.text }),
       policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
       sources: (await tx.transferSources.list()).map(toReceiptSource),
@@ -218,7 +220,11 @@ const toReceiptSource = ({
   accept,
 }: TransferSource): ReceiptSource => ({
   ...(accept === 'automatic' && { accept }),
-  ...{ name, keys, threshold, packages, floor },
+  name,
+  keys,
+  threshold,
+  packages,
+  floor,
   'may-release': mayRelease,
 });
 
@@ -341,10 +347,20 @@ class PackageAcceptance {
       const { sha256, 'sha3-384': sha3_384, size } = content;
       const [first = null, ...others] = sentRevision.serves;
       await this.#tx.resourceRevisions.add({
-        ...{ packageId: id, name: resource.name, revision: sentRevision.revision, type: resource.type },
-        ...{ sha256, sha3_384, size, sha384: findings.sha384, sha512: findings.sha512 },
-        ...{ bases: sentRevision.bases, architectures: sentRevision.architectures, packageRevision: first },
-        ...{ createdAt: sentRevision['created-at'], createdBy: sentRevision['created-by'] },
+        packageId: id,
+        name: resource.name,
+        revision: sentRevision.revision,
+        type: resource.type,
+        sha256,
+        sha3_384,
+        size,
+        sha384: findings.sha384,
+        sha512: findings.sha512,
+        bases: sentRevision.bases,
+        architectures: sentRevision.architectures,
+        packageRevision: first,
+        createdAt: sentRevision['created-at'],
+        createdBy: sentRevision['created-by'],
       });
       const component = { packageId: id, name: resource.name, revision: sentRevision.revision };
       for (const served of others) await this.#tx.resourceRevisions.pair(component, served);

@@ -32,8 +32,11 @@ export async function planAssertions(
       const of = typeof id === 'string' ? plan.packages.at(packages.numberOf(id))?.carried : undefined;
       plan.lines.add({
         package: of === undefined ? `assertion/${assertion.type}` : `${of.namespace}/${of.name}`,
-        ...{ kind: 'assertion', what: name, from: before === undefined ? null : `revision ${String(before.revision)}` },
-        ...{ to: `revision ${String(assertion.revision)}`, word: 'upstream' },
+        kind: 'assertion',
+        what: name,
+        from: before === undefined ? null : `revision ${String(before.revision)}`,
+        to: `revision ${String(assertion.revision)}`,
+        word: 'upstream',
         notes: before?.origin === 'signed' ? ['what was signed here gives way'] : [],
       });
     }

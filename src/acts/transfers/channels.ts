@@ -9,13 +9,7 @@ import type { RevisionDetails } from '#records/revisions/revisions.ts';
 import { releaseText, slotText } from '#domain/releases/release-text.ts';
 import { isSameSlot, slotLine } from '../releases/release-lines.ts';
 import { branchExpiry, toPlannedRelease } from '../releases/releases.ts';
-import {
-  subjectOf,
-  type PackagePlan,
-  type PlanLine,
-  type TransferPlanInputs,
-  type PlanRecords,
-} from './plan-types.ts';
+import { subjectOf, type PackagePlan, type PlanLine, type TransferPlanInputs, type PlanRecords } from './plan-types.ts';
 
 /** The line of a slot of a channel. If `to` is null, the slot is closed. */
 export type SlotChange = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;
@@ -82,8 +76,14 @@ export function toRelease(packageId: string, release: TransferRelease, at: strin
   const { base, progressive, architecture = null, resources = [], channel: name } = release;
   const channel = parseChannel(name);
   return {
-    ...{ packageId, channel: name, slot: release.slot, architecture, revision: release.revision },
-    ...{ baseName: base?.name ?? null, baseChannel: base?.channel ?? null, progressive: progressive ?? everybody },
+    packageId,
+    channel: name,
+    slot: release.slot,
+    architecture,
+    revision: release.revision,
+    baseName: base?.name ?? null,
+    baseChannel: base?.channel ?? null,
+    progressive: progressive ?? everybody,
     // With the members in a fixed order, independent of the order in the transfer.
     resources: resources.map(({ name, revision, type }) => ({ name, type, revision })),
     releasedAt: at,

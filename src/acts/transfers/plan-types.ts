@@ -162,7 +162,8 @@ export async function collectPlanInputs(
   return {
     ...inputs,
     accountSaid: (id) => accounts.get(id),
-    ...{ believed: believed.find, fresh: believed.accepted },
+    believed: believed.find,
+    fresh: believed.accepted,
     finding: (subject) => transfers.finding(id, subject),
     arrived: await transfers.arrived(id),
   };

@@ -35,7 +35,7 @@ import { planDescription, planLibraries, type PackagePlanReporter } from './meta
 /** The plan of the package at index `at` of the statement. */
 interface PackagePlanEntry {
   at: number;
-  made: Omit<PackagePlan, 'carried'>;
+  made: Omit<PackagePlan, 'carried'> & { carried?: undefined };
 }
 
 /** Plans each package, and collects lines for people and the problems that prevent acceptance. */
@@ -67,7 +67,7 @@ export async function planTransfer(records: PlanRecords, planning: TransferPlanI
       continue;
     }
     const made = await new PackagePlanner(records, planning, { plan, accounts }, carried).run();
-    if (made !== undefined) plans.add({ at, made: { ...made, ...{ carried: undefined } } });
+    if (made !== undefined) plans.add({ at, made: { ...made, carried: undefined } });
   }
   await planAssertions(records, planning, plan);
   for (const { what: item, why: reason } of statement['left-out'])
@@ -164,9 +164,19 @@ class PackagePlanner {
     const existing = await this.#place();
     if (existing === 'refused') return undefined;
     const made: PackagePlan = {
-      ...{ carried: this.#carried, existing, revisions: [], tracks: [], resources: [], images: [] },
-      ...{ metadata: {}, libraries: [], accounts: [] },
-      ...{ withdrawals: [], releases: [], ends: [], closes: [] },
+      carried: this.#carried,
+      existing,
+      revisions: [],
+      tracks: [],
+      resources: [],
+      images: [],
+      metadata: {},
+      libraries: [],
+      accounts: [],
+      withdrawals: [],
+      releases: [],
+      ends: [],
+      closes: [],
     };
     if (existing === undefined) await this.#newPackage();
     else await this.#publisher(existing);

@@ -240,8 +240,12 @@ export const toChannelUndo = (
   put: number | null,
   before: Release | undefined,
 ): ChannelUndo => ({
-  ...{ id, channel: at.channel, slot: at.slot, isProgressive: isProgressive(at.progressive) },
-  ...{ put, before: before ?? null },
+  id,
+  channel: at.channel,
+  slot: at.slot,
+  isProgressive: isProgressive(at.progressive),
+  put,
+  before: before ?? null,
 });
 
 export const withdrawTransfer = act({
@@ -356,7 +360,10 @@ export async function refuseDoubtfulClock({ appliance }: Pick<StoreRecords, 'app
  * approvals.
  */
 export const unsignedSource: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'> = {
-  ...{ name: 'nobody', keys: [], packages: ['*/*'], mayRelease: true },
+  name: 'nobody',
+  keys: [],
+  packages: ['*/*'],
+  mayRelease: true,
 };
 
 /** Refuses an unsigned folder if the policy names no approvers for unsigned folders. */

@@ -46,7 +46,9 @@ export function watchFolderJob(
     },
   });
   return {
-    ...{ name: 'watch-transfers', every: intervalMs, inDoubt: 'waits' },
+    name: 'watch-transfers',
+    every: intervalMs,
+    inDoubt: 'waits',
     async run() {
       // An unreadable folder is a fault of its own.
       if ((await findFolderProblem(current().config.transfers.watch)) !== undefined) return {};

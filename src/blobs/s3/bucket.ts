@@ -201,7 +201,10 @@ export class S3Bucket {
     const { endpoint, bucket } = this.address;
     const { protocol, hostname, port, host } = new URL(endpoint);
     const request = {
-      ...{ method: 'GET', protocol, hostname, ...(port !== '' && { port: Number(port) }) },
+      method: 'GET',
+      protocol,
+      hostname,
+      ...(port !== '' && { port: Number(port) }),
       path: `/${bucket}/${this.#key(key)}`,
       query: {
         'response-content-type': 'application/octet-stream',

@@ -58,7 +58,10 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
   const [usual, reading] = [made(connections), made(Infinity)];
   signsNoPayload(usual.client);
   return {
-    ...{ sdk, client: usual.client, reader: reading.client, renew: credentials.renew },
+    sdk,
+    client: usual.client,
+    reader: reading.client,
+    renew: credentials.renew,
     close() {
       usual.close();
       reading.close();

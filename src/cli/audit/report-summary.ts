@@ -98,18 +98,14 @@ async function listAcceptedTransfers(
     .map(({ receipt, status, settledAt }) => {
       const parsedReceipt = JSON.parse(receipt ?? '{}') as Receipt;
       return {
-        ...{
-          at: parsedReceipt['accepted-at'],
-          actor: parsedReceipt['accepted-by'],
-          source: parsedReceipt.source,
-          sequence: parsedReceipt.sequence,
-        },
-        ...{
-          transfer: parsedReceipt.transfer,
-          label: parsedReceipt.label ?? null,
-          changes: parsedReceipt.lines.length,
-          leftOut: parsedReceipt['left-out'].length,
-        },
+        at: parsedReceipt['accepted-at'],
+        actor: parsedReceipt['accepted-by'],
+        source: parsedReceipt.source,
+        sequence: parsedReceipt.sequence,
+        transfer: parsedReceipt.transfer,
+        label: parsedReceipt.label ?? null,
+        changes: parsedReceipt.lines.length,
+        leftOut: parsedReceipt['left-out'].length,
         approvedBy: (parsedReceipt.approvals as StoredApproval[]).map(({ username }) => username),
         media: parsedReceipt.media,
         withdrawnAt: status === 'withdrawn' ? settledAt : null,

@@ -168,8 +168,8 @@ export interface CommandGroup {
 const yes = { type: 'boolean', summary: 'Go on without asking.' } as const satisfies Option;
 
 /** Declares a command. */
-// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- a command without options has none
 export function command<
+  // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- a command without options has none
   const O extends CommandOptions = Record<never, never>,
   const P extends readonly Positional[] = [],
 >(definition: Definition<O, P>): Command {

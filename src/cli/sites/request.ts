@@ -92,8 +92,12 @@ const keyRequestOf = (store: OpenStore, { world }: RequestCall) => {
   const signer = custodyOf(store, world);
   return (key: { brandAccountId: string; sha3_384: string; name: string }, since: Date): Promise<string> =>
     accountKeyRequest({
-      ...{ signer, keyId: key.sha3_384, accountId: key.brandAccountId, name: key.name },
-      ...{ since, signedAt: since },
+      signer,
+      keyId: key.sha3_384,
+      accountId: key.brandAccountId,
+      name: key.name,
+      since,
+      signedAt: since,
     });
 };
 
@@ -125,7 +129,9 @@ async function placeRequest(
     const { id, bytes: content } = written;
     const sha256 = createHash('sha256').update(content).digest('hex');
     const made = {
-      ...{ number: statement.number, settled, id },
+      number: statement.number,
+      settled,
+      id,
       bytes: content.length,
       sha256,
       label: statement.label ?? null,
@@ -156,7 +162,11 @@ function answerOf(
       `${shown}\nRequest ${String(statement.number)} (${shortId(written.id)}) is in ${visible(file)}: ${formatBytes(written.bytes.length)}. ` +
       `It is signed with the key whose fingerprint is ${fingerprint}.`,
     json: {
-      ...{ id: written.id, number: statement.number, file, bytes: written.bytes.length, fingerprint },
+      id: written.id,
+      number: statement.number,
+      file,
+      bytes: written.bytes.length,
+      fingerprint,
       ...figuresOf(statement),
       'not-told': statement.withheld,
       script: scriptDigest(),

@@ -84,11 +84,14 @@ export const siteTrust = command({
     if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
     const { site: name, keys } = identity;
     const source = {
-      ...{ name, keys, threshold: options.threshold ?? identity.threshold },
+      name,
+      keys,
+      threshold: options.threshold ?? identity.threshold,
       packages: options.packages.length === 0 ? ['*/*'] : [...options.packages],
       mayRelease: !options['no-releases'],
       accept: options.accept === 'automatic' ? ('automatic' as const) : ('people' as const),
-      ...{ scanners, scans: scanners.length === 0 ? 0 : (options.scans ?? 1) },
+      scanners,
+      scans: scanners.length === 0 ? 0 : (options.scans ?? 1),
     };
     return withStore({ data, world }, async (store) => {
       await store.acts.do(trustSource, store.person, source);

@@ -23,7 +23,14 @@ import {
   type NewStoreResult,
 } from '#data/new-store.ts';
 import { tlsSettings, type ServerTls } from '#tls/settings.ts';
-import { ConfigError, initialConfig, parseConfig, readConfig, type Config, type FirstSettings } from '#configuration/config.ts';
+import {
+  ConfigError,
+  initialConfig,
+  parseConfig,
+  readConfig,
+  type Config,
+  type FirstSettings,
+} from '#configuration/config.ts';
 import { isBaseUrl } from '#configuration/check.ts';
 import { makeFolder } from '#files/durable.ts';
 import { findReserveFault } from '#data/disk-size.ts';
@@ -212,7 +219,12 @@ function refuseApprovers(usernames: readonly string[]): void {
 }
 
 const presentApprover = ({ id, username, link, until, secret, address, recoveryCodes }: ApproverHandout) => ({
-  ...{ id, username, link, 'expires-at': until, secret, address },
+  id,
+  username,
+  link,
+  'expires-at': until,
+  secret,
+  address,
   'recovery-codes': recoveryCodes,
 });
 

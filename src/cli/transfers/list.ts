@@ -60,9 +60,14 @@ const listTransfers = ({ data, world }: Pick<CommandCall, 'data' | 'world'>): Pr
           : [table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows), ...waits].join('\n'),
       json: {
         transfers: transfers.map((transfer) => ({
-          ...{ id: transfer.id, source: transfer.source, sequence: transfer.sequence, status: transfer.status },
-          ...{ 'received-at': transfer.receivedAt, 'received-by': transfer.receivedBy },
-          ...{ 'settled-at': transfer.settledAt, 'settled-by': transfer.settledBy },
+          id: transfer.id,
+          source: transfer.source,
+          sequence: transfer.sequence,
+          status: transfer.status,
+          'received-at': transfer.receivedAt,
+          'received-by': transfer.receivedBy,
+          'settled-at': transfer.settledAt,
+          'settled-by': transfer.settledBy,
           ...(reasons.has(transfer.id) && { why: reasons.get(transfer.id) }),
         })),
       },

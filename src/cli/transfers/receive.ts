@@ -193,10 +193,21 @@ export async function receiveParts(
       withReviewer((reviewer) =>
         withBlobs(store, ({ blobs, digests }) =>
           receive(parts, {
-            ...{ records, acts, actor, blobs, digests, newId, directory, now, signal, lastReceipt },
+            records,
+            acts,
+            actor,
+            blobs,
+            digests,
+            newId,
+            directory,
+            now,
+            signal,
+            lastReceipt,
             isUnsigned: call.options.unsigned,
             isAdoption: call.options.adopted === true,
-            ...{ site: own?.name, labels: config.site, media: parseMedium(call.options.media) },
+            site: own?.name,
+            labels: config.site,
+            media: parseMedium(call.options.media),
             largest: config.uploads.max_size,
             credentialFor: createPullCredentials(store),
             findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),

@@ -71,7 +71,11 @@ async function receiveWatched(
   const doing = { records, acts, actor: itself, blobs, now, directory, ...siteContext };
   const { id } = await receive(parts, {
     ...doing,
-    ...{ digests, newId, signal, media: undefined, largest: config.uploads.max_size },
+    digests,
+    newId,
+    signal,
+    media: undefined,
+    largest: config.uploads.max_size,
     credentialFor: createPullCredentials(store),
     findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
     progress: () => undefined,

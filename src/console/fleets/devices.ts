@@ -76,7 +76,9 @@ async function devicesPage(
 /** The number of calling devices day by day; empty if none is known. */
 async function callsByDay({ records, config, now }: Pick<Services, 'records' | 'config' | 'now'>): Promise<Html> {
   const { days } = await deviceDays({
-    ...{ records, now: now(), days: drawn },
+    records,
+    now: now(),
+    days: drawn,
     remembered: config.devices.remember,
   });
   const amounts = days.map(({ devices }) => devices);

@@ -22,7 +22,9 @@ type PackageUsageInput = Pick<Services, 'records' | 'now' | 'config'>;
 export async function renderUsage(input: PackageUsageInput, subject: PublishedPackage): Promise<Html> {
   const { records, config, now } = input;
   const usage = await readPackageDays(subject.id, {
-    ...{ records, now: now(), days: recentDays },
+    records,
+    now: now(),
+    days: recentDays,
     remembered: config.devices.remember,
   });
   const refreshes = subject.namespace === 'snap' && config.devices.snap;

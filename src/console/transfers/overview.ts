@@ -38,7 +38,11 @@ export const consoleCarry = screen({
     const who = await readActorLabels([request?.madeBy ?? null, ...came.map(({ settledBy }) => settledBy)], records);
     const site = await records.appliance.find(siteNameSetting);
     const out = {
-      ...{ request, who, site, now: moment, expected: config.transfers.expected_days },
+      request,
+      who,
+      site,
+      now: moment,
+      expected: config.transfers.expected_days,
       wishes: (await records.subscriptions.after('', '', maxCounted)).length,
       keys: await requestedKeys(records, moment),
       declarations: await transfers.declarations(),

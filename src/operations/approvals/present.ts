@@ -16,7 +16,9 @@ export function presentProposal({ proposal, state, approvals, missing, mayApprov
     lines: [...lines],
     missing,
     approvals: approvals.map(({ accountId, username, at, key }) => ({
-      ...{ 'account-id': accountId, username, at },
+      'account-id': accountId,
+      username,
+      at,
       'signed-with': key === null ? null : fingerprintOfSshKey(key),
     })),
     'may-approve': mayApprove.map(({ accountId, username, from }) => ({ 'account-id': accountId, username, from })),

@@ -19,9 +19,14 @@ export const listTransfers = operation({
     const { entries, next } = pageOf(rows, size, (row) => [row.receivedAt, row.id]);
     return {
       transfers: entries.map((transfer) => ({
-        ...{ id: transfer.id, source: transfer.source, sequence: transfer.sequence, status: transfer.status },
-        ...{ 'received-at': transfer.receivedAt, 'received-by': transfer.receivedBy },
-        ...{ 'settled-at': transfer.settledAt, 'settled-by': transfer.settledBy },
+        id: transfer.id,
+        source: transfer.source,
+        sequence: transfer.sequence,
+        status: transfer.status,
+        'received-at': transfer.receivedAt,
+        'received-by': transfer.receivedBy,
+        'settled-at': transfer.settledAt,
+        'settled-by': transfer.settledBy,
       })),
       'next-cursor': next,
     };

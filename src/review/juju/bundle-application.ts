@@ -46,7 +46,10 @@ export function readApplication(value: TypedYaml, place: YamlPlace, isKubernetes
     decodeMap(members.get(key), within(place, key), decodeText);
   decodeMembers(members.get('options'), within(place, 'options'));
   return {
-    ...{ charm: text('charm'), channel: text('channel'), series: text('series'), base: text('base') },
+    charm: text('charm'),
+    channel: text('channel'),
+    series: text('series'),
+    base: text('base'),
     revision: (members.get('revision') ?? null) === null ? undefined : integer('revision'),
     units: units === 0 && scale > 0 ? scale : units,
     placements: placement === '' ? listed : [placement],

@@ -28,7 +28,8 @@ export function checkBundleData(document: TypedYaml, file: string): void {
   );
   if (applications.size === 0) throw refused(place, "it has no 'applications'", 'Say which charms the bundle deploys.');
   const data = {
-    ...{ isKubernetes, applications },
+    isKubernetes,
+    applications,
     machines: readMachines(members, place, isKubernetes),
     remotes: readRemotes(members, place, applications),
   };

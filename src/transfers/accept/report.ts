@@ -94,7 +94,10 @@ export const presentPreview = ({
 }: TransferInspection) => ({
   id: transfer.id,
   status: transfer.status,
-  ...{ source: statement.source, sequence: statement.sequence, created: statement.created, expires: statement.expires },
+  source: statement.source,
+  sequence: statement.sequence,
+  created: statement.created,
+  expires: statement.expires,
   expired: isLate,
   label: statement.label ?? null,
   unsigned: transfer.unsigned === 1,

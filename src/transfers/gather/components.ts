@@ -53,7 +53,9 @@ export function takeComponent(
     content: sorting.contentOf(file, anyBytes),
     'created-at': parseTime(assertion.headers['timestamp']) ?? timestamp(sorting.gathering.now),
     'created-by': textIn(assertion, 'developer-id'),
-    ...{ bases: everywhere, architectures: null, serves },
+    bases: everywhere,
+    architectures: null,
+    serves,
   });
   return isOnly ? 'taken' : { reason: `Another file in the folder is ${called} of ${snap.called}.` };
 }

@@ -202,8 +202,12 @@ class FolderGatherer {
       .filter(([name]) => !snapNames.has(name))
       .map(([name, dependents]) => ({ name, by: [...dependents].sort() }));
     return {
-      ...{ needs, said: sorting.reportedSlots },
-      ...{ packages, accounts, contents, leftOut: sorting.gathered.leftOut },
+      needs,
+      said: sorting.reportedSlots,
+      packages,
+      accounts,
+      contents,
+      leftOut: sorting.gathered.leftOut,
       assertions: carriedAssertions(
         [...names.filter((name) => carried.has(name)), ...assertionsOfComponents(packages, sorting)],
         sorting,

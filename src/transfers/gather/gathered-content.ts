@@ -130,18 +130,20 @@ export class GatheredPackage {
       [...some].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       ...about,
-      ...{ publisher, private: isPrivate, tracks: [...this.tracks.add('latest')].sort() },
+      publisher,
+      private: isPrivate,
+      tracks: [...this.tracks.add('latest')].sort(),
       revisions: [...this.#revisions.values()].sort((a, b) => a.revision - b.revision),
       withdrawn: [...this.withdrawn].map(([revision, reason]) => ({ revision, why: reason })),
       resources: sorted(this.#resources).map(([name, { type, revisions }]) => ({
-        ...{ name, type, revisions: [...revisions.values()].sort((a, b) => a.revision - b.revision) },
+        name,
+        type,
+        revisions: [...revisions.values()].sort((a, b) => a.revision - b.revision),
       })),
       images: sorted(this.#images).map(([resource, { manifests, blobs }]) => ({
-        ...{
-          resource,
-          manifests: sorted(manifests).map(([, manifest]) => manifest),
-          blobs: sorted(blobs).map(([, blob]) => blob),
-        },
+        resource,
+        manifests: sorted(manifests).map(([, manifest]) => manifest),
+        blobs: sorted(blobs).map(([, blob]) => blob),
       })),
       channels: sorted(this.#channels).map(([, release]) => this.#withComponents(release)),
       closed: [...this.closed].sort(),

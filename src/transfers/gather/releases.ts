@@ -113,7 +113,9 @@ function fill(
   const releasedAt = release.releasedAt ?? reported.revisions.get(release.revision)?.createdAt;
   for (const { slot, architecture, baseName, baseChannel } of slots) {
     entry.addRelease({
-      ...{ channel: release.channel, slot, revision: release.revision },
+      channel: release.channel,
+      slot,
+      revision: release.revision,
       ...(architecture !== null && { architecture }),
       ...(baseName !== null && baseChannel !== null && { base: { name: baseName, channel: baseChannel } }),
       ...(resources.length > 0 && { resources }),

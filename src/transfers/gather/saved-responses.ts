@@ -132,9 +132,17 @@ export class SavedResponses {
     const existing = this.#packages.get(id);
     if (existing !== undefined) return existing;
     const made: ReportedPackage = {
-      ...{ id, name, type, isPrivate: false, publisher: undefined },
-      ...{ title: undefined, summary: undefined, description: undefined },
-      ...{ revisions: new Map(), releases: [], resources: new Map() },
+      id,
+      name,
+      type,
+      isPrivate: false,
+      publisher: undefined,
+      title: undefined,
+      summary: undefined,
+      description: undefined,
+      revisions: new Map(),
+      releases: [],
+      resources: new Map(),
     };
     this.#packages.set(id, made);
     return made;
@@ -231,7 +239,10 @@ function takeRelease(about: ReportedPackage, document: ResponseDocument): void {
   if (channel === undefined || place === undefined) return;
   const base = firstOf(place['base']);
   addRelease(about, {
-    ...{ channel, revision: number, resources, releasedAt: parseTime(place['released-at']) },
+    channel,
+    revision: number,
+    resources,
+    releasedAt: parseTime(place['released-at']),
     base: base === undefined ? undefined : baseIn(base),
     architecture: word(place['architecture']),
   });
@@ -246,8 +257,12 @@ function takeChosen(about: ReportedPackage, document: ResponseDocument, inner: R
   const channel = channelNamed(word(document['effective-channel']));
   if (channel === undefined) return;
   addRelease(about, {
-    ...{ channel, revision: number, resources, releasedAt: parseTime(document['released-at']) },
-    ...{ base: undefined, architecture: undefined },
+    channel,
+    revision: number,
+    resources,
+    releasedAt: parseTime(document['released-at']),
+    base: undefined,
+    architecture: undefined,
   });
 }
 

@@ -63,7 +63,11 @@ function addVerifiedSnap(
   const { gathered, answers } = sorting;
   const { title, summary, description } = facts;
   const entry = gathered.package({
-    ...{ id: snap.id, namespace: 'snap', name: snap.name, type: 'snap', publisher: snap.publisher.id },
+    id: snap.id,
+    namespace: 'snap',
+    name: snap.name,
+    type: 'snap',
+    publisher: snap.publisher.id,
     private: answers.find(snap.id)?.isPrivate ?? false,
     ...(title !== null && { title }),
     ...(summary !== null && { summary }),
@@ -94,7 +98,9 @@ const validations = ['unproven', 'verified', 'starred'] as const;
 export const accountIn = (account: Assertion) => accountOf(foreignAccount(account));
 
 const accountOf = ({ id, username, displayName, validation }: ForeignAccount) => ({
-  ...{ id, username: username ?? id, 'display-name': displayName },
+  id,
+  username: username ?? id,
+  'display-name': displayName,
   // Assertions say `certified`, the older term for `verified`.
   validation:
     validations.find((level) => level === (validation === 'certified' ? 'verified' : validation)) ?? 'unproven',

@@ -42,14 +42,20 @@ export function packageOf(reported: ReportedPackage, { gathered }: GatherState):
   if (namespace === undefined) return `No package is of the type '${type.slice(0, 32)}'.`;
   if (publisher === undefined) return `No answer in the folder says who publishes ${namespace}/${name}.`;
   const entry = gathered.package({
-    ...{ id, namespace, name, type, publisher: publisher.id, private: isPrivate },
+    id,
+    namespace,
+    name,
+    type,
+    publisher: publisher.id,
+    private: isPrivate,
     ...(title !== undefined && { title }),
     ...(summary !== undefined && { summary }),
     ...(description !== undefined && { description }),
   });
   if (entry === undefined) return `Another package in the folder is ${namespace}/${name}, with another id.`;
   gathered.account({
-    ...{ id: publisher.id, username: publisher.username ?? publisher.id },
+    id: publisher.id,
+    username: publisher.username ?? publisher.id,
     'display-name': publisher.displayName ?? publisher.username ?? publisher.id,
     validation: validationOf(publisher.validation),
   });
@@ -117,7 +123,8 @@ async function takeResource(
   const reported = of.resources.get(resource);
   if (reported === undefined) throw new Error(`cannot take up ${resource}: no answer speaks of it`);
   const resourceRevision = {
-    ...{ revision, ...createdBy(of, reported.revisions.get(revision)?.createdAt, sorting) },
+    revision,
+    ...createdBy(of, reported.revisions.get(revision)?.createdAt, sorting),
     ...forAll,
   };
   if (reported.type === 'oci-image') {

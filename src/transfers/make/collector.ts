@@ -168,7 +168,11 @@ export async function signGathered(
   const { assertions: texts, places } = gathered;
   const sequence = nextSequence(collector);
   const transfer = await compose(carrying, wished, {
-    ...{ site: collector.site, sequence, at: now, label: undefined, ...bytes },
+    site: collector.site,
+    sequence,
+    at: now,
+    label: undefined,
+    ...bytes,
   });
   const remember = (): void => {
     rmSync(sentFile(collector, sequence, 'places'), { force: true });
@@ -201,7 +205,11 @@ const leftOf = (
   { sequence, for: sites, parts }: WrittenTransfer['statement'],
   files: WrittenTransfer['written'],
 ) => ({
-  ...{ id, sequence, for: sites, files, of: parts.length },
+  id,
+  sequence,
+  for: sites,
+  files,
+  of: parts.length,
 });
 
 /** Writes one part of a transfer again with identical bytes. The gathered files must still be in place. */
@@ -234,7 +242,9 @@ export async function makePartAgain(
 }
 
 const digestsOf = (text: string): TransferContent => ({
-  ...{ sha256: hash('sha256', text), 'sha3-384': hash('sha3-384', text), size: Buffer.byteLength(text) },
+  sha256: hash('sha256', text),
+  'sha3-384': hash('sha3-384', text),
+  size: Buffer.byteLength(text),
 });
 
 const gone = (file: string): Refusal =>

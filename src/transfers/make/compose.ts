@@ -74,11 +74,19 @@ export async function composeUnsigned(
   await refuseLacking(carried);
   const statement: Omit<LazyTransferStatement, 'parts'> = {
     format: 1,
-    ...{ source, sequence, for: [...sites].sort() },
-    ...{ created: timestamp(at), expires: timestamp(after(at, days(expiresDays))), base },
+    source,
+    sequence,
+    for: [...sites].sort(),
+    created: timestamp(at),
+    expires: timestamp(after(at, days(expiresDays))),
+    base,
     ...(reason !== undefined && { reason }),
     ...(label !== undefined && { label }),
-    ...{ accounts, assertions, packages, blobs: carried, 'left-out': leftOut },
+    accounts,
+    assertions,
+    packages,
+    blobs: carried,
+    'left-out': leftOut,
   };
   return withParts(statement, partSize, { content, aside });
 }

@@ -130,7 +130,12 @@ class HoldingsCollector {
     this.#accounts.add(publisherId);
     const withdrawn = await revisions.withdrawn(id);
     this.#packages.add({
-      ...{ id, namespace, name, type, publisher: publisherId, private: subject.private },
+      id,
+      namespace,
+      name,
+      type,
+      publisher: publisherId,
+      private: subject.private,
       ...saidOf(subject),
       ...(await this.#iconOf(subject)),
       tracks: (await tracks.list(id)).map((track) => track.name).filter((track) => isTrackOfWish(wish, track)),
@@ -150,7 +155,9 @@ class HoldingsCollector {
     return {
       accounts: accounts
         .map(({ id, username, displayName, validation }) => ({
-          ...{ id, username, 'display-name': displayName },
+          id,
+          username,
+          'display-name': displayName,
           validation: validation as TransferAccount['validation'],
         }))
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -314,7 +321,10 @@ const saidOf = ({
   defaultTrack,
   links,
 }: PublishedPackage): Partial<TransferPackage> => ({
-  ...{ title, summary, description, links },
+  title,
+  summary,
+  description,
+  links,
   // Omitted if empty, so that older releases of larder can read the transfer.
   ...(license !== null && { license }),
   'default-track': defaultTrack,

@@ -99,7 +99,12 @@ export async function makeStoreTransfer(
     { ...held, assertions },
     { ...wished, base },
     {
-      ...{ site, sequence, at, label: labels.label, content, aside },
+      site,
+      sequence,
+      at,
+      label: labels.label,
+      content,
+      aside,
       refuseLacking: (carried) => refuseLacking(carried, blobs),
     },
   );

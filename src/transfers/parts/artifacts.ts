@@ -112,8 +112,11 @@ export class StatementFileIndex {
       // The members are already in name order, so `canonical` does not have to sort them.
       const layer = { annotations: { [titleKey]: title }, digest: `sha256:${sha256}`, mediaType, size };
       const artifact = document({
-        ...{ artifactType: revisionType, config: describe(config, revisionType), layers: [layer] },
-        ...{ mediaType: manifestType, schemaVersion: 2 },
+        artifactType: revisionType,
+        config: describe(config, revisionType),
+        layers: [layer],
+        mediaType: manifestType,
+        schemaVersion: 2,
       });
       const descriptor = { annotations: { [referenceKey]: reference }, ...describe(artifact, manifestType) };
       yield { descriptor, documents: [config, artifact] };

@@ -10,7 +10,11 @@ import type { Transfer } from './members.ts';
 
 /** Without files there is one part, and no content is known to be present already. */
 export const unwrittenIntent: TransferIntent = {
-  ...{ sites: [], base: { kind: 'none' }, expiresDays: 180, partSize: undefined, reason: undefined },
+  sites: [],
+  base: { kind: 'none' },
+  expiresDays: 180,
+  partSize: undefined,
+  reason: undefined,
   findPresent: async () => new Set<string>(),
 };
 
@@ -24,7 +28,10 @@ export function unwrittenParts(
   const id = idOf(bytes);
   return statement.parts.map((pieces, at) => ({
     ...transfer,
-    ...{ file: from, id, part: at + 1, signatureList },
+    file: from,
+    id,
+    part: at + 1,
+    signatureList,
     size: pieces.values().reduce((sum, { size }) => sum + size, 0),
     async *pieces() {
       for (const piece of pieces) {

@@ -86,7 +86,10 @@ async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promi
   const pieces = statement.parts[part - 1]!;
   return {
     ...transfer,
-    ...{ file, id, part, signatureList },
+    file,
+    id,
+    part,
+    signatureList,
     size: pieces.values().reduce((sum, { size }) => sum + size, 0),
     async *pieces() {
       let at = 0;
@@ -96,7 +99,11 @@ async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promi
         const unproven = () => archive.chunks(begin, piece.size);
         const wrong = () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`);
         yield {
-          ...{ piece, of, at: { file, offset: begin }, unproven, wrong },
+          piece,
+          of,
+          at: { file, offset: begin },
+          unproven,
+          wrong,
           ranges: () => [{ descriptor: archive.descriptor, offset: begin, size: piece.size }],
           bytes: () => verifyBytes(unproven(), piece, wrong),
         };

@@ -43,7 +43,10 @@ export async function openUnpacked(folder: string, asCaller: CallerFileAccess): 
   const isThere = ({ blob }: TransferPiece): boolean => !lacking.has(paths[blob]!);
   const parts = statement.parts.map((pieces, at) => ({
     ...transfer,
-    ...{ file: folder, id: idOf(bytes), part: at + 1, signatureList },
+    file: folder,
+    id: idOf(bytes),
+    part: at + 1,
+    signatureList,
     takenOut: [...new Set([...pieces].filter((piece) => !isThere(piece)).map(({ blob }) => paths[blob]!))],
     size: pieces
       .values()

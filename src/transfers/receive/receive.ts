@@ -18,7 +18,13 @@ import type { StoreRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import type { OpenPart } from '../parts/open-part.ts';
-import { maxSignatures, readSignatures, serializeSignatures, findSigners, mergeSignatures } from '../statement/signatures.ts';
+import {
+  maxSignatures,
+  readSignatures,
+  serializeSignatures,
+  findSigners,
+  mergeSignatures,
+} from '../statement/signatures.ts';
 import { TransferContentReceiver, type TransferContentReceiverOptions } from './content-receiver.ts';
 import { oneTransfer } from '../parts/part-files.ts';
 import { storeBytes } from '../blob-bytes.ts';
@@ -80,9 +86,14 @@ export async function receive(
   await refuseWithoutRoom(parts, receiving);
   const storedStatement = await storeBytes(first.bytes, receiving.blobs);
   await receiving.acts.do(receiveTransfer, receiving.actor, {
-    ...{ id, source: statement.source, sequence: statement.sequence, statement: storedStatement.sha3_384 },
+    id,
+    source: statement.source,
+    sequence: statement.sequence,
+    statement: storedStatement.sha3_384,
     unsigned: isUnsigned ? 1 : 0,
-    ...{ signatures, signers, media: receiving.media },
+    signatures,
+    signers,
+    media: receiving.media,
     // An unsigned transfer does not prove that its sender has read the request.
     answers: isUnsigned ? null : (statement.base.request ?? null),
   });

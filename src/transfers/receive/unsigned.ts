@@ -42,7 +42,9 @@ export async function beginUnsigned({ records, blobs, now }: UnsignedContext): P
   const waiting = isOld ? undefined : statement;
   return {
     at: new Date(waiting?.created ?? timestamp(now())),
-    ...{ next: (newest?.sequence ?? 0) + 1, waiting, id: newest?.id },
+    next: (newest?.sequence ?? 0) + 1,
+    waiting,
+    id: newest?.id,
   };
 }
 

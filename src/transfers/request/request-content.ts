@@ -67,7 +67,10 @@ export async function buildRequestContent(
   );
   return {
     format: 1,
-    ...{ site: site.name, keys: [site.seed.publicKey], number: (last?.number ?? 0) + 1, created: timestamp(now()) },
+    site: site.name,
+    keys: [site.seed.publicKey],
+    number: (last?.number ?? 0) + 1,
+    created: timestamp(now()),
     ...(label !== undefined && { label }),
     subscriptions: await subscriptionsOf(records),
     missing: await missingOf(records, { packages, includeOwn, withheld }),
@@ -261,7 +264,12 @@ async function receiptsOf(
     const approved = (parsedReceipt.approvals as StoredApproval[]).map(({ username }) => username);
     return [
       {
-        ...{ transfer: id, source, sequence, status, at: settledAt, changes: parsedReceipt.lines.length },
+        transfer: id,
+        source,
+        sequence,
+        status,
+        at: settledAt,
+        changes: parsedReceipt.lines.length,
         'left-out': (parsedReceipt['left-out'] as TransferLeftOut[]).map(({ what: subject, why: reason }) => ({
           what: subject,
           why: reason,

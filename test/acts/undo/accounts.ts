@@ -98,7 +98,8 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'its owner revoked it',
         event: ({ bob, notes }) => bob.post('/v1/tokens/revoke', { 'session-id': notes['first'] }),
-        ...{ after: (world) => whoami(world, 'first'), equals: 401 },
+        after: (world) => whoami(world, 'first'),
+        equals: 401,
       },
       {
         between: 'nothing, and the account is disabled and enabled',
@@ -125,7 +126,8 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'an administrator revoked it',
         event: ({ root, notes }) => root.post('/internal/v1/tokens/revoke', { 'session-id': notes['first'] }),
-        ...{ after: (world) => whoami(world, 'first'), equals: 401 },
+        after: (world) => whoami(world, 'first'),
+        equals: 401,
       },
     ],
   },
@@ -155,7 +157,8 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
           await setDisabled(world, 'disable');
           await setDisabled(world, 'enable');
         },
-        ...{ after: (world) => whoami(world, 'first'), equals: 401 },
+        after: (world) => whoami(world, 'first'),
+        equals: 401,
       },
     ],
   },
@@ -195,12 +198,14 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'its tokens were ended',
         event: ({ root, store }) => root.post(`/internal/v1/accounts/${store.ids.bob}/end-tokens`, {}),
-        ...{ after: (world) => whoami(world, 'first'), equals: 401 },
+        after: (world) => whoami(world, 'first'),
+        equals: 401,
       },
       {
         between: 'its token was revoked',
         event: ({ root, notes }) => root.post('/internal/v1/tokens/revoke', { 'session-id': notes['first'] }),
-        ...{ after: (world) => whoami(world, 'first'), equals: 401 },
+        after: (world) => whoami(world, 'first'),
+        equals: 401,
       },
       {
         between: 'it was removed from a package',
@@ -214,7 +219,8 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was enabled already',
         event: (world) => setDisabled(world, 'enable'),
-        ...{ after: (world) => whoami(world, 'first'), equals: 200 },
+        after: (world) => whoami(world, 'first'),
+        equals: 200,
       },
     ],
   },
@@ -226,7 +232,8 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'another agent of the account was registered',
         event: (world) => registerAgentOf({ ...world, name: `${world.name}-other` }, 'ada'),
-        ...{ after: agents, equals: ['other'] },
+        after: agents,
+        equals: ['other'],
       },
       {
         between: 'the account was disabled',
@@ -240,7 +247,9 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was removed already',
         event: ({ store, name }) => store.beside.acts.do(removeAgent, itself, { username: name }),
-        ...{ status: 404, after: agents, equals: [] },
+        status: 404,
+        after: agents,
+        equals: [],
       },
       {
         between: 'it was removed and registered again',
@@ -248,7 +257,8 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
           await world.store.beside.acts.do(removeAgent, itself, { username: world.name });
           await registerAgentOf(world, 'bob');
         },
-        ...{ after: agents, equals: [] },
+        after: agents,
+        equals: [],
       },
     ],
   },

@@ -99,13 +99,16 @@ const brandAndKeyRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it got another name',
         event: (world) => world.bob.patch(brandAt(world), { name: 'Pumps' }),
-        ...{ after: isSeen, equals: [false, false] },
+        after: isSeen,
+        equals: [false, false],
       },
       { between: 'it got a model', event: addModel, status: 409, after: isSeenStill, equals: [true, true] },
       {
         between: 'it got a signing key',
         event: async (world) => (world.notes['key'] = await addKey(world)),
-        ...{ status: 409, after: isSeenStill, equals: [true, true] },
+        status: 409,
+        after: isSeenStill,
+        equals: [true, true],
       },
       {
         between: 'its model and its key were deleted',
@@ -114,7 +117,8 @@ const brandAndKeyRows: Readonly<Record<string, UndoRow>> = {
           await deleteModel(world);
           await deleteKey(world, await addKey(world));
         },
-        ...{ after: isSeen, equals: [false, false] },
+        after: isSeen,
+        equals: [false, false],
       },
       { between: 'it was deleted already', event: deleteBrand, status: 404, after: isSeen, equals: [false, false] },
       {
@@ -123,7 +127,8 @@ const brandAndKeyRows: Readonly<Record<string, UndoRow>> = {
           await deleteBrand(world);
           await addBrand(world.store, 'ada');
         },
-        ...{ after: isSeen, equals: [false, false] },
+        after: isSeen,
+        equals: [false, false],
       },
       {
         between: 'nothing, and the account becomes a brand again',
@@ -162,12 +167,15 @@ const brandAndKeyRows: Readonly<Record<string, UndoRow>> = {
           await addPolicyOfKey(world);
           await deletePolicy(world);
         },
-        ...{ after: keysLeft, equals: [[], 404] },
+        after: keysLeft,
+        equals: [[], 404],
       },
       {
         between: 'it was deleted already',
         event: (world) => deleteKey(world),
-        ...{ status: 404, after: keysLeft, equals: [[], 404] },
+        status: 404,
+        after: keysLeft,
+        equals: [[], 404],
       },
       {
         between: 'it was deleted, and another key got its name',
@@ -201,7 +209,8 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the model was changed',
         event: (world) => world.ada.patch(modelAt(world), { 'api-key': 'x'.repeat(20) }),
-        ...{ after: isModel, equals: false },
+        after: isModel,
+        equals: false,
       },
       { between: 'it got a serial policy', event: addPolicy, status: 409, after: policies, equals: [1] },
       {
@@ -210,12 +219,15 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
           await addPolicy(world);
           await deletePolicy(world);
         },
-        ...{ after: isModel, equals: false },
+        after: isModel,
+        equals: false,
       },
       {
         between: 'the remodel allowlist named it',
         event: (world) => allow(world),
-        ...{ status: 409, after: allowed, equals: [null] },
+        status: 409,
+        after: allowed,
+        equals: [null],
       },
       { between: 'it was deleted already', event: deleteModel, status: 404, after: isModel, equals: false },
       {
@@ -240,7 +252,9 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was deleted already',
         event: (world) => deletePolicy(world),
-        ...{ status: 404, after: policies, equals: [] },
+        status: 404,
+        after: policies,
+        equals: [],
       },
       {
         between: 'it was deleted and made again',
@@ -248,7 +262,9 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
           await deletePolicy(world);
           await addPolicy(world);
         },
-        ...{ status: 404, after: policies, equals: [2] },
+        status: 404,
+        after: policies,
+        equals: [2],
       },
       {
         between: 'the model was deleted',
@@ -256,7 +272,9 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
           await deletePolicy(world);
           await deleteModel(world);
         },
-        ...{ status: 404, after: isModel, equals: false },
+        status: 404,
+        after: isModel,
+        equals: false,
       },
     ],
   },
@@ -271,7 +289,8 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'one device was allowed by its serial',
         event: (world) => allow(world, '0001'),
-        ...{ after: allowed, equals: ['0001'] },
+        after: allowed,
+        equals: ['0001'],
       },
       {
         between: 'it was described',
@@ -279,12 +298,15 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
           world.ada.patch(`${brandAt(world)}/remodel-allowlist`, {
             allowlist: [{ ...remodel(world), description: 'All of them.' }],
           }),
-        ...{ after: allowed, equals: [] },
+        after: allowed,
+        equals: [],
       },
       {
         between: 'it was deleted already',
         event: (world) => disallow(world),
-        ...{ status: 404, after: allowed, equals: [] },
+        status: 404,
+        after: allowed,
+        equals: [],
       },
       {
         between: 'it was deleted and allowed again',
@@ -292,7 +314,8 @@ export const brandRows: Readonly<Record<string, UndoRow>> = {
           await disallow(world);
           await allow(world);
         },
-        ...{ after: allowed, equals: [] },
+        after: allowed,
+        equals: [],
       },
     ],
   },

@@ -37,7 +37,8 @@ export const deviceRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the device got another session',
         event: (world) => newPump(world, world.name),
-        ...{ after: (world) => statuses(world), equals: [401, 401] },
+        after: (world) => statuses(world),
+        equals: [401, 401],
       },
       {
         between: 'another device of the model got a session',
@@ -51,7 +52,9 @@ export const deviceRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was revoked already',
         event: (world) => revoke(world, world.name),
-        ...{ status: 409, after: (world) => statuses(world), equals: [401, 401] },
+        status: 409,
+        after: (world) => statuses(world),
+        equals: [401, 401],
       },
       {
         between: 'the serial of another device was revoked',
@@ -59,7 +62,8 @@ export const deviceRows: Readonly<Record<string, UndoRow>> = {
           await newPump(world, `${world.name}-other`);
           await revoke(world, `${world.name}-other`);
         },
-        ...{ after: (world) => statuses(world), equals: [401, 401] },
+        after: (world) => statuses(world),
+        equals: [401, 401],
       },
       {
         between: 'nothing, and its brand signs a newer revision of the serial',

@@ -123,13 +123,16 @@ const pullRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'they ended already',
         event: (world) => endLogin(world),
-        ...{ status: 409, after: (world) => pulls(world, 'first'), equals: false },
+        status: 409,
+        after: (world) => pulls(world, 'first'),
+        equals: false,
       },
       {
         between: 'the charm got another publisher',
         event: ({ root, store, name }) =>
           root.post(`/internal/v1/packages/charm/${name}/publisher`, { 'account-id': store.ids.bob }),
-        ...{ after: (world) => pulls(world, 'first'), equals: false },
+        after: (world) => pulls(world, 'first'),
+        equals: false,
       },
       {
         between: 'nothing, and others are asked for twice',
@@ -151,27 +154,32 @@ const pullRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it got a tag again',
         event: (world) => push(world, 'v2'),
-        ...{ after: (world) => isShown(world, digestOfImage(world), 'v1'), equals: [true, true] },
+        after: (world) => isShown(world, digestOfImage(world), 'v1'),
+        equals: [true, true],
       },
       {
         between: 'it was pushed again without a tag',
         event: (world) => push(world, digestOfImage(world)),
-        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+        after: (world) => isShown(world, digestOfImage(world)),
+        equals: [true],
       },
       {
         between: 'an index was pushed that names it',
         event: pushIndex,
-        ...{ after: (world) => isShown(world, 'all', digestOfImage(world)), equals: [true, true] },
+        after: (world) => isShown(world, 'all', digestOfImage(world)),
+        equals: [true, true],
       },
       {
         between: 'ada asked for what deployments need to pull it',
         event: (world) => handOut(world),
-        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+        after: (world) => isShown(world, digestOfImage(world)),
+        equals: [true],
       },
       {
         between: 'it was deleted',
         event: (world) => drop(world, `manifests/${digestOfImage(world)}`),
-        ...{ after: (world) => isShown(world, digestOfImage(world), 'v1'), equals: [false, true] },
+        after: (world) => isShown(world, digestOfImage(world), 'v1'),
+        equals: [false, true],
       },
       {
         between: 'it was forgotten and pushed again',
@@ -179,7 +187,8 @@ const pullRows: Readonly<Record<string, UndoRow>> = {
           await forget(world);
           await push(world, digestOfImage(world));
         },
-        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+        after: (world) => isShown(world, digestOfImage(world)),
+        equals: [true],
       },
       {
         between: 'nothing, and it is pushed again with a tag',
@@ -192,7 +201,8 @@ const pullRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it became a revision of its resource',
         event: publish,
-        ...{ after: (world) => isShown(world, digestOfImage(world)), equals: [true] },
+        after: (world) => isShown(world, digestOfImage(world)),
+        equals: [true],
       },
     ],
   },
@@ -208,7 +218,8 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the image got another tag',
         event: (world) => push(world, 'v2'),
-        ...{ after: (world) => isShown(world, 'v1', 'v2'), equals: [false, true] },
+        after: (world) => isShown(world, 'v1', 'v2'),
+        equals: [false, true],
       },
       {
         between: 'the tag was moved to another image',
@@ -219,17 +230,22 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the tag was deleted already',
         event: (world) => drop(world, 'manifests/v1'),
-        ...{ status: 404, after: (world) => isShown(world, 'v1', digestOfImage(world)), equals: [false, true] },
+        status: 404,
+        after: (world) => isShown(world, 'v1', digestOfImage(world)),
+        equals: [false, true],
       },
       {
         between: 'the image was deleted',
         event: (world) => drop(world, `manifests/${digestOfImage(world)}`),
-        ...{ status: 404, after: (world) => isShown(world, 'v1', digestOfImage(world)), equals: [false, false] },
+        status: 404,
+        after: (world) => isShown(world, 'v1', digestOfImage(world)),
+        equals: [false, false],
       },
       {
         between: 'an index was pushed that names the image',
         event: pushIndex,
-        ...{ after: (world) => isShown(world, 'v1', 'all', digestOfImage(world)), equals: [false, true, true] },
+        after: (world) => isShown(world, 'v1', 'all', digestOfImage(world)),
+        equals: [false, true, true],
       },
     ],
   },
@@ -241,17 +257,21 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the image got another tag',
         event: (world) => push(world, 'v2'),
-        ...{ after: (world) => isShown(world, 'v1', 'v2'), equals: [false, false] },
+        after: (world) => isShown(world, 'v1', 'v2'),
+        equals: [false, false],
       },
       {
         between: 'the tag was moved to another image',
         event: (world) => push(world, 'v1', 'another layer'),
-        ...{ after: (world) => isShown(world, 'v1', digestOfImage(world)), equals: [true, false] },
+        after: (world) => isShown(world, 'v1', digestOfImage(world)),
+        equals: [true, false],
       },
       {
         between: 'an index was pushed that names the image',
         event: pushIndex,
-        ...{ status: 405, after: (world) => isShown(world, 'v1', 'all'), equals: [true, true] },
+        status: 405,
+        after: (world) => isShown(world, 'v1', 'all'),
+        equals: [true, true],
       },
       {
         between: 'an index that named the image was deleted',
@@ -260,12 +280,15 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
           const index = (await clientOf(world).call('GET', 'manifests/all')).headers.get('docker-content-digest');
           await drop(world, `manifests/${index ?? ''}`);
         },
-        ...{ after: (world) => isShown(world, 'v1', digestOfImage(world)), equals: [false, false] },
+        after: (world) => isShown(world, 'v1', digestOfImage(world)),
+        equals: [false, false],
       },
       {
         between: 'it was deleted already',
         event: (world) => drop(world, `manifests/${digestOfImage(world)}`),
-        ...{ status: 404, after: (world) => isShown(world, 'v1'), equals: [false] },
+        status: 404,
+        after: (world) => isShown(world, 'v1'),
+        equals: [false],
       },
       {
         between: 'nothing, and the image is pushed again',
@@ -300,17 +323,21 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
           await push(world, 'v1');
           await drop(world, `manifests/${digestOfImage(world)}`);
         },
-        ...{ after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`), equals: false },
+        after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`),
+        equals: false,
       },
       {
         between: 'it was pushed again',
         event: (world) => clientOf(world).blob(layerOf(world)),
-        ...{ after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`), equals: false },
+        after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`),
+        equals: false,
       },
       {
         between: 'it was deleted already',
         event: (world) => drop(world, `blobs/${digestOf(layerOf(world))}`),
-        ...{ status: 404, after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`), equals: false },
+        status: 404,
+        after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`),
+        equals: false,
       },
       {
         between: 'nothing, and an image that is made of it is pushed',

@@ -22,22 +22,27 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the whole brand got a grant',
         event: (world) => grant(world, { 'brand-id': 'acme' }),
-        ...{ after: grants, equals: [''] },
+        after: grants,
+        equals: [''],
       },
       {
         between: 'one device of the model got a grant of its own',
         event: (world) => grant(world, { ...pump, serial: '0001' }),
-        ...{ after: grants, equals: ['pump0001'] },
+        after: grants,
+        equals: ['pump0001'],
       },
       {
         between: 'another model of the brand got a grant',
         event: (world) => grant(world, { ...pump, model: 'valve' }),
-        ...{ after: grants, equals: ['valve'] },
+        after: grants,
+        equals: ['valve'],
       },
       {
         between: 'it was revoked already',
         event: (world) => revoke(world, pump),
-        ...{ status: 404, after: grants, equals: [] },
+        status: 404,
+        after: grants,
+        equals: [],
       },
       {
         between: 'it was revoked and granted again',
@@ -45,7 +50,8 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
           await revoke(world, pump);
           await grant(world, pump);
         },
-        ...{ after: grants, equals: [] },
+        after: grants,
+        equals: [],
       },
       { between: 'the package got another publisher', event: handOver, after: grants, equals: [] },
     ],
@@ -58,7 +64,8 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the collaborator released a revision',
         event: (world) => release(world.bob, world, 'latest/edge', 2),
-        ...{ after: held, equals: { 'latest/edge': 2 } },
+        after: held,
+        equals: { 'latest/edge': 2 },
       },
       {
         between: 'the collaborator became the publisher',
@@ -85,13 +92,15 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the invite was accepted',
         event: (world) => joins(world, 'first'),
-        ...{ after: (world) => status(release(world.bob, world, 'latest/edge', 1)), equals: 200 },
+        after: (world) => status(release(world.bob, world, 'latest/edge', 1)),
+        equals: 200,
       },
       {
         between: 'the invite was rejected',
         event: ({ bob, name, notes }) =>
           bob.post(`/v1/snap/${name}/collaborators/invites/reject`, { token: notes['first'] }),
-        ...{ after: (world) => joins(world, 'first'), equals: false },
+        after: (world) => joins(world, 'first'),
+        equals: false,
       },
       {
         between: 'the account was invited again',
@@ -114,7 +123,8 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
         async event({ store }) {
           store.clock.advance(days(7) + minutes(1));
         },
-        ...{ after: (world) => joins(world, 'first'), equals: false },
+        after: (world) => joins(world, 'first'),
+        equals: false,
       },
       {
         between: 'nothing, and the account is invited again',
@@ -127,7 +137,9 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the package got another publisher',
         event: handOver,
-        ...{ status: 404, after: (world) => joins(world, 'first'), equals: false },
+        status: 404,
+        after: (world) => joins(world, 'first'),
+        equals: false,
       },
     ],
   },
@@ -139,12 +151,16 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the offer was accepted',
         event: (world) => takes(world),
-        ...{ status: 404, after: (world) => status(release(world.bob, world, 'latest/edge', 1)), equals: 200 },
+        status: 404,
+        after: (world) => status(release(world.bob, world, 'latest/edge', 1)),
+        equals: 200,
       },
       {
         between: 'the offer was rejected',
         event: ({ bob, at }) => bob.post(`${at}/offer/answer`, { accept: false }),
-        ...{ status: 404, after: (world) => takes(world), equals: false },
+        status: 404,
+        after: (world) => takes(world),
+        equals: false,
       },
       {
         between: 'the package was offered to another account',
@@ -155,19 +171,24 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was withdrawn already',
         event: ({ ada, at }) => ada.delete(`${at}/offer`),
-        ...{ status: 404, after: (world) => takes(world), equals: false },
+        status: 404,
+        after: (world) => takes(world),
+        equals: false,
       },
       {
         between: 'an administrator handed the package over',
         event: handOver,
-        ...{ status: 404, after: (world) => status(release(world.bob, world, 'latest/edge', 1)), equals: 200 },
+        status: 404,
+        after: (world) => status(release(world.bob, world, 'latest/edge', 1)),
+        equals: 200,
       },
       {
         between: 'the offer ran out',
         async event({ store }) {
           store.clock.advance(days(8));
         },
-        ...{ after: (world) => takes(world), equals: false },
+        after: (world) => takes(world),
+        equals: false,
       },
       {
         between: 'nothing, and it is offered again',
@@ -187,17 +208,22 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the collaborator released a revision',
         event: (world) => release(world.bob, world, 'latest/edge', 2),
-        ...{ after: held, equals: { 'latest/edge': 2 } },
+        after: held,
+        equals: { 'latest/edge': 2 },
       },
       {
         between: 'the collaborator was removed',
         event: ({ ada, at, store }) => ada.delete(`${at}/collaborators/${store.ids.bob}`),
-        ...{ status: 404, after: (world) => status(release(world.bob, world, 'latest/edge', 1)), equals: 404 },
+        status: 404,
+        after: (world) => status(release(world.bob, world, 'latest/edge', 1)),
+        equals: 404,
       },
       {
         between: 'the collaborator became the publisher',
         event: handOver,
-        ...{ status: 404, after: (world) => status(release(world.bob, world, 'latest/edge', 1)), equals: 200 },
+        status: 404,
+        after: (world) => status(release(world.bob, world, 'latest/edge', 1)),
+        equals: 200,
       },
       {
         between: 'nothing, and the account is invited again',
@@ -220,7 +246,9 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
           const { id } = (await ada.get(`/v1/snap/${name}-new`)).body.metadata as { id: string };
           await addRevision(store, id, 1);
         },
-        ...{ status: 403, after: isRegistered, equals: true },
+        status: 403,
+        after: isRegistered,
+        equals: true,
       },
       {
         between: 'an account was invited',
@@ -237,12 +265,16 @@ export const packageRows: Readonly<Record<string, UndoRow>> = {
           await ada.delete(`/v1/snap/${name}-new`);
           await bob.post('/v1/snap', { name: `${name}-new` });
         },
-        ...{ status: 404, after: isRegistered, equals: true },
+        status: 404,
+        after: isRegistered,
+        equals: true,
       },
       {
         between: 'it got another publisher',
         event: ({ root, at, store }) => root.post(`${at}-new/publisher`, { 'account-id': store.ids.bob }),
-        ...{ status: 404, after: isRegistered, equals: true },
+        status: 404,
+        after: isRegistered,
+        equals: true,
       },
     ],
   },

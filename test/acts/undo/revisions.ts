@@ -26,27 +26,34 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the revision was released to another channel too',
         event: (world) => release(world.ada, world, 'latest/edge', 1),
-        ...{ after: held, equals: {} },
+        after: held,
+        equals: {},
       },
       {
         between: 'the channel got another revision',
         event: (world) => release(world.ada, world, 'latest/stable', 2),
-        ...{ after: held, equals: { 'latest/stable': 2 } },
+        after: held,
+        equals: { 'latest/stable': 2 },
       },
       {
         between: 'the channel was closed',
         event: (world) => release(world.ada, world, 'latest/stable', null),
-        ...{ after: held, equals: {} },
+        after: held,
+        equals: {},
       },
       {
         between: 'the revision was withdrawn for another reason',
         event: (world) => withdraw(world.ada, world, 1, 'It was first.'),
-        ...{ status: 409, after: (world) => isWithdrawn(world, 1), equals: 'It was first.' },
+        status: 409,
+        after: (world) => isWithdrawn(world, 1),
+        equals: 'It was first.',
       },
       {
         between: 'the package got another publisher',
         event: handOver,
-        ...{ status: 404, after: held, equals: { 'latest/stable': 1 } },
+        status: 404,
+        after: held,
+        equals: { 'latest/stable': 1 },
       },
     ],
   },
@@ -65,12 +72,14 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'another revision was released to its channel',
         event: (world) => release(world.ada, world, 'latest/stable', 2),
-        ...{ after: held, equals: { 'latest/stable': 2 } },
+        after: held,
+        equals: { 'latest/stable': 2 },
       },
       {
         between: 'another revision was withdrawn',
         event: (world) => withdraw(world.ada, world, 2, 'The second.'),
-        ...{ after: (world) => isWithdrawn(world, 2), equals: 'The second.' },
+        after: (world) => isWithdrawn(world, 2),
+        equals: 'The second.',
       },
       {
         between: 'the revision was deleted',
@@ -85,7 +94,8 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
           await release(world.ada, world, 'latest/stable', 2);
           await release(world.ada, world, 'latest/stable', null);
         },
-        ...{ after: held, equals: {} },
+        after: held,
+        equals: {},
       },
       {
         between: 'the package got another publisher',
@@ -97,7 +107,9 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was restored already',
         event: (world) => restore(world.ada, world, 1),
-        ...{ status: 409, after: (world) => isWithdrawn(world, 1), equals: null },
+        status: 409,
+        after: (world) => isWithdrawn(world, 1),
+        equals: null,
       },
     ],
   },
@@ -112,13 +124,16 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'the revision was withdrawn',
         event: (world) => withdraw(world.ada, world, 1),
-        ...{ status: 400, after: held, equals: {} },
+        status: 400,
+        after: held,
+        equals: {},
       },
       { between: 'the revision was deleted', event: deleteFirst, status: 400, after: held, equals: {} },
       {
         between: 'the channel got another revision',
         event: (world) => release(world.ada, world, 'latest/stable', 2),
-        ...{ after: held, equals: { 'latest/stable': 1 } },
+        after: held,
+        equals: { 'latest/stable': 1 },
       },
       { between: 'the package got another publisher', event: handOver, status: 404, after: held, equals: {} },
     ],
@@ -141,7 +156,9 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
           await release(world.ada, world, 'latest/stable/fix', 1);
           world.store.clock.advance(days(31));
         },
-        ...{ status: 409, after: (world) => remaining(world), equals: [1, 2] },
+        status: 409,
+        after: (world) => remaining(world),
+        equals: [1, 2],
       },
       {
         between: 'the revision was released, and the channel closed',
@@ -149,7 +166,8 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
           await release(world.ada, world, 'latest/stable', 1);
           await release(world.ada, world, 'latest/stable', null);
         },
-        ...{ after: (world) => remaining(world), equals: [2] },
+        after: (world) => remaining(world),
+        equals: [2],
       },
       {
         between: 'the revision was withdrawn',
@@ -160,17 +178,21 @@ export const revisionRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'a newer revision came',
         event: ({ store, id }) => addRevision(store, id, 3, { size: 7 }),
-        ...{ after: (world) => remaining(world), equals: [2, 3] },
+        after: (world) => remaining(world),
+        equals: [2, 3],
       },
       {
         between: 'it was deleted already',
         event: deleteFirst,
-        ...{ status: 409, after: (world) => remaining(world), equals: [2] },
+        status: 409,
+        after: (world) => remaining(world),
+        equals: [2],
       },
       {
         between: 'the package got another publisher',
         event: handOver,
-        ...{ after: (world) => remaining(world), equals: [2] },
+        after: (world) => remaining(world),
+        equals: [2],
       },
     ],
   },

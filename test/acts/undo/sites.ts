@@ -16,12 +16,14 @@ export const siteRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was trusted with another key and scope',
         event: (world) => trust(world, 'second', ['charm/*']),
-        ...{ after: sources, equals: [] },
+        after: sources,
+        equals: [],
       },
       {
         between: 'another source was trusted',
         event: (world) => trust({ ...world, name: `${world.name}-other` }, 'second'),
-        ...{ after: sources, equals: [['other', 'second', '*/*', 'certain']] },
+        after: sources,
+        equals: [['other', 'second', '*/*', 'certain']],
       },
       { between: 'it was distrusted already', event: distrust, status: 404, after: sources, equals: [] },
       {
@@ -30,7 +32,8 @@ export const siteRows: Readonly<Record<string, UndoRow>> = {
           await distrust(world);
           await trust(world, 'second');
         },
-        ...{ after: sources, equals: [] },
+        after: sources,
+        equals: [],
       },
       {
         between: 'nothing, and it is trusted again',
@@ -73,17 +76,21 @@ export const siteRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'another channel was added',
         event: (world) => wish(world, 'snap', ['latest/edge']),
-        ...{ after: wishes, equals: {} },
+        after: wishes,
+        equals: {},
       },
       {
         between: 'a charm of the same name was subscribed to',
         event: (world) => wish(world, 'charm', ['latest/edge']),
-        ...{ after: wishes, equals: { charm: ['latest/edge'] } },
+        after: wishes,
+        equals: { charm: ['latest/edge'] },
       },
       {
         between: 'the subscription ended already',
         event: ({ store, name }) => store.beside.acts.do(unsubscribe, itself, { namespace: 'snap', name }),
-        ...{ status: 404, after: wishes, equals: {} },
+        status: 404,
+        after: wishes,
+        equals: {},
       },
       {
         between: 'nothing, and it begins again with another channel',

@@ -22,7 +22,9 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'a revision was released to it',
         event: (world) => release(world.ada, world, '1.0/stable', 1),
-        ...{ status: 409, after: held, equals: { '1.0/stable': 1 } },
+        status: 409,
+        after: held,
+        equals: { '1.0/stable': 1 },
       },
       {
         between: 'a revision was released to it, and the channel closed',
@@ -30,12 +32,15 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
           await release(world.ada, world, '1.0/stable', 1);
           await release(world.ada, world, '1.0/stable', null);
         },
-        ...{ after: tracks, equals: ['latest'] },
+        after: tracks,
+        equals: ['latest'],
       },
       {
         between: 'a branch of it got a revision',
         event: (world) => release(world.ada, world, '1.0/stable/fix', 1),
-        ...{ status: 409, after: held, equals: { '1.0/stable/fix': 1 } },
+        status: 409,
+        after: held,
+        equals: { '1.0/stable/fix': 1 },
       },
       {
         between: 'a branch of it has ended',
@@ -55,12 +60,15 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
           await release(world.ada, world, '1.0/stable', 1);
           await world.ada.post(`${world.at}/revisions/1/withdraw`, { reason: 'It loses data.' });
         },
-        ...{ after: tracks, equals: ['latest'] },
+        after: tracks,
+        equals: ['latest'],
       },
       {
         between: 'it became the default track',
         event: ({ ada, name }) => ada.patch(`/v1/snap/${name}`, { 'default-track': '1.0' }),
-        ...{ status: 409, after: tracks, equals: ['1.0', 'latest'] },
+        status: 409,
+        after: tracks,
+        equals: ['1.0', 'latest'],
       },
       {
         between: 'the guardrail was removed',
@@ -78,12 +86,15 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
           await deleteTrack(world);
           await createTrack(world);
         },
-        ...{ after: tracks, equals: ['latest'] },
+        after: tracks,
+        equals: ['latest'],
       },
       {
         between: 'the package got another publisher',
         event: handOver,
-        ...{ status: 404, after: tracks, equals: ['1.0', 'latest'] },
+        status: 404,
+        after: tracks,
+        equals: ['1.0', 'latest'],
       },
     ],
   },
@@ -113,7 +124,9 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
       {
         between: 'it was removed already',
         event: removeGuardrail,
-        ...{ status: 404, after: tracks, equals: ['latest'] },
+        status: 404,
+        after: tracks,
+        equals: ['latest'],
       },
       {
         between: 'it was removed and added again',
@@ -121,12 +134,14 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
           await removeGuardrail(world);
           await addGuardrail(world);
         },
-        ...{ after: (world) => status(createTrack(world)), equals: 400 },
+        after: (world) => status(createTrack(world)),
+        equals: 400,
       },
       {
         between: 'the package got another publisher',
         event: handOver,
-        ...{ after: ({ bob, name }) => status(bob.post(`/v1/snap/${name}/tracks`, [{ name: '1.0' }])), equals: 400 },
+        after: ({ bob, name }) => status(bob.post(`/v1/snap/${name}/tracks`, [{ name: '1.0' }])),
+        equals: 400,
       },
     ],
   },

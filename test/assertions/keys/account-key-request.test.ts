@@ -25,7 +25,10 @@ t.test('a request is byte for byte what snapd makes', async (t) => {
     if (since.endsWith('Z')) {
       const made = await accountKeyRequest({
         ...request,
-        ...{ keyId, accountId, name, signedAt },
+        keyId,
+        accountId,
+        name,
+        signedAt,
         since: new Date(since),
         until: until === undefined ? undefined : new Date(until),
         revision: Number(revision ?? 0),

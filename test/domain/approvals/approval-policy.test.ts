@@ -71,7 +71,7 @@ t.test('of two rules about the same channels neither hides the other', (t) => {
 });
 
 t.test('what another policy adds is no part of what it takes away', (t) => {
-  const after = { ...transfers('3'), ...{ releases: releases('1 for snap/*:*/stable').releases } };
+  const after = { ...transfers('3'), releases: releases('1 for snap/*:*/stable').releases };
   t.strictSame([...policyTexts(stricterPolicy(transfers('2'), after))], [...policyTexts(after)]);
   t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('2')))], [], 'the same is not raised');
   t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('1')))], []);

@@ -5,7 +5,11 @@ import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
 import { shortenLines } from '#domain/approvals/shortened-lines.ts';
 
 const line = (kind: ApprovalLine['kind'], more: Partial<ApprovalLine> = {}): ApprovalLine => ({
-  ...{ kind, on: 'snap/hello:latest/stable', part: 'amd64', from: '1', to: '2' },
+  kind,
+  on: 'snap/hello:latest/stable',
+  part: 'amd64',
+  from: '1',
+  to: '2',
   ...more,
 });
 

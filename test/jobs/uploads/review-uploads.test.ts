@@ -71,7 +71,7 @@ async function world(
     reviewQueue({
       records,
       acts: createActs(records, now),
-      blobs: { borrow, prove: () => Promise.resolve(true) } as unknown as Blobs,
+      blobs: { makeLocalCopy: borrow, prove: () => Promise.resolve(true) } as unknown as Blobs,
       reviewer: { review },
       digests: { ofFile: ofFile as DigestPool['ofFile'] },
       leases: createLeases({ records, holder, now }),

@@ -91,7 +91,11 @@ t.test('components come with assertions of their own, of the store or of whom th
   const { store, anyone } = await startForDevices(t);
   const delegated = [{ 'account-id': 'acme', provenance: ['acme-build'] }];
   const declaration = await made('store', 'authority', 'snap-declaration', {
-    ...{ series: '16', 'snap-id': snapId, 'snap-name': 'hello', 'publisher-id': 'acme', timestamp },
+    series: '16',
+    'snap-id': snapId,
+    'snap-name': 'hello',
+    'publisher-id': 'acme',
+    timestamp,
     'revision-authority': delegated,
   });
   const resource = { 'snap-id': snapId, 'resource-name': 'words', 'resource-revision': '3' };

@@ -146,7 +146,9 @@ t.test('of a charm it is told of what sort it is and which bundles deploy it, of
   t.match(await info('pages-proxy', 'fields=result.used-by'), { result: { 'used-by': ['proxied'] } });
   t.match(await info('site', 'fields=result'), {
     result: {
-      ...{ license: '', categories: [{ name: 'sites' }], 'used-by': [] },
+      license: '',
+      categories: [{ name: 'sites' }],
+      'used-by': [],
       'contains-charms': [
         { name: 'pages', 'package-id': id, 'store-url': '' },
         { name: 'hidden', 'package-id': '', 'store-url': '' },

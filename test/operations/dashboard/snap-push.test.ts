@@ -53,7 +53,11 @@ const entries = async ({ beside }: TestAppliance, action: string) =>
   (await beside.records.audit.list(0, 1000))
     .filter((entry) => entry.action === action)
     .map(({ actor, object, outcome, sessionId, requestId, details }) => ({
-      ...{ actor, object, outcome, hasSession: sessionId !== null, hasRequest: requestId !== null },
+      actor,
+      object,
+      outcome,
+      hasSession: sessionId !== null,
+      hasRequest: requestId !== null,
       details: JSON.parse(details) as Record<string, unknown>,
     }));
 
@@ -419,7 +423,10 @@ t.test('what a command approves beside the server is done within a second', asyn
   const waits = await notify(ada, upload, { channels: ['beta'] });
   await store.appliance.reviewed();
   const { job } = createPushFinisher({
-    ...{ records, acts, log: pino({ enabled: false }), reviewSoon: () => undefined },
+    records,
+    acts,
+    log: pino({ enabled: false }),
+    reviewSoon: () => undefined,
     quota: () => quotaOfEverybody({}),
   });
   t.ok(job.every <= seconds(1) && job.oncePer === 'process', 'each process looks so often');

@@ -36,11 +36,18 @@ export async function carry(t: Parameters<typeof pack>[0], to: string, snap: Car
   const of = { 'snap-id': idOf(name), timestamp };
   const said = [
     await made('store', root, 'snap-declaration', {
-      ...{ series: '16', 'snap-name': name, 'publisher-id': root, ...of, ...declared },
+      series: '16',
+      'snap-name': name,
+      'publisher-id': root,
+      ...of,
+      ...declared,
     }),
     await made('store', root, 'snap-revision', {
       'snap-sha3-384': createHash('sha3-384').update(content).digest('base64url'),
-      ...{ 'snap-size': String(content.length), 'snap-revision': version, 'developer-id': root, ...of },
+      'snap-size': String(content.length),
+      'snap-revision': version,
+      'developer-id': root,
+      ...of,
     }),
   ];
   writeFileSync(join(to, `${name}_${version}.snap`), content);

@@ -87,12 +87,16 @@ t.test('of a snap that many actions name it is read once what its channels held 
       Array.from({ length: times }, (_, at) => ({
         'instance-key': `${id}:${String(group)}-${String(at)}`,
         'snap-id': id,
-        ...{ revision: 1, 'tracking-channel': channel, epoch: { read: [0], write: [0] } },
+        revision: 1,
+        'tracking-channel': channel,
+        epoch: { read: [0], write: [0] },
         ...more,
       })),
     );
     const actions = context.map((one) => ({
-      ...{ action: 'refresh' as const, 'snap-id': one['snap-id'], 'instance-key': one['instance-key'] },
+      action: 'refresh' as const,
+      'snap-id': one['snap-id'],
+      'instance-key': one['instance-key'],
     }));
     reads();
     const results = await refresh(store, actions, context);

@@ -27,14 +27,26 @@ async function withSecret(t: Parameters<typeof startForDevices>[0]) {
 
 const vouchersOf = async (id: string): Promise<Assertion[]> => [
   await made('store', 'authority', 'snap-declaration', {
-    ...{ series: '16', 'snap-id': id, 'snap-name': 'tiny-app', 'publisher-id': 'acme', timestamp },
+    series: '16',
+    'snap-id': id,
+    'snap-name': 'tiny-app',
+    'publisher-id': 'acme',
+    timestamp,
   }),
   await made('store', 'authority', 'snap-revision', {
-    ...{ 'snap-sha3-384': digest, 'snap-id': id, 'snap-size': '4096', 'snap-revision': '1', 'developer-id': 'acme' },
+    'snap-sha3-384': digest,
+    'snap-id': id,
+    'snap-size': '4096',
+    'snap-revision': '1',
+    'developer-id': 'acme',
     timestamp,
   }),
   await made('ada', 'acme', 'validation-set', {
-    ...{ series: '16', 'account-id': 'acme', name: 'pumps', sequence: '1', timestamp },
+    series: '16',
+    'account-id': 'acme',
+    name: 'pumps',
+    sequence: '1',
+    timestamp,
     snaps: [{ name: 'tiny-app', id, revision: '1' }],
   }),
 ];

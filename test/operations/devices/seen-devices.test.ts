@@ -130,17 +130,22 @@ t.test(`${many} devices with thirty snaps each take less than a kilobyte each`, 
   await store.beside.records.change({ at: 'now', actor: 'test', action: 'fill', object: 'snaps' }, async (tx) => {
     for (const id of ids) {
       await tx.packages.claim({
-        ...{ id, namespace: 'snap', name: id, type: 'snap', publisherId: store.ids.ada, private: false },
-        ...{
-          status: 'registered',
-          title: null,
-          summary: null,
-          description: null,
-          license: null,
-          defaultTrack: null,
-          links: {},
-        },
-        ...{ icon: null, edited: [], createdAt: store.clock.now.toISOString() },
+        id,
+        namespace: 'snap',
+        name: id,
+        type: 'snap',
+        publisherId: store.ids.ada,
+        private: false,
+        status: 'registered',
+        title: null,
+        summary: null,
+        description: null,
+        license: null,
+        defaultTrack: null,
+        links: {},
+        icon: null,
+        edited: [],
+        createdAt: store.clock.now.toISOString(),
       });
     }
   });

@@ -36,8 +36,13 @@ async function world(t: Parameters<typeof startStore>[0] & Parameters<typeof pac
   const stick = join(home, 'stick');
   mkdirSync(stick);
   const env = {
-    ...{ PATH: process.env['PATH'], HOME: home, SNAP_REEXEC: '0', UBUNTU_STORE_ARCH: 'amd64' },
-    ...{ SNAPPY_FORCE_API_URL: store.url, SNAPPY_FORCE_SAS_URL: `${store.url}/`, UBUNTU_STORE_URL: store.url },
+    PATH: process.env['PATH'],
+    HOME: home,
+    SNAP_REEXEC: '0',
+    UBUNTU_STORE_ARCH: 'amd64',
+    SNAPPY_FORCE_API_URL: store.url,
+    SNAPPY_FORCE_SAS_URL: `${store.url}/`,
+    UBUNTU_STORE_URL: store.url,
   };
   const snap = (...args: string[]): Promise<{ code: number; said: string }> =>
     promisify(execFile)(program, args, { cwd: home, env }).then(
@@ -80,7 +85,12 @@ t.test('snap prepare-image makes an image of what this store has', { skip }, asy
   await carry(t, stick, { name: 'hello', yaml: 'base: core22\napps:\n  run:\n    command: run\n' }, key);
   await takeIn(store, stick);
   const model = await made('store', root, 'model', {
-    ...{ series: '16', 'brand-id': root, model: 'desk', classic: 'true', architecture: 'amd64', timestamp },
+    series: '16',
+    'brand-id': root,
+    model: 'desk',
+    classic: 'true',
+    architecture: 'amd64',
+    timestamp,
     'required-snaps': ['hello', 'core22', 'snapd'],
   });
   writeFileSync(join(home, 'model.assert'), stream([model]));

@@ -425,7 +425,11 @@ t.test('what a validation set names stays, whatever channels hold', async (t) =>
   const preview = async (): Promise<unknown> => command(store, 'revision delete snap/hello --keep 1 --preview');
   t.match(await preview(), { revisions: [{ revision: 1 }, { revision: 2 }, { revision: 3 }] });
   const set = await made('ada', 'acme', 'validation-set', {
-    ...{ series: '16', 'account-id': 'acme', name: 'floor', sequence: '1', timestamp },
+    series: '16',
+    'account-id': 'acme',
+    name: 'floor',
+    sequence: '1',
+    timestamp,
     snaps: [{ name: 'hello', id, presence: 'required', revision: '2' }],
   });
   await keep(store, set);

@@ -83,7 +83,9 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     const { status, body } = await root.get('/internal/v1/packages/snap/hello');
     t.equal(status, 200);
     t.match(body, {
-      ...{ name: 'hello', bytes: 2003, tracks: ['latest'] },
+      name: 'hello',
+      bytes: 2003,
+      tracks: ['latest'],
       collaborators: [{ id: store.ids.bob, username: 'bob' }],
       'channel-map': [{ channel: 'latest/edge', revision: 2, version: 'v2' }],
       'newest-revisions': [{ revision: 2, status: 'released' }, { revision: 1 }],

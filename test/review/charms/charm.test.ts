@@ -76,14 +76,16 @@ t.test('a bundle tells what it deploys', (t) => {
     name: 'both',
     description: 'Both.',
     resources: [],
-    said: { categories: [], license: null },
+    catalogFacts: { categories: [], license: null },
     craftYaml: 'type: bundle',
   });
   const sort = 'license: MIT\ntags: [databases, cache, databases]\napplications: {a: {charm: a}}';
-  const said = { categories: ['databases', 'cache'], license: 'MIT' };
-  t.match(readBundle(source(zip({ 'bundle.yaml': sort, 'README.md': '' })), 'both'), { said });
+  const catalogFacts = { categories: ['databases', 'cache'], license: 'MIT' };
+  t.match(readBundle(source(zip({ 'bundle.yaml': sort, 'README.md': '' })), 'both'), { catalogFacts });
   const nonsense = `license: {a: b}\ncategories: [${'x'.repeat(65)}, "a b", web]\n`;
-  t.match(readCharm(source(charm('hello', {}, nonsense)), 'hello'), { said: { categories: ['web'], license: null } });
+  t.match(readCharm(source(charm('hello', {}, nonsense)), 'hello'), {
+    catalogFacts: { categories: ['web'], license: null },
+  });
   const tags = Array.from({ length: 30 }, (_, number) => `t${number}`);
   const { catalogFacts: many } = readCharm(source(charm('hello', {}, `tags: [${tags.join(', ')}]\n`)), 'hello');
   t.same(many.categories, tags.slice(0, 20));

@@ -14,7 +14,13 @@ import { offered, twoSites } from '../sites.ts';
 t.setTimeout(600_000);
 
 const line = (of: Partial<PlanLine>): PlanLine => ({
-  ...{ package: 'snap/hello', kind: 'revision', what: 'revision 12', from: null, to: '1.0', word: 'source', notes: [] },
+  package: 'snap/hello',
+  kind: 'revision',
+  what: 'revision 12',
+  from: null,
+  to: '1.0',
+  word: 'source',
+  notes: [],
   ...of,
 });
 const report = (of: Partial<Report>): Report => ({ title: 'Transfer', sentences: [], changes: [], lists: [], ...of });

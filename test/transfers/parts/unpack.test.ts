@@ -48,7 +48,10 @@ function charmWith(
   const created = { 'created-at': '2026-01-01T00:00:00Z', 'created-by': 'ada' };
   return {
     ...helloWith([]),
-    ...{ id: `${name}-id`, namespace: 'charm', name, type: 'charm' },
+    id: `${name}-id`,
+    namespace: 'charm',
+    name,
+    type: 'charm',
     revisions: [{ revision: 34, content: contentOf(files.charm), ...created }],
     resources: [
       {

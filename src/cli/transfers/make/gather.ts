@@ -127,7 +127,12 @@ export async function gatherFolder(
     return await interruptible((signal) =>
       withReviewer((reviewer) =>
         gather(folder, {
-          ...{ reviewer, digests, scratch, releaseTo, now, request: siteRequest?.statement },
+          reviewer,
+          digests,
+          scratch,
+          releaseTo,
+          now,
+          request: siteRequest?.statement,
           progress(step, done, total) {
             if (signal.aborted) throw signal.reason as Failure;
             progress.at(step, done, total);
@@ -158,7 +163,9 @@ export function formatGathered({ packages, contents, leftOut }: GatheredFolder):
     ].join('\n'),
     json: {
       gathered: packages.map(({ namespace, name, id, revisions, resources, channels }) => ({
-        ...{ name: `${namespace}/${name}`, id, revisions: revisions.map(({ revision }) => revision) },
+        name: `${namespace}/${name}`,
+        id,
+        revisions: revisions.map(({ revision }) => revision),
         resources: resources.map((resource) => ({
           name: resource.name,
           revisions: resource.revisions.map(({ revision }) => revision),

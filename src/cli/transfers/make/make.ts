@@ -5,7 +5,13 @@ import { keepHeapSmall } from '#platform/small-heap.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
 import type { SpillStorage } from '#domain/sequence.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { deleteGathered, readGathered, makePartAgain, nextSequence, type Collector } from '#transfers/make/collector.ts';
+import {
+  deleteGathered,
+  readGathered,
+  makePartAgain,
+  nextSequence,
+  type Collector,
+} from '#transfers/make/collector.ts';
 import { makeStoreTransfer, remakePart, type TransferMakeContext } from '#transfers/make/make.ts';
 import type { ParsedRequest } from '#transfers/request/request-file.ts';
 import { ownSite } from '#transfers/site.ts';
@@ -92,7 +98,16 @@ async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStora
     return await interruptible((signal) =>
       withBlobs(store, async ({ blobs }) => {
         const making: TransferMakeContext = {
-          ...{ records, acts, actor, blobs, site, labels: config.site, now, asCaller, signal, aside },
+          records,
+          acts,
+          actor,
+          blobs,
+          site,
+          labels: config.site,
+          now,
+          asCaller,
+          signal,
+          aside,
           progress: progress.at,
         };
         if (callOptions.again !== undefined) {

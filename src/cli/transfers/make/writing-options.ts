@@ -70,7 +70,8 @@ export function toIntent(
     const { id, statement: request } = siteRequest;
     const existing = new Set(request.inventory.contents);
     return {
-      ...{ sites: [request.site], ...more },
+      sites: [request.site],
+      ...more,
       base: { kind: 'inventory', request: id, site: request.site },
       findPresent: async (contents) => new Set(contents.filter((content) => existing.has(content))),
     };
@@ -78,7 +79,8 @@ export function toIntent(
   const [site = ''] = callOptions.for;
   const since = callOptions['since-sent'];
   return {
-    ...{ sites: callOptions.for, ...more },
+    sites: callOptions.for,
+    ...more,
     base: since ? { kind: 'sent', site } : { kind: 'none' },
     findPresent: (contents) => (since ? sentTo(site, contents) : Promise.resolve(new Set<string>())),
   };

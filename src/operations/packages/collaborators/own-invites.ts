@@ -24,8 +24,11 @@ export const listOwnInvites = operation({
     const invites = entries.filter((invite) => reachesPackage(principal, { ...invite, id: invite.packageId }));
     return {
       invites: invites.map(({ namespace, name, createdBy, username, createdAt, expiresAt }) => ({
-        ...{ namespace, name, from: { id: createdBy, username } },
-        ...{ 'invited-at': createdAt, 'expires-at': expiresAt },
+        namespace,
+        name,
+        from: { id: createdBy, username },
+        'invited-at': createdAt,
+        'expires-at': expiresAt,
       })),
       'next-cursor': next,
     };

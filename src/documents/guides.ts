@@ -35,7 +35,7 @@ export const teasers: Readonly<Record<Guide, string>> = {
 /** The content of a guide. An operation in code style becomes a link to its reference. */
 export const guide = (name: Guide, operationLinks: ReadonlyMap<string, Html>): Html =>
   markup(
-    embeddedText(`src/api/documents/guides/${name}.html`).replace(
+    embeddedText(`src/documents/guides/${name}.html`).replace(
       /<code>(\w+)<\/code>/g,
       (code, operation: string) => operationLinks.get(operation)?.toString() ?? code,
     ),

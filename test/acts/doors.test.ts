@@ -45,15 +45,19 @@ t.test('every act is held by a kind of the policy, or says why none holds it', a
   t.strictSame(unheld, [], 'each kind of the policy holds an act');
 });
 
+const filesOfActs = (): { file: string; text: string }[] =>
+  readdirSync(join(source, 'acts'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ file, text: readFileSync(join(source, 'acts', file), 'utf8') }));
+
 /** Of the files of acts those that change what a channel holds, and are not held: why. */
 const beyond: Record<string, string> = {
-  'revisions.ts': 'what is withdrawn is in no channel any more, at once',
+  'revisions/revisions.ts': 'what is withdrawn is in no channel any more, at once',
 };
 
 t.test('what a channel holds is changed by acts that are held, but for those that must not wait', async (t) => {
   const names = new Map(gated.map((one) => [one.name, one]));
-  for (const file of readdirSync(join(source, 'acts'))) {
-    const text = readFileSync(join(source, 'acts', file), 'utf8');
+  for (const { file, text } of filesOfActs()) {
     if (!/\.releases\.(?:fill|empty|close|remove)\(/.test(text)) continue;
     const own = [...text.matchAll(/^ {2}name: '([^']+)'/gm)].map(([, name = '']) => name);
     t.ok(own.some((name) => names.has(name)) || beyond[file] !== undefined, file);
@@ -63,8 +67,7 @@ t.test('what a channel holds is changed by acts that are held, but for those tha
 /** The files beside the acts that do a gated one, as `file act`. */
 function doorsInSource(): string[] {
   const exported = new Map<string, string>();
-  for (const file of readdirSync(join(source, 'acts'))) {
-    const text = readFileSync(join(source, 'acts', file), 'utf8');
+  for (const { file, text } of filesOfActs()) {
     for (const [, binding = '', name = ''] of text.matchAll(/^export const (\w+) = act[^(]*\({\n {2}name: '([^']+)'/gm))
       exported.set(binding, name);
   }
@@ -73,7 +76,7 @@ function doorsInSource(): string[] {
   for (const entry of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!entry.endsWith('.ts') || entry.startsWith('acts/')) continue;
     for (const [, list = ''] of readFileSync(join(source, entry), 'utf8').matchAll(
-      /^import \{([^}]+)\} from '#acts\/[\w-]+\.ts';/gm,
+      /^import \{([^}]+)\} from '#acts\/[\w/-]+\.ts';/gm,
     )) {
       for (const [, binding = ''] of list.matchAll(/(?:^|,)\s*(\w+)/g)) {
         const name = exported.get(binding);
@@ -147,17 +150,17 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
     ...(await keyDoors({ store, ada, stick, typed })),
     ...(await transferDoors({ store, run, stick, typed })),
     {
-      is: 'cli/approver-key/keys.ts add_approver_key',
+      is: 'cli/approvals/approver-keys.ts add_approver_key',
       what: 'a key to sign approvals with',
       go: typed(`approver-key add ${store.ids.ada} ${sshKeyPair(stick, 'adas').file}.pub`),
     },
     {
-      is: 'cli/transfer/request.ts make_request',
+      is: 'cli/sites/request.ts make_request',
       what: 'a request',
       go: typed(`transfer request ${join(stick, 'out.tar')} --inventory none --yes`),
     },
     {
-      is: 'jobs/keep-approval-policy.ts change_approval_policy',
+      is: 'jobs/approvals/keep-approval-policy.ts change_approval_policy',
       what: 'another policy in the file',
       go: async () => {
         await configure(store, 'releases = []');
@@ -204,8 +207,8 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
   mkdirSync(online);
   await download(online, offered('other-on', 4));
   const is = (file: string): string => `${file} push_releases`;
-  const [api, close, tool] = ['releasing.ts', '../dashboard/close.ts', '../dashboard/snap-release.ts'].map((file) =>
-    is(join('operations/releases', file)),
+  const [api, close, tool] = ['release-request.ts', '../dashboard/close.ts', '../dashboard/snap-release.ts'].map(
+    (file) => is(join('operations/releases', file)),
   ) as [string, string, string];
   const page = is('console/releases/release.ts');
   const releases = '/v1/snap/hello/releases';
@@ -241,7 +244,7 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
 function pushDoor(store: Asking['store'], ada: Typing['ada']): Door {
   let pushed: { body: object; status: string } | undefined;
   return {
-    is: 'jobs/finish-pushes.ts push_releases',
+    is: 'jobs/uploads/finish-pushes.ts push_releases',
     what: 'a push with channels',
     async go() {
       if (pushed === undefined) {
@@ -276,7 +279,7 @@ async function keyDoors({
   ];
   return [
     {
-      is: 'operations/signing-keys/delete-signing-key.ts delete_signing_key',
+      is: 'operations/keys/delete-signing-key.ts delete_signing_key',
       what: 'the deletion of a key over HTTP',
       async go() {
         const { status, body } = await ada.delete(`/v1/brand/${brand}/signing_key/${first}`);
@@ -284,12 +287,12 @@ async function keyDoors({
       },
     },
     {
-      is: 'cli/key/delete.ts delete_signing_key',
+      is: 'cli/keys/delete.ts delete_signing_key',
       what: 'the deletion of a key from the host',
       go: typed(`key delete ${brand} ${second}`),
     },
     {
-      is: 'cli/key/import.ts import_signing_key',
+      is: 'cli/keys/import.ts import_signing_key',
       what: 'a key of elsewhere that is taken in',
       go: typed(`key import ${await formerKey(store, brand, stick)} --name former`),
     },
@@ -345,12 +348,12 @@ async function transferDoors({
   writeFileSync(rotated, signEnvelope(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
   return [
     {
-      is: 'cli/site/trust.ts trust_source',
+      is: 'cli/sites/trust.ts trust_source',
       what: 'a new source',
       go: typed(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''}`),
     },
     {
-      is: 'transfers/receive.ts settle_floor',
+      is: 'transfers/receive/receive.ts settle_floor',
       what: 'that nobody knows what was let in last',
       async go() {
         const entry = { at, actor: 'test', action: 'restore', object: 'store' };
@@ -360,12 +363,12 @@ async function transferDoors({
       },
     },
     {
-      is: 'cli/site/trust.ts trust_source',
+      is: 'cli/sites/trust.ts trust_source',
       what: 'a source that is let in by itself',
       go: typed(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`),
     },
     {
-      is: 'transfers/letting-in.ts accept_transfer',
+      is: 'transfers/accept/acceptance.ts accept_transfer',
       what: 'a transfer',
       async go() {
         const { code, err } = await run(`transfer receive ${part}`);
@@ -374,7 +377,7 @@ async function transferDoors({
       },
     },
     {
-      is: 'transfers/letting-in.ts accept_transfer',
+      is: 'transfers/accept/acceptance.ts accept_transfer',
       what: 'a folder that nobody has signed, over HTTP',
       async go() {
         const { code, out, err } = await run(`transfer receive --unsigned ${fetched} --release edge --json`);
@@ -385,20 +388,20 @@ async function transferDoors({
       },
     },
     {
-      is: 'transfers/desk.ts withdraw_transfer',
+      is: 'transfers/accept/desk.ts withdraw_transfer',
       what: 'its withdrawal, over HTTP',
       go: () => settled(`${unsigned}/withdraw`),
     },
     {
-      is: 'cli/transfer/settle.ts withdraw_transfer',
+      is: 'cli/transfers/settle.ts withdraw_transfer',
       what: 'the withdrawal of a transfer',
       go: typed(`transfer withdraw ${id} --yes`),
     },
     {
-      is: 'cli/site/reset-floor.ts reset_floor',
+      is: 'cli/sites/reset-floor.ts reset_floor',
       what: 'an older number of a source',
       go: typed('site reset-floor depot --to 0 --yes'),
     },
-    { is: 'cli/site/trust.ts rotate_source', what: 'other keys of a source', go: typed(`site trust ${rotated}`) },
+    { is: 'cli/sites/trust.ts rotate_source', what: 'other keys of a source', go: typed(`site trust ${rotated}`) },
   ];
 }

@@ -47,7 +47,7 @@ t.test('what lies at the new place and is not whole is sent again', async (t) =>
   const [cut, changed] = [fileOf(to, digests[0]!), fileOf(to, digests[1]!)];
   truncateSync(cut, 1);
   writeFileSync(changed, 'tow');
-  t.match(await copyBlobs(between(made, to)), { known: 1 });
+  t.match(await copyBlobs(between(made, to)), { alreadyPresent: 1 });
   t.equal(readFileSync(cut, 'utf8'), 'one');
   t.equal(readFileSync(changed, 'utf8'), 'two');
 });
@@ -61,7 +61,7 @@ t.test('one that ends goes on where it was', async (t) => {
     if (--left === 0) throw ended;
   };
   await t.rejects(copyBlobs({ ...between(made, to), progress }), ended);
-  t.match(await copyBlobs(between(made, to)), { blobs: 3, known: 2 });
+  t.match(await copyBlobs(between(made, to)), { blobs: 3, alreadyPresent: 2 });
 });
 
 t.test('damage does not come along', async (t) => {
@@ -83,7 +83,7 @@ t.test('what is out of service comes along as it is, and can be put back there',
   for (const digest of [bad, good]) t.ok(await made.blobs.quarantine(digest));
   const to = await store(t);
   t.match(await copyBlobs(between(made, to)), { blobs: 1, quarantined: 2, unread: 0 });
-  t.match(await copyBlobs(between(made, to)), { blobs: 1, known: 1, quarantined: 2 }, 'also again');
+  t.match(await copyBlobs(between(made, to)), { blobs: 1, alreadyPresent: 1, quarantined: 2 }, 'also again');
   const held = (await listed(to.blobs.quarantined.list())).map(({ sha3_384 }) => sha3_384).sort();
   t.strictSame(held, [bad, good].sort());
   t.strictSame(to.failures, []);

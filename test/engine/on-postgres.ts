@@ -1,14 +1,11 @@
 // Runs the tests that hold on every engine of the records on PostgreSQL, by folders below test/:
 //   LARDER_RECORDS=postgres node test/engine/on-postgres.ts records operations
-import { globSync } from 'node:fs';
-import { join } from 'node:path';
-
-import { runFiles } from '../runner/run-files.ts';
+import { findTestFiles, runFiles } from '../runner/run-files.ts';
 
 const folders: Readonly<Record<string, readonly string[]>> = {
   // The others are about SQLite's file: its pages and log, its migration, and the proof of its rows.
   records: [
-    'records/!(audit-chain|audit-seals|group-commit|migrate|new-store|pages-written|row-digests|statements).test.ts',
+    'records/**/!(audit-chain|audit-seals|group-commit|migrate|new-store|pages-written|row-digests|statements).test.ts',
   ],
   journeys: ['journeys/*.test.ts'],
   // A container with an installed snapd is tried on one engine.
@@ -21,6 +18,4 @@ const unknown = named.filter((folder) => !(folder in folders));
 if (named.length === 0 || unknown.length > 0)
   throw new Error(`Name folders of ${Object.keys(folders).join(', ')}, and not ${unknown.join(', ') || 'none'}.`);
 const patterns = named.flatMap((folder) => folders[folder]!);
-process.exitCode = runFiles(
-  patterns.flatMap((pattern) => globSync(pattern, { cwd: join(import.meta.dirname, '..') }).sort()),
-);
+process.exitCode = runFiles(findTestFiles(patterns));

@@ -67,7 +67,7 @@ t.test('what a channel holds is changed by acts that are held, but for those tha
 /** The files beside the acts that do a gated one, as `file act`. */
 function doorsInSource(): string[] {
   const exported = new Map<string, string>();
-  for (const { file, text } of filesOfActs()) {
+  for (const { text } of filesOfActs()) {
     for (const [, binding = '', name = ''] of text.matchAll(/^export const (\w+) = act[^(]*\({\n {2}name: '([^']+)'/gm))
       exported.set(binding, name);
   }

@@ -1,58 +1,18 @@
-// How far a narrowed token goes: every operation's record, held against a table written out by hand.
+// How far a narrowed token goes: every operation's record, held against the table of operations, which is written by hand.
 import t from 'tap';
 
-import type { CallSubject } from '#access/access-rules.ts';
 import type { Operation } from '#http/operation.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
 import { startStore, type Attenuated, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
-
-/** What each operation is about. */
-const table: Record<CallSubject, string> = {
-  public: `root issue_macaroon issue_usso_macaroon offline_exchange_macaroon dashboard_acl discharge_sso_token
-    refresh_sso_token upload_blob package_icon ca_certificate metrics openapi_document documents_home documents_door documents_page search_documents favicon
-    healthz readyz serving_state status_check read_library bulk_libraries device_request_id device_request_id_of_old device_serial
-    device_serial_of_old device_nonce device_session read_assertion read_assertion_of_two_values
-    read_assertion_of_three_values read_assertion_of_four_values read_assertion_of_five_values store_assertions registry_version registry_token registry_events start_blob_upload blob_upload_state
-    continue_blob_upload finish_blob_upload cancel_blob_upload image_blob image_manifest put_image_manifest
-    list_image_tags list_image_referrers delete_image_manifest delete_image_blob refresh_snaps snap_info download_snap create_cohorts find_snaps snap_names
-    snap_categories snap_sections device_messages
-    find_charms charm_info refresh_charms charm_resource_revisions download_charm download_charm_resource`,
-  token: `get_macaroon revoke_macaroon macaroon_info dashboard_whoami exchange_macaroons exchange_usso_macaroons
-    exchange_dashboard_macaroons`,
-  packages: `list_package_offers list_own_invites list_registered_names register_name dashboard_account dashboard_register_name package_access
-    package_permissions add_buildset update_build add_commit_workflow update_commit_workflow
-    dashboard_snap_push dashboard_snap_release dashboard_metrics`,
-  package: `package_metadata update_package_metadata unregister_package list_revisions push_revision list_upload_reviews
-    list_resources list_resource_revisions push_resource update_resource_revisions
-    oci_image_resource_upload_credentials oci_image_resource_blob list_releases push_releases create_tracks
-    read_package_usage
-    list_kept_revisions withdraw_revision restore_revision delete_revisions update_track delete_track create_library publish_library buildset_status filter_commit_workflows
-    dashboard_upload_status dashboard_close dashboard_state dashboard_channel_map dashboard_releases dashboard_metadata dashboard_force_metadata
-    dashboard_read_binary_metadata dashboard_binary_metadata dashboard_force_binary_metadata dashboard_builds`,
-  collaborators: `invite_collaborators revoke_invites accept_invite reject_invite get_all_invites get_pending_invites
-    get_collaborators remove_collaborator leave_package offer_package withdraw_package_offer answer_package_offer answer_own_invite`,
-  store: `read_brand update_brand delete_brand create_model read_models update_model delete_model create_signing_key
-    read_signing_keys read_signing_key_account_key_request delete_signing_key list_remodel_allowlist
-    add_remodel_allowlist update_remodel_allowlist delete_remodel_allowlist read_serial_policies create_serial_policy
-    delete_serial_policy import_assertions list_serial_log list_serial_log_of_serial dashboard_account_key
-    list_packages list_seen_devices read_seen_device read_device_days read_package list_accounts list_brands list_waiting_uploads approve_upload reject_upload storage_use explain_access list_exports list_audit
-    list_transfers read_transfer accept_transfer withdraw_transfer discard_transfer list_proposals read_proposal read_proposal_text approve_proposal reject_proposal
-    list_guardrails add_guardrail remove_guardrail revoke_serial list_device_grants grant_to_devices revoke_from_devices update_account change_role update_own_account account_holdings read_quota set_quota hand_over_package list_pull_credentials end_pull_credential
-    read_changes     list_tokens revoke_token end_tokens disable_account enable_account dashboard_list_validation_sets dashboard_read_validation_set
-    dashboard_build_validation_set dashboard_post_validation_set`,
-};
-const about = new Map(
-  Object.entries(table).flatMap(([what, names]) =>
-    names.split(/\s+/).map((name) => [name, what as CallSubject] as const),
-  ),
-);
+import { operationTable, rowOf } from '#test/operation-table/index.ts';
 
 /** Whether the rule keeps out a token that names another package, or one that names channels alone. */
-const keepsOut = ({ name, method }: Operation): { otherPackage: boolean; channels: boolean } => {
-  const what = about.get(name) ?? 'public';
+const keepsOut = (op: Operation): { otherPackage: boolean; channels: boolean } => {
+  const { name, method } = op;
+  const what = rowOf(op).about;
   const guarded = what === 'package' || what === 'collaborators' || what === 'store';
   return {
     otherPackage: guarded,
@@ -100,8 +60,9 @@ async function prepared(t: Parameters<typeof startStore>[0]): Promise<[TestAppli
 }
 
 t.test('every operation says what it is about', (t) => {
-  for (const op of operations) t.equal(op.access.about, about.get(op.name), op.name);
-  t.equal(about.size, operations.length, 'and the table names no other');
+  for (const op of [...operations, ...identityOperations]) t.equal(op.access.about, rowOf(op).about, op.name);
+  const all = operations.length + identityOperations.length;
+  t.equal(operationTable.size, all, 'and the table names no other');
   for (const op of identityOperations) t.equal(op.access.about, 'public', op.name);
   t.end();
 });
@@ -138,7 +99,7 @@ t.test('a narrowed token goes as far as the rule lets it, in every operation', a
     const expected: Record<keyof typeof tokens, boolean> = {
       otherPackage: rule.otherPackage,
       noPackage: rule.otherPackage,
-      ownPackage: about.get(op.name) === 'store',
+      ownPackage: rowOf(op).about === 'store',
       channels: rule.channels,
       // A caveat more never opens what one less had closed.
       ownPackageAndChannels: rule.channels,

@@ -1,4 +1,4 @@
-// Who may do what: the table, written out, held against every operation, every permission and everybody.
+// Who may do what: the table of operations, written by hand, held against every operation, every permission and everybody.
 import t from 'tap';
 
 import type { Operation } from '#http/operation.ts';
@@ -7,313 +7,14 @@ import { operations } from '#operations/index.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
+import { rowOf } from '#test/operation-table/index.ts';
+import type { Callers, OperationRow } from '#test/operation-table/row.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 
 t.setTimeout(600_000);
 
-type Who =
-  'anyone' | 'any account' | 'publisher' | 'publisher, collaborator' | 'brand administrator' | 'store administrator';
-
-interface Row {
-  operations: string[];
-  /** Any one of these in the token will do; none is needed where there is none. */
-  needs: string[];
-  who: Who;
-  /** What lets a store administrator in who has no part in it. */
-  administrator?: 'store-view' | 'store-manage';
-}
-
-const table: Row[] = [
-  {
-    operations: ['root', 'issue_macaroon', 'exchange_macaroons', 'offline_exchange_macaroon'],
-    needs: [],
-    who: 'anyone',
-  },
-  { operations: ['get_macaroon', 'revoke_macaroon', 'macaroon_info'], needs: [], who: 'any account' },
-  {
-    operations: ['list_registered_names', 'list_package_offers', 'list_own_invites'],
-    needs: ['account-view-packages'],
-    who: 'any account',
-  },
-  { operations: ['register_name'], needs: ['account-register-package'], who: 'any account' },
-  {
-    operations: ['package_metadata'],
-    needs: ['package-view-metadata'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: ['update_package_metadata'],
-    needs: ['package-manage-metadata'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['unregister_package'],
-    needs: ['account-register-package', 'package-manage'],
-    who: 'publisher',
-    administrator: 'store-manage',
-  },
-  {
-    operations: [
-      'list_revisions',
-      'list_kept_revisions',
-      'list_resources',
-      'list_resource_revisions',
-      'list_upload_reviews',
-    ],
-    needs: ['package-view-revisions'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: [
-      'push_revision',
-      'delete_revisions',
-      'push_resource',
-      'update_resource_revisions',
-      'oci_image_resource_upload_credentials',
-      'oci_image_resource_blob',
-    ],
-    needs: ['package-manage-revisions'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['list_releases'],
-    needs: ['package-view-releases'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: [
-      'push_releases',
-      'create_tracks',
-      'update_track',
-      'delete_track',
-      'withdraw_revision',
-      'restore_revision',
-    ],
-    needs: ['package-manage-releases'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['get_collaborators', 'get_all_invites', 'get_pending_invites'],
-    needs: ['package-view-acl'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: [
-      'invite_collaborators',
-      'revoke_invites',
-      'remove_collaborator',
-      'offer_package',
-      'withdraw_package_offer',
-    ],
-    needs: ['package-manage-acl'],
-    who: 'publisher',
-    administrator: 'store-manage',
-  },
-  {
-    operations: [
-      'accept_invite',
-      'reject_invite',
-      'leave_package',
-      'answer_package_offer',
-      'answer_own_invite',
-      'dashboard_whoami',
-      'dashboard_account',
-      'dashboard_list_validation_sets',
-      'dashboard_read_validation_set',
-      'dashboard_build_validation_set',
-      'dashboard_post_validation_set',
-    ],
-    needs: [],
-    who: 'any account',
-  },
-  {
-    operations: ['dashboard_state', 'dashboard_channel_map', 'dashboard_releases'],
-    needs: [
-      'package-view-releases',
-      'package-manage-acl',
-      'package-manage-metadata',
-      'package-manage-releases',
-      'package-manage-revisions',
-    ],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: ['dashboard_snap_push'],
-    needs: ['package-manage-revisions'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['dashboard_upload_status'],
-    needs: ['package-view-revisions', 'package-manage-revisions'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: ['dashboard_snap_release', 'dashboard_close'],
-    needs: ['package-manage-releases'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: [
-      'dashboard_metadata',
-      'dashboard_force_metadata',
-      'dashboard_binary_metadata',
-      'dashboard_force_binary_metadata',
-    ],
-    needs: ['package-manage-metadata'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['dashboard_builds'],
-    needs: ['package-manage-revisions'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['dashboard_read_binary_metadata'],
-    needs: ['package-view-metadata', 'package-manage-metadata'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  {
-    operations: ['dashboard_metrics', 'read_package_usage'],
-    needs: ['package-view-metrics'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  { operations: ['update_own_account'], needs: ['account-manage-metadata'], who: 'any account' },
-  { operations: ['dashboard_register_name'], needs: ['account-register-package'], who: 'any account' },
-  { operations: ['dashboard_account_key'], needs: ['account-manage-keys'], who: 'any account' },
-  {
-    operations: ['add_buildset', 'update_build', 'add_commit_workflow', 'update_commit_workflow'],
-    needs: ['package-manage-revisions'],
-    who: 'any account',
-  },
-  {
-    operations: ['create_library', 'publish_library'],
-    needs: ['package-manage-revisions'],
-    who: 'publisher, collaborator',
-    administrator: 'store-manage',
-  },
-  {
-    operations: ['buildset_status', 'filter_commit_workflows'],
-    needs: ['package-view'],
-    who: 'publisher, collaborator',
-    administrator: 'store-view',
-  },
-  { operations: ['package_access', 'package_permissions'], needs: [], who: 'any account' },
-  {
-    operations: [
-      'read_brand',
-      'read_models',
-      'read_signing_keys',
-      'list_remodel_allowlist',
-      'read_serial_policies',
-      'list_serial_log',
-      'list_serial_log_of_serial',
-    ],
-    needs: ['store-view', 'account-manage-keys', 'account-manage-metadata', 'store-manage'],
-    who: 'brand administrator',
-  },
-  {
-    operations: [
-      'create_signing_key',
-      'delete_signing_key',
-      'read_signing_key_account_key_request',
-      'import_assertions',
-    ],
-    needs: ['account-manage-keys', 'store-manage'],
-    who: 'brand administrator',
-  },
-  {
-    operations: [
-      'update_brand',
-      'delete_brand',
-      'create_model',
-      'update_model',
-      'delete_model',
-      'add_remodel_allowlist',
-      'delete_remodel_allowlist',
-      'update_remodel_allowlist',
-      'revoke_serial',
-      'create_serial_policy',
-      'delete_serial_policy',
-    ],
-    needs: ['account-manage-metadata', 'store-manage'],
-    who: 'brand administrator',
-  },
-  {
-    operations: [
-      'list_packages',
-      'read_package',
-      'list_accounts',
-      'list_brands',
-      'list_waiting_uploads',
-      'storage_use',
-      'account_holdings',
-      'read_quota',
-      'list_pull_credentials',
-      'list_guardrails',
-      'list_device_grants',
-      'list_seen_devices',
-      'read_seen_device',
-      'read_device_days',
-      'list_exports',
-      'list_audit',
-      'list_proposals',
-      'list_transfers',
-      'read_transfer',
-      'read_changes',
-      'explain_access',
-    ],
-    needs: ['store-view'],
-    who: 'store administrator',
-  },
-  {
-    operations: ['read_proposal', 'read_proposal_text', 'approve_proposal', 'reject_proposal'],
-    needs: [],
-    who: 'any account',
-  },
-  { operations: ['list_tokens'], needs: ['store-view'], who: 'store administrator' },
-  {
-    operations: [
-      'revoke_token',
-      'end_tokens',
-      'disable_account',
-      'enable_account',
-      'update_account',
-      'change_role',
-      'hand_over_package',
-      'set_quota',
-      'accept_transfer',
-      'withdraw_transfer',
-      'discard_transfer',
-      'approve_upload',
-      'reject_upload',
-      'end_pull_credential',
-      'add_guardrail',
-      'grant_to_devices',
-      'revoke_from_devices',
-      'remove_guardrail',
-    ],
-    needs: ['store-manage'],
-    who: 'store administrator',
-  },
-];
-
-/** Whose credentials are none of an account's: their own tests ask who gets in with them. */
+/** Rules whose credentials belong to no account: the tests of these operations say who is admitted. */
 const others = [
   'holder of credentials of a repository',
   'holder of credentials of the repository',
@@ -334,18 +35,24 @@ const parts: Record<Somebody, { package?: 'publisher' | 'collaborator'; brand?: 
   root: { administrator: true },
 };
 
+/** The members of a row that say who is admitted. */
+type Row = Pick<OperationRow, 'callers' | 'needs' | 'administrator'>;
+
+/** Anyone is admitted, or credentials decide that belong to no account. */
+const isOpen = (callers: Callers): boolean => callers === 'anyone' || callers === 'other credentials';
+
 type Outcome = 'no login' | 'no permission' | 'nothing there' | 'admitted' | 'not the publisher';
 
 /** The table, read for one person with one token. */
-function expected({ needs, who, administrator }: Row, person: Somebody, held: string[] | null): Outcome {
-  if (who === 'anyone') return 'admitted';
+function expected({ needs = [], callers, administrator }: Row, person: Somebody, held: string[] | null): Outcome {
+  if (isOpen(callers)) return 'admitted';
   if (person === 'nobody') return 'no login';
   const holds = (one: string): boolean => held === null || held.some((own) => covers(own, one));
   const granted = needs.length === 0 || needs.some(holds);
   const part = parts[person];
   const acts = part.administrator === true && administrator !== undefined && holds(administrator);
   if (!granted && !acts) return 'no permission';
-  switch (who) {
+  switch (callers) {
     case 'any account':
       return 'admitted';
     case 'store administrator':
@@ -357,6 +64,8 @@ function expected({ needs, who, administrator }: Row, person: Somebody, held: st
       return part.package === 'collaborator' ? 'not the publisher' : 'nothing there';
     case 'publisher, collaborator':
       return acts || part.package !== undefined ? 'admitted' : 'nothing there';
+    default:
+      throw new Error(`cannot judge callers ${callers}`);
   }
 }
 
@@ -420,15 +129,18 @@ async function withEverybody(
   };
 }
 
-t.test('every operation of the interface has a row in the table, and every guarded one states its permissions', (t) => {
-  const rows = new Map(table.flatMap((row) => row.operations.map((name) => [name, row] as const)));
+t.test('every operation has a row in the table, and every guarded one states its permissions', (t) => {
   for (const op of operations) {
-    const row = rows.get(op.name);
-    const isOpen = op.access.who.startsWith('anyone') || others.includes(op.access.who);
-    if (op.since > 0 || !isOpen) t.ok(row, `${op.name} has a row`);
-    if (row === undefined || row.who === 'anyone') continue;
-    const stated = op.access.permissions.filter((one) => row.needs.includes(one));
-    t.same(new Set(stated), new Set(row.needs), `${op.name} states the permissions that let a token in`);
+    const { callers, needs = [] } = rowOf(op);
+    t.ok(callers, `${op.name} has a row`);
+    if (isOpen(callers)) {
+      const rule = op.access.who;
+      t.equal(others.includes(rule), callers === 'other credentials', `${op.name} admits ${callers}: ${rule}`);
+      t.ok(others.includes(rule) || rule.startsWith('anyone'), `${op.name} admits ${callers}: ${rule}`);
+      continue;
+    }
+    const stated = op.access.permissions.filter((permission) => needs.includes(permission));
+    t.same(new Set(stated), new Set(needs), `${op.name} states the permissions that let a token in`);
   }
   t.end();
 });
@@ -437,8 +149,8 @@ t.test('every operation of the interface has a row in the table, and every guard
  * The tokens that an operation is asked with: of all permissions, of none, of each alone that lets somebody in, and of all others
  * together, none of which may; in the long run of each of those alone too.
  */
-function tokensFor({ needs, administrator }: Row): (string[] | null)[] {
-  const wanted = administrator === undefined ? needs : [...needs, administrator];
+function tokensFor({ needs = [], administrator }: Row): (string[] | null)[] {
+  const wanted: string[] = administrator === undefined ? needs : [...needs, administrator];
   const lets = (held: string): boolean => wanted.some((one) => covers(held, one));
   const alone = permissions.filter((one) => long || lets(one)).map((one) => [one]);
   return [null, [], ...alone, permissions.filter((one) => !lets(one))];
@@ -448,7 +160,7 @@ function tokensFor({ needs, administrator }: Row): (string[] | null)[] {
 function isEntitled(row: Row, person: Somebody): boolean {
   if (long) return true;
   // Where any account may, two of them show what permissions do.
-  if (row.who === 'any account' && !['bob', 'root'].includes(person)) return false;
+  if (row.callers === 'any account' && !['bob', 'root'].includes(person)) return false;
   return expected(row, person, null) === 'admitted';
 }
 
@@ -476,25 +188,20 @@ t.test('each person gets what the table says, with each permission alone, with n
       }
     }
   };
-  for (const row of table) {
-    for (const op of operations.filter(({ name }) => row.operations.includes(name)).filter(harmless)) {
-      if (row.who === 'anyone') continue;
-      // Without a token the listing begins a login, where the store has its identity provider.
-      await hold(
-        op.name === 'get_macaroon' && op.access.who.startsWith('anyone') ? { ...row, who: 'anyone' } : row,
-        op,
-        '',
-      );
-    }
+  for (const op of operations.filter(harmless)) {
+    const row = rowOf(op);
+    if (isOpen(row.callers)) continue;
+    // Without a token the listing begins a login, where the store has its identity provider.
+    const beginsLogin = op.name === 'get_macaroon' && op.access.who.startsWith('anyone');
+    await hold(beginsLogin ? { ...row, callers: 'anyone' } : row, op, '');
   }
   t.same(wrong, [], `${asked} calls`);
   t.ok(asked > (long ? 10_000 : 1500), `${asked} calls`);
 
   wrong.length = 0;
   const reviews = operations.find(({ name }) => name === 'list_upload_reviews');
-  const row = table.find((one) => one.operations.includes('list_upload_reviews'));
-  if (reviews === undefined || row === undefined) throw new Error('cannot find the reviews');
-  const polled = { ...row, needs: ['package-view-revisions', 'package-manage-revisions'] };
+  if (reviews === undefined) throw new Error('cannot find the reviews');
+  const polled: Row = { ...rowOf(reviews), needs: ['package-view-revisions', 'package-manage-revisions'] };
   for (const person of people) {
     for (const held of [null, [], ...permissions.map((one) => [one])]) {
       const found = outcome(await ask(await clientOf(person, held), reviews, subject, `?upload-id=${upload}`));

@@ -11,6 +11,8 @@ import { operations } from '#operations/index.ts';
 import { engine } from '#test/fixtures/engines.ts';
 import { logIn } from '#test/fixtures/images.ts';
 import { endShared, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { missingLine } from '#test/operation-table/missing-row.ts';
+import type { Visit } from '#test/operation-table/reads.ts';
 import { grow } from './grow.ts';
 import { makeMeasured, type World } from './measured.ts';
 import {
@@ -24,7 +26,7 @@ import {
   watchMachine,
 } from './measure.ts';
 import { bringIntoFile, moveRecords, startMeasuredServer } from './on-postgres.ts';
-import { questions, type Question, type Visit } from './questions.ts';
+import { questions, type Question } from './questions.ts';
 
 const sizes = { small: 100, large: 100_000 };
 const rounds = 7;
@@ -108,8 +110,8 @@ async function compareAll(sides: Sides, server: PostgresServer | undefined): Pro
   return again.map((at) => nameOf(all[at]!));
 }
 
-const nameOf = ({ operation, about }: Question): string =>
-  about === undefined ? operation : `${operation} (${about})`;
+const nameOf = ({ operation, variant }: Question): string =>
+  variant === undefined ? operation : `${operation} (${variant})`;
 
 /** Prints what a question costs; whether that is too much. */
 function isOver(question: Question, { small, large, ofServer, bytes }: Compared): boolean {
@@ -129,11 +131,10 @@ function isOver(question: Question, { small, large, ofServer, bytes }: Compared)
 const inMs = (milliseconds: number): string => milliseconds.toFixed(3).padStart(8);
 
 function refuseUnasked(asked: readonly Question[]): void {
-  const all = [...operations, ...identityOperations].filter(({ method }) => method === 'GET').map(({ name }) => name);
   const known = new Set(asked.map(({ operation }) => operation));
-  const unasked = all.filter((name) => !known.has(name));
+  const unasked = [...operations, ...identityOperations].filter((op) => op.method === 'GET' && !known.has(op.name));
   if (unasked.length > 0)
-    throw new Error(`cannot measure all reads: test/bench/questions.ts has no row for ${unasked.join(', ')}`);
+    throw new Error(`cannot measure all reads: ${unasked.map((op) => missingLine(op, 'reads')).join('\n')}`);
 }
 
 /** Serves a copy of the measured store, grown. */

@@ -1,4 +1,4 @@
-// Writing operations beside the given interface, each with its row in the table: two requests that are the same are under
+// Writing operations beside the publisher interface, as the table of operations says: two requests that are the same are under
 // way at once, and one is when the process is killed. What takes effect once has done so once, with its entry in the audit
 // log, or not at all.
 import { randomInt } from 'node:crypto';
@@ -28,20 +28,26 @@ import { kill } from '#test/fixtures/kill.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
 import { larder, serve } from '#test/fixtures/served.ts';
 import { until } from '#test/fixtures/until.ts';
-import { asked, pack, send, writes, type Asked, type World } from '#test/fixtures/writes-beside.ts';
+import { operationTable } from '#test/operation-table/index.ts';
+import { missingLine } from '#test/operation-table/missing-row.ts';
+import { makePackage, send, type WriteRequest, type WriteWorld } from '#test/operation-table/writes.ts';
 
 t.setTimeout(1_800_000);
 const root = t;
+/** The operations that are asked twice; those without `killed` are also under way when the process is killed. */
+const asked = Array.from(operationTable).flatMap(([name, { writes }]) =>
+  typeof writes === 'object' ? [{ name, ...writes }] : [],
+);
 const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 1;
 
-async function world(t: Parameters<typeof startStore>[0]): Promise<World> {
+async function world(t: Parameters<typeof startStore>[0]): Promise<WriteWorld> {
   const store = await startStore(t, trusting(t, trusted), new Date());
   const brand = await addBrand(store, 'ada');
   const key = await addSigningKey(store, brand, 'rsa4096-a', 'default');
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
   const made = { store, brand, key, ada, bob, root };
   // Bob publishes something already: figures of a publisher are rows that his first package makes.
-  await pack({ ...made, ada: bob }, 0, 'first');
+  await makePackage({ ...made, ada: bob }, 0, 'first');
   return made;
 }
 
@@ -88,8 +94,11 @@ function inReview(directory: string): number {
 }
 
 t.test('every writing operation has its row', (t) => {
-  const writing = operations.filter(({ since, method }) => since === 0 && method !== 'GET').map(({ name }) => name);
-  t.same(Object.keys(writes).sort(), writing.sort());
+  const writing = operations.filter(({ since, method }) => since === 0 && method !== 'GET');
+  const rows = Array.from(operationTable).filter(([, { writes }]) => writes !== undefined);
+  const names = new Set(rows.map(([name]) => name));
+  const missing = writing.filter(({ name }) => !names.has(name)).map((op) => missingLine(op, 'writes'));
+  t.same(names, new Set(writing.map(({ name }) => name)), missing.join('\n'));
   t.end();
 });
 
@@ -141,7 +150,7 @@ t.test('killed in the middle', async (t) => {
     let served = await serve(store.directory);
     t.teardown(() => kill(served.process));
     store.url = served.url;
-    const requests: (Asked & { name: string; takes: 'once' | 'each' })[] = [];
+    const requests: (WriteRequest & { name: string; takes: 'once' | 'each' })[] = [];
     for (const [at, { name, takes, ask, killed }] of asked.entries()) {
       if (killed !== undefined) continue;
       requests.push({ name, takes, ...(await ask(here, 1000 * (round + 1) + at)) });

@@ -1,0 +1,131 @@
+// The requests that `test/journeys/twice-and-killed.long.test.ts` sends for a writing operation, and what they need: each request acts
+// on something of its own, which is made for its number.
+import { createHash } from 'node:crypto';
+
+import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
+import { filler } from '#test/fixtures/filler.ts';
+import { declare, logIn, uploadLogin } from '#test/fixtures/images.ts';
+import { addCollaborator } from '#test/fixtures/packages.ts';
+import { until } from '#test/fixtures/until.ts';
+
+/** A request that can be sent again, byte by byte. */
+export interface WriteRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface WriteWorld {
+  store: TestAppliance;
+  ada: Client;
+  bob: Client;
+  root: Client;
+  /** The brand of ada, which has a model and a key. */
+  brand: string;
+  key: string;
+}
+
+type MakeRequest = (world: WriteWorld, number: number) => Promise<WriteRequest>;
+
+/**
+ * `once`: of two equal requests one takes effect. `each`: both may take effect, because the result is the same.
+ * A sentence says where else the operation is tried, or why it is not; `killed` says why no request is under way at the kill.
+ */
+export type Writes = { takes: 'once' | 'each'; ask: MakeRequest; killed?: string } | string;
+
+export const once = (ask: MakeRequest, killed?: string): Writes => ({
+  takes: 'once',
+  ask,
+  ...(killed !== undefined && { killed }),
+});
+export const each = (ask: MakeRequest, killed?: string): Writes => ({
+  takes: 'each',
+  ask,
+  ...(killed !== undefined && { killed }),
+});
+
+export const request = ({ token }: Client, method: string, path: string, body?: unknown): WriteRequest => ({
+  method,
+  path,
+  headers: { authorization: `Macaroon ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+  ...(body !== undefined && { body: JSON.stringify(body) }),
+});
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+export function must({ status, body }: Reply): any {
+  if (status < 300) return body;
+  throw new Error(`cannot prepare: ${status} ${JSON.stringify(body)}`);
+}
+
+export async function makeAccount({ store }: WriteWorld, number: number, what: string): Promise<string> {
+  const username = `${what}${number}`;
+  const id = createHash('sha256').update(username).digest('base64url').replace(/[-_]/g, 'x').slice(0, 32);
+  store.ids[username] = id;
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'account create', object: `account/${id}` }, (tx) =>
+    filler(tx, at).account(id, username),
+  );
+  return username;
+}
+
+/** A package of ada's with this number and two revisions; with `withBob`, bob is a collaborator. */
+export async function makePackage({ store, ada }: WriteWorld, number: number, what: string, withBob = false) {
+  const name = `${what}-${number}`;
+  const { id } = must(await ada.post('/v1/bin', { name }));
+  for (const revision of [1, 2]) {
+    const upload = await ada.upload(`${name} ${revision}`);
+    const pushed = must(await ada.post(`/v1/bin/${name}/revisions`, { 'upload-id': upload }));
+    await until(async () => must(await ada.get(pushed['status-url'])).revisions[0].status === 'approved');
+  }
+  if (withBob) await addCollaborator(store, id, 'bob');
+  return { name, id, at: `/internal/v1/packages/bin/${name}` };
+}
+
+export async function makeTrackedPackage(world: WriteWorld, number: number, what: string) {
+  const made = await makePackage(world, number, what);
+  must(await world.root.post(`${made.at}/guardrails`, { pattern: '^[0-9]+$' }));
+  must(await world.ada.post(`/v1/bin/${made.name}/tracks`, [{ name: '2' }]));
+  return made;
+}
+
+/** An upload with this number that waits for a person's review. */
+export async function makeScannedUpload({ store, ada }: WriteWorld, number: number, what: string): Promise<string> {
+  const name = `${what}-${number}`;
+  const { id } = must(await ada.post('/v1/bin', { name }));
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'test', object: `bin/${name}` }, (tx) =>
+    tx.packages.reviewByHand(id, true),
+  );
+  const upload = await ada.upload(`${name} 1`);
+  const pushed = must(await ada.post(`/v1/bin/${name}/revisions`, { 'upload-id': upload }));
+  await until(async () => must(await ada.get(pushed['status-url'])).revisions[0].status === 'scanned');
+  return upload;
+}
+
+export async function makeOfferedPackage(world: WriteWorld, number: number, what: string): Promise<string> {
+  const { at } = await makePackage(world, number, what);
+  must(await world.ada.post(`${at}/offer`, { email: 'bob@example.com' }));
+  return at;
+}
+
+/** The path of the device grants of a new private snap of ada's. */
+export async function makeGrantsPath({ ada }: WriteWorld, number: number, what: string): Promise<string> {
+  must(await ada.post('/v1/snap', { name: `${what}-${number}`, private: true }));
+  return `/internal/v1/packages/snap/${what}-${number}/device-grants`;
+}
+
+export async function makeRepository({ store, ada }: WriteWorld, number: number, what: string) {
+  const id = await declare(store, 'ada', `${what}-${number}`);
+  const client = await logIn(store, await uploadLogin(ada, `${what}-${number}`));
+  const headers = { authorization: `Bearer ${client.token}` };
+  return { client, headers, at: `/v2/images/${id}/image` };
+}
+
+export async function send(
+  url: string,
+  { method, path, headers, body }: WriteRequest,
+): Promise<{ status: number; body: string }> {
+  const response = await fetch(url + path, { method, headers, body: body ?? null });
+  return { status: response.status, body: await response.text() };
+}

@@ -41,7 +41,7 @@ export interface AccessRequest {
 }
 
 /**
- * The subject of a call. It decides how far an attenuated token reaches (`narrowing.ts`):
+ * The subject of a call. It decides how far an attenuated token reaches (`token-scope.ts`):
  * - `public` needs no token of the store, and treats a token like none;
  * - `token` is about the presented token and tokens made from it;
  * - `packages` finds packages itself and checks each against the token;

@@ -66,7 +66,7 @@ export interface Act<Input, Result> {
 
 /**
  * Thrown by an act that finds its effect in place already, for example from the same request a moment before. Nothing
- * is written, the audit log has one entry, and the caller gets `given` as the result.
+ * is written, the audit log has one entry, and the caller gets `result`.
  */
 export class DoneAlready<Result> extends Error {
   readonly result: Result;

@@ -1,4 +1,4 @@
-// `Soon`: a value that is available now or later. An available value is not awaited, because each `await` costs a
+// `MaybePromise`: a value that is available now or later. An available value is not awaited, because each `await` costs a
 // microtask turn, 0.1 µs and a promise, and a gateway request would pass about twenty (`npm run bench -- permissions`).
 
 export type MaybePromise<Value> = Value | Promise<Value>;

@@ -105,7 +105,7 @@ interface Declaration<
   response?: Response;
   /**
    * Set if the response depends on the caller, the body and these records only: then it is cached until one of the records changes
-   * (`repeats.ts`).
+   * (`response/response-cache.ts`).
    */
   repeatable?: keyof StoreRecords['eras'];
   /** The configuration switch that must be on; the path does not exist without it. */

@@ -80,7 +80,7 @@ export function createServer(options: ServerOptions): StoreServer {
     requestTimeout: 0, // a slow upload that makes progress is never cut off; JSON bodies have their own timeout
     headersTimeout: 60_000,
     keepAliveTimeout: 75_000,
-    requireHostHeader: false, // `refuseTricks` requires it, with our own message
+    requireHostHeader: false, // `refuseMalformed` requires it, with our own message
   };
   const others = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
   const repeatablePaths = new Set(

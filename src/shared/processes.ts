@@ -15,7 +15,7 @@ import type { StoreRecords } from '#records/index.ts';
  */
 export const processName = (): string => `${nameHere(process.pid)!}@${hostName()}`;
 
-/** The prefix of holders with leases that end only by time, even if the process has ended; see removing.ts. */
+/** The prefix of holders with leases that end only by time, even if the process has ended; see exclusive-removal.ts. */
 export const outlivesProcess = 'outlives ';
 
 /** A holder of leases and shares in this process. Each store that the process opens has its own. */

@@ -25,7 +25,7 @@ export async function tricks(): Promise<void> {
   bits();
 }
 
-/** `hmacText` of macaroons/codec/macaroon.ts, and the keys that records/audit-seals.ts keeps. */
+/** `hmacText` of macaroons/codec/macaroon.ts, and the keys that records/audit/audit-seals.ts keeps. */
 function keys(): void {
   const key = randomBytes(32);
   const [text, data] = [key.toString('latin1'), randomBytes(80)];
@@ -80,7 +80,7 @@ function statements(): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** `createRouteTable` of api/server.ts. */
+/** `createRouteTable` of http/route-table.ts. */
 function addresses(): void {
   const paths = [...new Set(operations.map(({ path }) => path))];
   const byPath = new Map(paths.map((path) => [path, path]));
@@ -93,7 +93,7 @@ function addresses(): void {
   });
 }
 
-/** `asPackage` of records/packages.ts. */
+/** `asPackage` of records/packages/packages.ts. */
 function copies(): void {
   const row = Object.fromEntries(Array.from('abcdefghijklmnopq', (name) => [name, `value of ${name}`]));
   cost('a row without one of its members', 20_000, {
@@ -145,7 +145,7 @@ function lines(): void {
   });
 }
 
-/** `networks` of api/address.ts, which every request asks. */
+/** `toBlockList` of http/request/client-address.ts, which every request asks. */
 function lists(): void {
   const named = ['10.0.0.0/8', '192.168.0.0/16'];
   cost('the networks of the configuration', 5_000, {

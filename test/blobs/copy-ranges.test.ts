@@ -98,7 +98,7 @@ t.test('many that come at once are written past the page cache, byte for byte', 
     const kept = readFileSync(join(directory, 'blobs/sha3', expected.sha3_384.slice(0, 2), expected.sha3_384));
     t.ok(kept.length === expected.size && digest('sha256', kept) === expected.sha256, `${String(expected.size)} bytes`);
   }
-  // Small ones are opened by the thread that takes them in together (`group.test.ts`).
+  // Small ones are opened by the thread that takes them in together (`receive-group.test.ts`).
   const alone = contents.filter(({ expected: { size } }) => size > 4 * MiB).length;
   t.equal(disk.direct.filter((name) => name.startsWith('copy-')).length, alone);
   t.equal(disk.direct.length, alone + 1, 'whether the disk can do that was tried once');

@@ -13,7 +13,7 @@ import urllib.error
 from unittest import mock
 
 sys.dont_write_bytecode = True
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/cli/key/register.py")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/cli/keys/register.py")
 
 ROOT_SIGNATURE = bytes(range(32))
 DISCHARGE_SIGNATURE = bytes(range(32, 64))

@@ -1,5 +1,5 @@
 // The guide for several hosts, typed as it stands: a store of two hosts is set up by its lines, works as one store, is upgraded, and is
-// put back from copies that its engines have made. nginx's block is typed in behind-nginx.test.ts.
+// put back from copies that its engines have made. nginx's block is typed in behind-nginx.servers.test.ts.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

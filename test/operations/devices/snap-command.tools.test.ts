@@ -1,5 +1,5 @@
 // snapd's own program, built from Debian's package of its sources with its test roots: it fetches from this store and checks
-// all that a device checks before it installs. Its daemon installs in snapd-installs.test.ts.
+// all that a device checks before it installs. Its daemon installs in snapd-installs.long.test.ts.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

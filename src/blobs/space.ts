@@ -19,7 +19,7 @@ export interface SpaceClaim {
 
 export interface Space {
   /**
-   * Promises room for a file of `expected` bytes, or refuses; `there` bytes of it are already written. Without
+   * Promises room for a file of `expected` bytes, or refuses; `writtenBytes` bytes of it are already written. Without
    * `expected` the promise grows with the bytes written.
    */
   claim(expected: number | undefined, writtenBytes?: number): Promise<SpaceClaim>;

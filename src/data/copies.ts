@@ -29,7 +29,7 @@ export interface RecordsCopyOptions extends RowCopyOptions {
   from: DatabasePlace;
   /** A file that does not exist yet, which a failed copy leaves behind; or an empty database, which gets everything or nothing. */
   to: DatabasePlace;
-  /** The name of this attempt on a server until `settle`. Tables that an earlier attempt of that name left are removed first. */
+  /** The name of this attempt on a server until `settleAttempt`. Tables that an earlier attempt of that name left are removed first. */
   attempt: string;
   /** Whether to block writes to a database on a server while it is copied. */
   alone?: boolean;

@@ -10,7 +10,7 @@ export class InvalidDelta extends Error {}
 const maxSectionBytes = 3 * maxWindowBytes;
 
 /**
- * Yields the windows of the target, at most `most` bytes in total. Each window is valid until the next is requested.
+ * Yields the windows of the target, at most `maxBytes` bytes in total. Each window is valid until the next is requested.
  *
  * @throws InvalidDelta
  */

@@ -8,7 +8,7 @@ export interface DeltaMaker {
   /** Yields a VCDIFF from the older to the newer file in pieces. The thread prepares the next piece while the caller handles one. */
   make(older: string, newer: string): AsyncGenerator<Uint8Array, void, undefined>;
   /**
-   * Returns the SHA3-384, in hexadecimal, of the file that the delta produces from the older one. Rejects if that file exceeds `most`
+   * Returns the SHA3-384, in hexadecimal, of the file that the delta produces from the older one. Rejects if that file exceeds `maxBytes`
    * bytes.
    */
   rebuild(older: string, delta: string, maxBytes: number): Promise<string>;

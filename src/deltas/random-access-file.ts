@@ -44,7 +44,7 @@ export class RandomAccessFile {
     }
   }
 
-  /** Returns how many bytes before `from` equal those of `bytes` before `at`, at most `most`. */
+  /** Returns how many bytes before `from` equal those of `bytes` before `at`, at most `maxLength`. */
   sameBefore(from: number, bytes: Uint8Array, at: number, maxLength: number): number {
     let same = 0;
     for (let length = 256; ; length = 4096) {

@@ -8,7 +8,7 @@ import { decode } from './decoder.ts';
 import { encode } from './encoder.ts';
 import { RandomAccessFile } from './random-access-file.ts';
 
-/** Paths of files that must not change during the task. `most` is the maximum size of the rebuilt file in bytes. */
+/** Paths of files that must not change during the task. `maxBytes` is the maximum size of the rebuilt file in bytes. */
 export type DeltaTask =
   { task: 'make'; older: string; newer: string } | { task: 'rebuild'; older: string; delta: string; maxBytes: number };
 

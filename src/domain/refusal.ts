@@ -80,7 +80,7 @@ export const withCause = (cause: unknown, refusal: Refusal): Refusal => Object.a
 /** Seconds after which an engine may be available again. */
 const awhile = 5;
 
-/** The error when an engine does not respond, or not in time. `what` names the engine and the effect on the caller. */
+/** The error when an engine does not respond, or not in time. `problem` names the engine and the effect on the caller. */
 export const engineUnavailable = (cause: unknown, problem: string): Refusal =>
   withCause(cause, new Refusal('remote-service-unavailable', `${problem} Try again in a few seconds.`, awhile));
 

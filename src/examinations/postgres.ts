@@ -13,7 +13,7 @@ export const databaseServer: Examination = {
 };
 
 /**
- * Clock differences in milliseconds: above `told` a notice, above `wrong` a problem. At the same limit a serving host leaves its load
+ * Clock differences in milliseconds: above `notice` a notice, above `wrong` a problem. At the same limit a serving host leaves its load
  * balancer.
  */
 const clockLimitsMs = { notice: 1000, wrong: 2500 };

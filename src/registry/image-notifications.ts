@@ -5,7 +5,7 @@ import { createChangeWaiter } from '#shared/change-waiter.ts';
 export interface ImageNotifications {
   /** Reports that this image now exists. */
   tell(key: string): void;
-  /** Returns the result of `look` as soon as it finds something; undefined after `patience` milliseconds. */
+  /** Returns the result of `find` as soon as it finds something; undefined after `timeoutMs` milliseconds. */
   wait<Found>(key: string, find: () => Promise<Found | undefined>, timeoutMs: number): Promise<Found | undefined>;
 }
 

@@ -17,7 +17,7 @@ export interface BlobUpload {
   readonly isBusy: boolean;
   /**
    * Receives the next bytes; only one request at a time. If it throws because a connection broke, the bytes before are
-   * kept, and the sender can resume at `size`. `whole` is the size of the whole content, if it is known. The chunks
+   * kept, and the sender can resume at `size`. `totalBytes` is the size of the whole content, if it is known. The chunks
    * must not be used by the caller afterwards. `isLast` says that the same request finishes the upload, so that no
    * other process needs to see the bytes.
    */

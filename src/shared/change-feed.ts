@@ -21,7 +21,7 @@ export interface FeedPage {
 
 export interface ChangeFeed {
   /**
-   * Returns the changes since then, the oldest first, at most `limit`. If there are none, waits up to `patience`
+   * Returns the changes since then, the oldest first, at most `limit`. If there are none, waits up to `timeoutMs`
    * milliseconds for some. Refused with `reset` if the store was restored since, because the changes after that number
    * are then unknown.
    */

@@ -38,7 +38,7 @@ export const sweepImages = act({
   gate: { never: 'it follows from the time, and from what the resources name' },
 
   /**
-   * Removes at most `most` manifests that were last needed before `before`; none while the references of some contents
+   * Removes at most `maxManifests` manifests that were last needed before `before`; none while the references of some contents
    * are unread.
    */
   async perform(tx, { before, maxManifests }: { before: string; maxManifests: number }, { note }): Promise<number> {

@@ -213,7 +213,7 @@ export const sweepSessions = act({
   gate: { never: 'it follows from the time alone' },
 
   /**
-   * Removes at most `most` sessions that ended before `endedBefore` and, if they were revoked, began before
+   * Removes at most `maxSessions` sessions that ended before `endedBefore` and, if they were revoked, began before
    * `begunBefore`.
    */
   async perform(

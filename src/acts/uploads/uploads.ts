@@ -50,7 +50,7 @@ export const pushResource = act<UploadPush & ResourcePushRequest & { followUp?: 
   object,
   gate: { never: 'a release gives it to devices; juju fetches another one if its user names the number' },
 
-  /** `wish` is the follow-up that this push settles, if it was requested with an earlier upload. */
+  /** `followUp` is the follow-up that this push settles, if it was requested with an earlier upload. */
   async perform(tx, push, doing) {
     if (push.followUp !== undefined) await settleFollowUp(tx, push.followUp);
     doing.note({ resource: push.resource });

@@ -73,7 +73,7 @@ export function readProof(sent: SessionRequestTexts): DeviceProof {
   };
 }
 
-/** Returns the names of the assertions that `believe` needs. */
+/** Returns the names of the assertions that `verifyDeviceProof` needs. */
 export const namesFor = ({ brandId, model, serial, signedWith, modelAssertion }: DeviceProof) => ({
   keys: [...new Set([signedWith, modelAssertion.signKeyId])].map((id) => `account-key/${id}`),
   model: `model/${series}/${brandId}/${model}`,

@@ -8,7 +8,7 @@ export interface Style {
   width: number;
 }
 
-/** The width of the output in columns: `most` at most, less on a narrower terminal. */
+/** The width of the output in columns: `maxWidth` at most, less on a narrower terminal. */
 export const widthOf = (output: CommandOutput, maxWidth: number): number =>
   Math.max(40, Math.min(maxWidth, output.columns ?? maxWidth));
 

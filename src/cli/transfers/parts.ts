@@ -104,7 +104,7 @@ async function archivesAt(path: string, { sibling, others }: PartOpenOptions): P
   return parts;
 }
 
-/** Shares the statement with `beside`, if both are parts of one transfer. */
+/** Shares the statement with `sibling`, if both are parts of one transfer. */
 async function opened(file: string, sibling: OpenPart | undefined): Promise<OpenPart> {
   try {
     return await openPart(file, sibling);

@@ -51,7 +51,7 @@ function tableOf(changes: readonly PlanLine[]): string[] {
   ];
 }
 
-/** Wraps text: the first line is indented by `by` spaces, the others by two more; splits a word that is longer than a line. */
+/** Wraps text: the first line is indented by `indent` spaces, the others by two more; splits a word that is longer than a line. */
 function indentText(text: string, indent: number): string[] {
   const width = maxWidth - indent - 2;
   const pieces = wrap(oneLine(text), width).flatMap((line) => {

@@ -229,7 +229,7 @@ export class PostgresConnection {
     this.#isLost = true;
   }
 
-  /** Closes the connection at once. Pending queries fail, with `why` if it is given. */
+  /** Closes the connection at once. Pending queries fail, with `reason` if it is given. */
   destroy(reason?: Error): void {
     this.#lose();
     // An orderly end would leave a caller that waits for the connection itself without a result.

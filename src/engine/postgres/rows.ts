@@ -40,7 +40,7 @@ export interface PostgresTargetOptions {
   make: (tx: Queries) => Promise<void>;
   /**
    * The name of this attempt: letters, digits and `-`. Tables that an earlier attempt of the same name left are removed; other tables
-   * never. `settle` removes the name from the tables.
+   * never. `settleAttempt` removes the name from the tables.
    */
   attempt: string;
   password?: PasswordSource;
@@ -89,7 +89,7 @@ export async function postgresTarget(
   }
 }
 
-/** The `first` step of `begin` for work that is not retried if the connection is lost. */
+/** The first step for work that is not retried if the connection is lost. */
 const itself = (connection: PostgresConnection): Promise<PostgresConnection> => Promise.resolve(connection);
 
 /** The lock for changes of the store. */

@@ -85,7 +85,7 @@ export async function findLockHolder(readers: Pick<Readers, 'all'>): Promise<Loc
 const openDatabase = () => sql`
   SELECT current_database() AS name WHERE has_database_privilege('public', current_database(), 'CONNECT')`;
 
-/** Returns the name of the database if every role may connect to it: the part of `stateOf` that is cheap enough for every `/readyz`. */
+/** Returns the name of the database if every role may connect to it: the part of `readServerState` that is cheap enough for every `/readyz`. */
 export const findOpenDatabase = async (readers: Pick<Readers, 'all'>): Promise<string | undefined> =>
   (await readers.all<{ name: string }>(openDatabase()))[0]?.name;
 

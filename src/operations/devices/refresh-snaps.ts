@@ -192,7 +192,7 @@ function keepTold(
   return cached;
 }
 
-/** The result for a chosen revision; `told` holds the cached bytes for it. */
+/** The result for a chosen revision; `cached` holds the cached bytes for it. */
 function buildResult(
   snap: PublishedPackage,
   chosen: ChosenSnapRevision,

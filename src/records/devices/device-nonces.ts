@@ -9,7 +9,7 @@ export const deviceNoncePassing = (db: Queries) => ({
       INSERT INTO passing_device_nonces (nonce, device, ends_at) VALUES (${nonce}, ${device}, ${endsAt})
       ON CONFLICT DO NOTHING`)),
 
-  /** Returns when the device's `most`-th newest nonce ends; undefined if the device has used fewer. */
+  /** Returns when the device's `nth` newest nonce ends; undefined if the device has used fewer. */
   endOf: async (device: string, now: string, nth: number): Promise<string | undefined> =>
     (
       await db.get<{ endsAt: string }>(sql`

@@ -114,7 +114,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     );
   },
 
-  /** Counts the devices that report a snap, by its revision, newest revision first, among the `most` devices that called last. */
+  /** Counts the devices that report a snap, by its revision, newest revision first, among the `maxDevices` devices that called last. */
   async holding(
     packageId: string,
     maxDevices: number,

@@ -52,7 +52,7 @@ export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
           AND package_yaml LIKE ${`%${charm}%`}`)
     ).map(({ text }) => text),
 
-  /** Lists public, released bundles with texts that contain this name of a charm anywhere, among the first `most` bundles. */
+  /** Lists public, released bundles with texts that contain this name of a charm anywhere, among the first `maxBundles` bundles. */
   publicBundlesNaming: (charm: string, maxBundles: number) =>
     db.all<{ name: string; text: string }>(sql`
       SELECT DISTINCT bundle.name AS name, package_yaml AS text

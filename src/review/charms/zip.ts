@@ -30,7 +30,7 @@ const steepest = 200;
 
 const fileTypes = { mask: 0o170000, none: 0, file: 0o100000, directory: 0o040000, link: 0o120000 };
 
-/** Opens an archive to read the files in `wanted`. Throws `Unacceptable`. */
+/** Opens an archive to read the files in `fileNames`. Throws `Unacceptable`. */
 export function openZip(source: UploadBytes, fileNames: readonly string[]): Zip {
   const archive = open(source);
   const files = new Map<string, Entry>();

@@ -145,7 +145,7 @@ class PartReader {
     this.archive = archive;
   }
 
-  /** Reads one of the leading members, of at most `most` bytes. */
+  /** Reads one of the leading members, of at most `maxBytes` bytes. */
   async member(name: string, maxBytes: number): Promise<Buffer> {
     const header = await this.#header();
     if (header?.name !== name || header.type !== '0')

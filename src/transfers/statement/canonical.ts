@@ -31,7 +31,7 @@ function isInOrder(value: unknown): boolean {
 
 type CanonicalValue = CanonicalJson | Sequence<unknown> | readonly Sequence<unknown>[];
 
-/** Like `canonical`, for an object with long lists as members. Sorts the members and writes the lists item by item. */
+/** Like `toCanonicalText`, for an object with long lists as members. Sorts the members and writes the lists item by item. */
 export function toCanonicalBytes(value: Readonly<Record<string, unknown>>): Buffer {
   const writer = new Writer();
   writeObject(writer, value);

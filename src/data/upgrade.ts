@@ -17,7 +17,7 @@ import { lockDirectory } from './lock.ts';
 
 /** An upgrade of data of an older release. */
 export interface Upgrade {
-  /** The names of the migrations that ran. */
+  /** The names of the migrations that ran, or were recorded in place of joined ones. */
   migrations: string[];
   /** The copy of the database from before. Undefined on a server: its administrator makes backups. */
   copy: string | undefined;
@@ -128,9 +128,14 @@ function readMigrations(engine: MigrationEngine): Migration[] {
   const names = [...files].filter((file) => !file.endsWith(twin)).map((file) => file.replace(/\.sql$/, ''));
   return names.map((name) => {
     const file = engine === 'postgres' && files.has(`${name}${twin}`) ? `${name}${twin}` : `${name}.sql`;
-    return { name, text: embeddedText(`src/records/migrations/${file}`) };
+    const text = embeddedText(`src/records/migrations/${file}`);
+    return { name, text, joins: findJoined(text) };
   });
 }
+
+/** Returns the names of the migrations that were joined into one, from its text. */
+const findJoined = (text: string): string[] =>
+  [...text.matchAll(/^-- Joins: (.+)$/gm)].flatMap(([, names = '']) => names.split(' '));
 
 const twin = '.postgres.sql';
 

@@ -65,6 +65,24 @@ t.test('data of a newer release is refused and left as it is', async (t) => {
   t.same(await migrate(db, [first, second]), []);
 });
 
+t.test('a migration that joins others takes their place, and runs where none of them has', async (t) => {
+  const joined = { name: '0003-joined', text: `${first.text} ${second.text}`, joins: [first.name, second.name] };
+  for (const before of [[], [first, second]]) {
+    const db = openSqlite(place(t));
+    t.teardown(() => db.close());
+    await migrate(db, before);
+    t.same(await migrate(db, [joined]), ['0003-joined']);
+    t.same(await migrate(db, [joined]), []);
+    t.same(await db.all(sql`SELECT name FROM migrations`), [{ name: '0003-joined' }]);
+    t.same(await tables(db), ['migrations', 'one', 'two']);
+  }
+  const db = openSqlite(place(t));
+  t.teardown(() => db.close());
+  await migrate(db, [first]);
+  await t.rejects(migrate(db, [joined]), /unreleased state of larder \(it holds 0001-first, but not 0002-second\)/);
+  t.same(await migrate(db, [first, second]), ['0002-second'], 'and is left as it is');
+});
+
 t.test('two processes that open new data at one moment do not disturb each other', async (t) => {
   const file = place(t);
   const both = [openSqlite(file), openSqlite(file)];

@@ -5,6 +5,7 @@ import { rollBackUpgrade as enterGoingBack } from '#acts/store/appliance.ts';
 import { listUpgradeCopies, rollBackDatabase, upgradesFolder } from '#backup/upgrade-copies.ts';
 import { timestamp } from '#domain/clock.ts';
 import { checkDatabase, migrationsIn } from '#engine/sqlite/check.ts';
+import { unknownMigrations } from '#engine/migrate.ts';
 import { openRecords } from '#data/records.ts';
 import { migrations } from '#data/upgrade.ts';
 import { nativeBinding } from '#platform/native.ts';
@@ -65,11 +66,10 @@ export const goBack = command({
 
 /** Requires a copy with the migrations of this release: opening an older copy would upgrade it again. */
 function requireFitting(file: string, done: readonly string[]): void {
-  const knownMigrations = migrations().map(({ name }) => name);
-  if (done.some((name) => !knownMigrations.includes(name))) {
+  if (unknownMigrations(done, migrations()).length > 0) {
     throw new Failure(`${file} was written by a newer release than larder ${version}`, { code: 'wrong-release' });
   }
-  if (done.length < knownMigrations.length) {
+  if (migrations().some(({ name }) => !done.includes(name))) {
     throw new Failure(
       `larder ${version} would upgrade ${file} again: install the release that wrote it, then run this with that one`,
       { code: 'wrong-release' },

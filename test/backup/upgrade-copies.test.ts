@@ -12,6 +12,7 @@ import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
+import { olderStore as keptStore } from '#test/fixtures/older-stores.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { watched } from '#test/files/ordered-disk.ts';
 import { newStore, serve, start, type NewStore } from '../cli/process.ts';
@@ -208,6 +209,10 @@ t.test('only the release that wrote a copy puts it back, and only a whole one', 
   t.match(await larder('go-back /none.db'), { code: 1, err: /there is no \/none\.db/ });
   await larder('account list');
   t.match(await larder('go-back'), { code: 1, err: /would upgrade .* again: install the release that wrote it/ });
+  const single = join(data, upgradesFolder, '0095-since-first-release.db');
+  new SQLite(single).exec(`PRAGMA foreign_keys = OFF; ${keptStore('a1407c7')}`).close();
+  t.match(await larder(`go-back ${single}`), { code: 1, err: /would upgrade .* again: install the release/ });
+  rmSync(single);
   const newer = await visitOfNewer(data);
   await copyBeforeUpgrade({ directory: data, migration: '9999-other' });
   t.match(await larder('go-back'), { code: 1, err: /was written by a newer release/ });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { migrations } from '#data/upgrade.ts';
-import { beforeCharmsInTheCatalog } from '#test/fixtures/older-records.ts';
+import { beforeLicenses } from '#test/fixtures/older-records.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
 import { commandsOn, folder, serve, start, type NewStore } from './process.ts';
 
@@ -43,7 +43,7 @@ const upgradesIn = async ({ json }: NewStore): Promise<{ details: { migrations: 
 
 t.test('records of an older release are brought up to date by whatever opens them first, which says so', async (t) => {
   const store = await storeOn(t);
-  await server.ask(beforeCharmsInTheCatalog, store.database);
+  await server.ask(beforeLicenses, store.database);
   const first = await store.larder('account list');
   t.match(first, { code: 0, out: /bob/ });
   t.equal(
@@ -51,10 +51,7 @@ t.test('records of an older release are brought up to date by whatever opens the
     'larder: upgraded data of an older release; of what it was before, the backups of the PostgreSQL server are the copies\n',
   );
   t.match(await store.larder('account list'), { code: 0, err: '' }, 'once');
-  const { rows } = await server.ask(
-    'SELECT count(*)::int AS columns FROM catalog_packages WHERE false',
-    store.database,
-  );
+  const { rows } = await server.ask('SELECT count(license)::int AS licenses FROM packages', store.database);
   t.equal(rows.length, 1);
   t.match(await upgradesIn(store), { length: 1 });
   t.match(await store.larder('verify'), { code: 0 });
@@ -65,13 +62,13 @@ t.test('of two hosts that start at once each change of the tables is made by one
   const store = await storeOn(t);
   const other = commandsOn(join(folder(t), 'data'));
   cpSync(store.data, other.data, { recursive: true });
-  await server.ask(beforeCharmsInTheCatalog, store.database);
+  await server.ask(beforeLicenses, store.database);
   const both = await Promise.all([store, other].map(({ data }) => serve(t, data)));
   for (const { url } of both) t.equal((await fetch(`${url}/readyz`)).status, 200);
   // Each change of the tables is a transaction, so each host may have made some of them.
   const upgrades = await upgradesIn(store);
   const ran = upgrades.flatMap(({ details }) => details.migrations);
-  t.same(ran.toSorted(), migrationsAfter('0083-made-texts'), 'each of them once');
+  t.same(ran.toSorted(), migrationsAfter('0094'), 'each of them once');
   t.equal(both.filter(({ err }) => err().includes('upgraded data of an older release')).length, upgrades.length);
   t.match(await other.larder('audit verify'), { code: 0 });
 });

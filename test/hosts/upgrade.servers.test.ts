@@ -10,7 +10,7 @@ import { openStore } from '#data/store.ts';
 import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { processName } from '#shared/processes.ts';
 import { makeStore } from '#test/fixtures/engines.ts';
-import { beforeCharmsInTheCatalog } from '#test/fixtures/older-records.ts';
+import { beforeLicenses } from '#test/fixtures/older-records.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
 
 t.setTimeout(1_800_000);
@@ -27,7 +27,7 @@ t.test('tables are not changed under hosts that could not work with it', async (
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
   const open = (more: Pick<Parameters<typeof openStore>[0], 'meets'> = {}) => openStore({ directory, ...more });
 
-  await server.ask(beforeCharmsInTheCatalog, database);
+  await server.ask(beforeLicenses, database);
   const serves = (holder: string, until: string) =>
     server.ask(
       `INSERT INTO passing_leases (name, holder, ends_at) VALUES ('process ${holder}', '${holder}', '${until}')
@@ -38,24 +38,24 @@ t.test('tables are not changed under hosts that could not work with it', async (
   await serves(elsewhere, future);
   await t.rejects(open(), {
     message:
-      /cannot bring the records up to date while an older release works with them \(they look for .*\): stop larder on store-2 first/,
+      /cannot bring the records up to date while an older release works with them \(they release snaps without .*\): stop larder on store-2 first/,
   });
   const meets = (hosts: readonly string[]): void => {
     throw new Error(`met ${hosts.join()}`);
   };
   await t.rejects(open({ meets }), { message: 'met store-2' }, 'whoever must be alone is told before');
   const named = await server.ask(
-    "SELECT 1 FROM information_schema.tables WHERE table_name = 'catalog_snaps'",
+    "SELECT 1 FROM information_schema.columns WHERE table_name = 'packages' AND column_name = 'license'",
     database,
   );
-  t.equal(named.rowCount, 1, 'nothing is changed');
+  t.equal(named.rowCount, 0, 'nothing is changed');
 
   await serves(elsewhere, '2026-01-01T00:00:00.000Z');
   await serves(processName(), future);
   const store = await open();
   t.match(
     store.upgrade,
-    { migrations: ['0084-charms-in-the-catalog', '0085-packages-counted'] },
+    { migrations: ['0095-since-first-release', '0096-components-and-licenses'] },
     'what the host itself runs is no obstacle',
   );
   await store.close();

@@ -22,6 +22,9 @@ const tables = async (db: Database): Promise<string[]> =>
     ({ name }) => name,
   );
 
+/** The migrations of the first release. */
+const firstRelease = migrations().filter(({ name }) => name < '0027');
+
 const first = {
   name: '0001-first',
   text: 'CREATE TABLE one (id INTEGER PRIMARY KEY); CREATE TABLE two (id INTEGER PRIMARY KEY);',
@@ -97,11 +100,13 @@ t.test('two processes that open new data at one moment do not disturb each other
   );
 });
 
-t.test('the migrations are numbered without gaps, and each says what it is for', (t) => {
+t.test('the migrations are numbered in order, and each says what it is for', (t) => {
   const all = migrations();
   t.ok(all.length >= 6);
   for (const [at, { name, text }] of all.entries()) {
-    t.match(name, new RegExp(`^${String(at + 1).padStart(4, '0')}-[a-z0-9-]+$`));
+    // The numbers 0027 to 0094 were used by the migrations that are joined, and are not used again.
+    const number = at < 26 ? at + 1 : at + 69;
+    t.match(name, new RegExp(`^${String(number).padStart(4, '0')}-[a-z0-9-]+$`));
     t.match(text, /^-- [A-Z]/, name);
   }
   t.end();
@@ -140,8 +145,7 @@ t.test('the track of every package stays as it was, whether or not anything was 
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   const all = migrations();
-  const at = all.findIndex(({ name }) => name.endsWith('-track-of-every-package'));
-  await migrate(db, all.slice(0, at));
+  await migrate(db, firstRelease);
   const [then, later] = ['2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'];
   await db.transaction(async (tx) => {
     await tx.script(`
@@ -167,8 +171,7 @@ t.test('the track of every package stays as it was, whether or not anything was 
 t.test('sessions of the console of an earlier release are told from tokens that are called alike', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
-  const kinds = migrations().findIndex(({ name }) => name.endsWith('-kinds-of-macaroons'));
-  await migrate(db, migrations().slice(0, kinds));
+  await migrate(db, firstRelease);
   await db.transaction(async (tx) => {
     await tx.run(sql`
       INSERT INTO accounts (id, username, display_name, email, validation, created_at)
@@ -194,8 +197,7 @@ t.test(
   async (t) => {
     const db = openSqlite(place(t));
     t.teardown(() => db.close());
-    const counted = migrations().findIndex(({ name }) => name.endsWith('-packages-counted'));
-    await migrate(db, migrations().slice(0, counted));
+    await migrate(db, firstRelease);
     await db.transaction((tx) =>
       tx.script(`
       INSERT INTO accounts (id, username, display_name, email, validation, created_at)

@@ -2,9 +2,9 @@
 import t from 'tap';
 
 import { migrations, newStore } from '#data/upgrade.ts';
-import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openPostgres } from '#test/fixtures/engines.ts';
+import { beforeLicenses } from '#test/fixtures/older-records.ts';
 import { sharedPostgres } from '#test/fixtures/postgres.ts';
 import { addUnfixedReleases, checkFixedReleases } from './unfixed-releases.ts';
 
@@ -12,10 +12,8 @@ t.test('existing releases keep the components that devices are given today, on a
   const db = await openPostgres(await (await sharedPostgres(t)).newSchema());
   t.teardown(() => db.close());
   await migrate(db, migrations('postgres'), newStore('postgres'));
-  await db.transaction(async (tx) => {
-    await tx.run(sql`DELETE FROM migrations WHERE name = '0091-released-components'`);
-  });
+  await db.transaction((tx) => tx.script(beforeLicenses));
   await addUnfixedReleases(db);
-  t.ok((await migrate(db, migrations('postgres'), newStore('postgres'))).includes('0091-released-components'));
+  t.ok((await migrate(db, migrations('postgres'), newStore('postgres'))).includes('0096-components-and-licenses'));
   await checkFixedReleases(t, db);
 });

@@ -18,9 +18,9 @@ t.test('existing releases keep the components that devices are given today', asy
     rmSync(directory, { recursive: true });
   });
   const all = migrations();
-  const before = all.filter(({ name }) => name < '0091');
+  const before = all.filter(({ name }) => name < '0096');
   await migrate(db, before);
   await addUnfixedReleases(db);
-  t.ok((await migrate(db, all)).includes('0091-released-components'));
+  t.ok((await migrate(db, all)).includes('0096-components-and-licenses'));
   await checkFixedReleases(t, db);
 });

@@ -5,7 +5,7 @@ import { itself } from '#acts/act.ts';
 import { setTotpSecret } from '#acts/accounts/credentials.ts';
 import { approveProposal, changeApprovalPolicy, sweepProposals, rejectProposal } from '#acts/approvals/proposals.ts';
 import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
-import { days, hours } from '#domain/clock.ts';
+import { days, hours, minutes } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages.ts';
 
@@ -108,6 +108,31 @@ t.test('an approval falls when what it would change is changed, and not when oth
   t.equal((await release(2)).status, 200);
   t.strictSame(await approve('carol', 4), { fell: true }, 'and who approves too late is told so');
   t.equal((await store.beside.records.proposals.find(4))?.state, 'fallen');
+});
+
+t.test('a login approves for 15 minutes, and a proposal can be approved until it ends', async (t) => {
+  const { store, release, approve } = await guarded(t);
+  await release(1);
+  const { bob: accountId } = store.ids;
+  const login = { accountId, at: store.clock.now.toISOString() };
+  const approveAsBob = () => store.beside.acts.do(approveProposal, { actor: accountId }, { number: 1, login });
+  store.clock.advance(minutes(15) + 1);
+  await t.rejects(approveAsBob(), { code: 'twofactor-required', message: /older than 15 minutes/ });
+  store.clock.advance(-1);
+  await approveAsBob();
+  store.clock.advance(days(7) - minutes(15) - 1);
+  await approve('carol', 1);
+  store.clock.advance(1);
+  await t.rejects(approve('dave', 1), { code: 'conflict', message: /expired/ });
+});
+
+t.test('the proposer rejects their own proposal, although the policy does not ask them', async (t) => {
+  const { store, release, approve } = await guarded(t);
+  await release(1);
+  const { ada } = store.ids;
+  const login = { accountId: ada, at: store.clock.now.toISOString() };
+  await store.beside.acts.do(rejectProposal, { actor: ada }, { number: 1, login, reason: 'It was a slip.' });
+  await t.rejects(approve('bob', 1), { code: 'conflict', message: /is rejected already/ });
 });
 
 t.test('a rejected proposal stands until its time is over, and an expired one counts for nothing', async (t) => {

@@ -76,6 +76,16 @@ t.test(
   },
 );
 
+t.test('a later rotation proves a copied key by the keys just before it, and not by earlier ones', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  await here.done(rotateCommand(t, { keys: [third], by: [first, second] }));
+  await here.done(rotateCommand(t, { rotation: 2, keys: [thief], by: [third] }));
+  const other = (by: (typeof first)[]) => rotateCommand(t, { rotation: 2, keys: [second], by });
+  t.match(await here.larder(other([first, second])), { code: 1, err: /rotation 2 of 'depot', and 2 is known already/ });
+  t.match(await here.larder(other([third])), { code: 1, err: /prove that a key of 'depot' was copied/ });
+});
+
 t.test('a transfer with a number that is known is refused, and so is every lower one', async (t) => {
   const here = await site(t, 'site-a');
   await here.done(trustCommand(t));
@@ -129,6 +139,36 @@ t.test('a very high number is shown before it is accepted, and the floor that it
     /reset_floor/,
   );
 });
+
+t.test('a number is far above the last accepted one from 1001 numbers on', async (t) => {
+  const here = await site(t, 'site-a');
+  await here.done(trustCommand(t));
+  await accept(here, await sent(t, { sequence: 7 }));
+  const preview = async (sequence: number): Promise<string> => {
+    const { part, id } = await sent(t, { sequence, revisions: [1, 2] });
+    await here.done(`transfer receive ${part}`);
+    return (await here.larder(`transfer preview ${id}`)).out;
+  };
+  t.notMatch(await preview(1007), /far above/);
+  t.match(await preview(1008), /number 1008 is far above the last accepted one, 7/);
+});
+
+t.test(
+  'the number of a withdrawn transfer still counts after its source is distrusted and trusted again',
+  async (t) => {
+    const here = await site(t, 'site-a');
+    await here.done(trustCommand(t));
+    await accept(here, await sent(t, { sequence: 1 }));
+    const withdrawn = await sent(t, { sequence: 2, revisions: [1, 2] });
+    await accept(here, withdrawn);
+    await here.done(`transfer withdraw ${withdrawn.id} --yes`);
+    await here.done('site distrust depot --yes');
+    await here.done(trustCommand(t));
+    t.equal((await sourceOf(here)).floor, 2);
+    const again = await sent(t, { sequence: 2, revisions: [1, 3] });
+    t.match(await here.larder(`transfer receive ${again.part}`), { code: 1, err: /number 2 was let in already/ });
+  },
+);
 
 t.test('a transfer that waits while the store is restored is not accepted before its floor is settled', async (t) => {
   const here = await site(t, 'site-a');

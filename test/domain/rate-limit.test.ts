@@ -53,6 +53,17 @@ t.test("one client empties nobody else's, and what was given back counts no more
   t.same([ask('ada'), ask('ada')], [true, false]);
 });
 
+t.test('a clock that is set back neither drains nor fills', async (t) => {
+  let moment = 60_000;
+  const rates = createRateLimiter(() => new Date(moment));
+  const ask = () => rates.take('ada', 1, { perSecond: 1, holds: 2 });
+  t.equal(ask(), undefined);
+  moment = 0;
+  t.same([ask(), ask()], [undefined, 1], 'one more is left, and the next one waits a second');
+  moment += 1000;
+  t.equal(ask(), undefined);
+});
+
 t.test('of too many clients the one that asked longest ago is forgotten', async (t) => {
   const rates = createRateLimiter(() => new Date(0), 2);
   const ask = (client: string) => rates.take(client, 1, { perSecond: 1, holds: 1 }) === undefined;

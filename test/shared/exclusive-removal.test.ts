@@ -1,4 +1,6 @@
 // Who removes content, over two processes of one store.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
@@ -9,7 +11,7 @@ import { openRecords } from '#test/fixtures/records.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 
-async function world(t: Test) {
+async function world(t: Test, life = leaseLifeMs) {
   const clock = { now: new Date('2026-03-01T12:00:00Z'), elapsed: 0 };
   const advance = (milliseconds: number): void => {
     clock.now = new Date(clock.now.getTime() + milliseconds);
@@ -17,7 +19,7 @@ async function world(t: Test) {
   };
   const both = await openRecords(t, 2);
   const [here, there] = both.map((records) =>
-    createExclusiveRemoval({ records, now: () => clock.now, elapsed: () => clock.elapsed }),
+    createExclusiveRemoval({ records, now: () => clock.now, elapsed: () => clock.elapsed, life }),
   );
   return { here: here!, there: there!, advance, records: both[0] };
 }
@@ -76,4 +78,27 @@ t.test('whoever was held up for too long between his look and the removal does n
     return certain(() => Promise.resolve('look'));
   });
   t.same(await afterLong, { result: 'look' }, 'it is taken anew before the look');
+});
+
+t.test('a removal that takes long renews its lease before it ends', async (t) => {
+  // The renewal is a timer of a quarter of the life, so it is due long before a timer of the whole life.
+  const life = 2000;
+  const { here, there, advance, records } = await world(t, life);
+  const [began, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const removing = here.alone('x', () => {
+    began.resolve();
+    return done.promise;
+  });
+  await began.promise;
+  const endOf = async () => (await records.leases.find('remove x'))?.endsAt;
+  const before = await endOf();
+  advance(life - 1);
+  const timer = { isOver: false };
+  const wholeLife = sleep(life).then(() => (timer.isOver = true));
+  while ((await endOf()) === before && !timer.isOver) await sleep(20);
+  t.not(await endOf(), before);
+  advance(1);
+  t.equal(await there.alone('x', async () => 'too'), undefined, 'the first lease would have ended');
+  done.resolve();
+  await Promise.all([removing, wholeLife]);
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 
 import { hours, minutes, seconds } from '#domain/clock.ts';
 import { itself } from '#acts/act.ts';
+import { disableAccount, enableAccount } from '#acts/accounts/accounts.ts';
 import { changeOwnPassword, setPassword } from '#acts/accounts/credentials.ts';
 import { codeAt } from '#identity/credentials/totp.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -364,6 +365,11 @@ t.test('a set-up link is void once the password of its account was changed in an
       await acts.do(changeOwnPassword, { actor: bob }, { id: bob, provenAt, hash: 'y', endTokensAt: null });
     },
     'with a later link': () => store.invite('bob', new Date(store.clock.now.getTime() + hours(2))),
+    'or its account was disabled and enabled again': async () => {
+      const moment = store.clock.now.toISOString();
+      await acts.do(disableAccount, itself, { id: bob, moment, endTokens: false });
+      await acts.do(enableAccount, itself, { id: bob });
+    },
   };
   for (const [way, change] of Object.entries(ways)) {
     const key = await store.invite('bob', new Date(store.clock.now.getTime() + hours(1)));

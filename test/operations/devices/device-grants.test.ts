@@ -161,6 +161,23 @@ t.test('a public snap is there for everybody, whoever it was granted to before',
   }
 });
 
+t.test('a validation set is there for a device that reaches all of its private snaps, not only some', async (t) => {
+  const { store, anyone, ada, root, id } = await withSecret(t);
+  const other = (await ada.post('/v1/snap', { name: 'tiny-lib', private: true })).body as { id: string };
+  const snaps = [
+    { name: 'tiny-app', id, revision: '1' },
+    { name: 'tiny-lib', id: other.id, revision: '1' },
+  ];
+  const both = { series: '16', 'account-id': 'acme', name: 'both', sequence: '1', timestamp, snaps };
+  await keep(store, await made('ada', 'acme', 'validation-set', both));
+  const pump = await sessionOf(anyone, devices['acme/pump/0001']);
+  const isShown = () => isThere(anyone, '/v2/assertions/validation-set/16/acme/both', pump);
+  await root.post(at, { 'brand-id': 'acme' });
+  t.notOk(await isShown(), 'it names a snap that the device does not reach');
+  await root.post(at.replace('tiny-app', 'tiny-lib'), { 'brand-id': 'acme' });
+  t.ok(await isShown());
+});
+
 t.test('what is private is answered like what never was, word for word', async (t) => {
   const { anyone, id } = await withSecret(t);
   const stranger = await sessionOf(anyone, devices['vault/pump/0001']);

@@ -83,3 +83,15 @@ t.test('what goes beyond the quota is refused with the figures, and nothing of i
   t.equal((await elsewhere.blob(kept)).status, 201, 'what he has already takes no more room');
   t.same(figures(await elsewhere.blob('!')), beyond(await used(), await used(), 1));
 });
+
+t.test('a blob that is larger than everything else of its publisher may fill the quota to the last byte', async (t) => {
+  const store = await startStore(t);
+  await declare(store, 'ada', 'hello');
+  const [ada, root] = [await store.as('ada'), await store.as('root')];
+  const client = await logIn(store, await uploadLogin(ada, 'hello'));
+  const path = `/internal/v1/accounts/${store.ids.ada}/quota`;
+  const used = (await root.get(path)).body.bytes.used as number;
+  t.equal((await root.post(path, { bytes: used + 30_000 })).status, 200);
+  t.same(figures(await client.blob('a'.repeat(30_001))), beyond(used, used + 30_000, 30_001));
+  t.equal((await client.blob('a'.repeat(30_000))).status, 201);
+});

@@ -30,7 +30,7 @@ class PendingActError extends Error {
 
   constructor(
     newProposal: NewProposal,
-    { missing, who, notYet, signing, proposal }: Omit<ApprovalStatus, 'asked' | 'by'>,
+    { missing, who, notYet, signing, proposal }: Omit<ApprovalStatus, 'newProposal' | 'approvals'>,
   ) {
     super('this waits for approvals');
     this.newProposal = newProposal;

@@ -81,6 +81,19 @@ t.test('a release waits for two others, and is done by the same request once the
   t.match(told(await release(2)), [403, /proposal 2/], 'and the next one waits anew');
 });
 
+t.test('of two rules for one channel the stricter one decides, whichever comes first', async (t) => {
+  const rules = ['2 of B*, carol, dave for snap/*:*/stable', '1 of B* for snap/hello:*/stable'];
+  for (const ordered of [rules, rules.toReversed()]) {
+    const { store, release, approve } = await guarded(t, ordered);
+    t.match(told(await release(1)), [403, /^Waits for 2 more approvals /], ordered[0]!);
+    await approve('bob', 1);
+    t.match(told(await release(1)), [403, /^Waits for 1 more approval .*Who may approve: carol, dave\.$/]);
+    t.strictSame(await held(store), []);
+    await approve('dave', 1);
+    t.equal((await release(1)).status, 200);
+  }
+});
+
 t.test('what the policy does not name goes on as ever, and what cannot be done never waits', async (t) => {
   const { store, release } = await guarded(t);
   t.equal((await release(1, 'edge')).status, 200);

@@ -82,7 +82,7 @@ t.test('whoever was held up for too long between his look and the removal does n
 
 t.test('a removal that takes long renews its lease before it ends', async (t) => {
   // The renewal is a timer of a quarter of the life, so it is due long before a timer of the whole life.
-  const life = 2000;
+  const life = 8000;
   const { here, there, advance, records } = await world(t, life);
   const [began, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const removing = here.alone('x', () => {
